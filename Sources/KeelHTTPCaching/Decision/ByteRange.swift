@@ -1,15 +1,15 @@
 import HTTPTypes
 
-/// A request for one range of bytes (RFC 9110 section 14.1.2).
+/// A request for a single range of bytes (RFC 9110 section 14.1.2).
 enum ByteRange: Hashable, Sendable {
     /// From one byte to another, both included.
     case bounded(Int64, Int64)
-    /// From one byte to the end.
+    /// From a byte to the end.
     case from(Int64)
-    /// This many bytes at the end.
+    /// A number of bytes at the end.
     case suffix(Int64)
 
-    /// Reads a `Range` field; nil for several ranges, another unit or what is none.
+    /// Reads a `Range` field; nil for several ranges, another unit or a malformed field.
     init?(_ text: String) {
         guard text.lowercased().hasPrefix("bytes=") else { return nil }
         let specification = FieldList.trimmed(String(text.dropFirst(6)))
@@ -25,8 +25,8 @@ enum ByteRange: Hashable, Sendable {
         }
     }
 
-    /// Returns the positions that are meant, nil where none of them exists or the length that it
-    /// takes to tell is not known.
+    /// Returns the requested positions, or nil if none exists or the length needed to compute them
+    /// is unknown.
     func positions(total: Int64?) -> ClosedRange<Int64>? {
         switch self {
         case .bounded(let first, let last):
@@ -42,13 +42,14 @@ enum ByteRange: Hashable, Sendable {
     }
 }
 
-/// Which part of a representation a response brings (RFC 9110 section 14.4).
+/// The part of a representation in a response (RFC 9110 section 14.4).
 struct ContentRange: Hashable, Sendable {
     var first: Int64
     var last: Int64
     var total: Int64?
 
-    /// Reads the `Content-Range` field of a response with one part; nil where there is none.
+    /// Reads the `Content-Range` field of a response with one part; nil if it is missing or
+    /// invalid.
     init?(_ fields: HTTPFields) {
         guard let text = fields[.contentRange], text.lowercased().hasPrefix("bytes ") else {
             return nil
@@ -67,14 +68,14 @@ struct ContentRange: Hashable, Sendable {
 }
 
 extension StoredResponse {
-    /// Which of the kept bytes a range means, and what a response with them announces.
+    /// The stored bytes of a range, and the `Content-Range` of a response with them.
     struct Slice: Hashable, Sendable {
         var offset: Int
         var count: Int
         var contentRange: String
     }
 
-    /// Returns the kept bytes of a range; nil where not all of them are kept.
+    /// Returns the stored bytes of a range, or nil if not all of them are stored.
     func slice(_ range: ByteRange) -> Slice? {
         guard status.code == 200 || part != nil else { return nil }
         let total = part == nil ? Int64(length) : part?.total

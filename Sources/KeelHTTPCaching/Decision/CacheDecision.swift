@@ -1,32 +1,30 @@
 import HTTPTypes
 import KeelCache
 
-/// What a cache does with a request (RFC 9111 section 4): values in, decision out.
+/// A cache's decision about a request (RFC 9111 section 4).
 enum CacheDecision: Hashable, Sendable {
-    /// Use a stored response.
     case serve(Choice)
-    /// Use a stored response that is stale, and validate it for the next one (RFC 5861).
+    /// Serve a stale stored response, and validate it for the next caller (RFC 5861).
     case serveAndRevalidate(Choice)
-    /// Ask the origin whether a stored response is still good.
+    /// Ask the origin whether a stored response is still valid.
     case validate(Choice, CacheStatus.Forward)
-    /// Ask the origin. A stored response may still stand in for it if that fails.
+    /// Ask the origin; if that fails, a stored response may still be served.
     case forward(CacheStatus.Forward, fallback: Choice?)
-    /// Say that nothing that may be used is stored (`only-if-cached`).
+    /// Report that no usable response is stored (`only-if-cached`).
     case refuse
 
-    /// A stored response with what was found out about it.
+    /// A stored response with its directives and freshness.
     struct Choice: Hashable, Sendable {
-        /// Which of the stored responses.
         var index: Int
         var response: StoredResponse
         var directives: ResponseDirectives
         var freshness: Freshness
-        /// Why it is used although it is stale; nil where it is fresh.
+        /// Why it is served although stale; nil if it is fresh.
         var reason: HTTPCacheResult.StaleReason?
     }
 }
 
-/// A request as a cache looks at it.
+/// The properties of a request that the decision depends on.
 struct CacheQuestion: Sendable {
     var method: HTTPRequest.Method
     var fields: HTTPFields
@@ -36,7 +34,7 @@ struct CacheQuestion: Sendable {
 }
 
 extension CacheRules {
-    /// Decides about a request with `GET` or `HEAD`.
+    /// Decides about a `GET` or `HEAD` request.
     func decide(_ question: CacheQuestion, among stored: [StoredResponse]) -> CacheDecision {
         let isOnlyStored = question.directives.onlyIfCached || question.policy.reads == .onlyStored
         guard let choice = choice(for: question, among: stored) else {
@@ -63,9 +61,9 @@ extension CacheRules {
         return canValidate ? .validate(choice, forward) : .forward(forward, fallback: choice)
     }
 
-    /// Whether the policy of a call leaves it at a fresh response.
+    /// Returns whether the call's policy accepts a fresh response.
     private func permits(_ question: CacheQuestion, _ choice: CacheDecision.Choice) -> Bool {
-        // A reload of what its maker calls immutable has nothing to find out (RFC 8246).
+        // Revalidating an immutable response is pointless (RFC 8246).
         question.policy.reads != .validated || choice.directives.isImmutable
     }
 
@@ -100,13 +98,14 @@ extension CacheRules {
         return nil
     }
 
-    /// Whether a stored response may stand in for an origin that failed, and why.
+    /// Returns why a stored response may be served after a failure of the origin, or nil if it may
+    /// not.
     ///
     /// - Parameters:
     ///   - choice: The stored response.
-    ///   - failure: How the origin failed.
+    ///   - failure: The failure of the origin.
     ///   - question: The request.
-    /// - Returns: Why the stored response may be used; nil if it must not be.
+    /// - Returns: The reason, or nil.
     func standIn(
         _ choice: CacheDecision.Choice,
         for failure: OriginFailure,
@@ -132,11 +131,10 @@ extension CacheRules {
         }
     }
 
-    /// How an origin failed.
+    /// A failure of an origin.
     enum OriginFailure: Hashable, Sendable {
-        /// It could not be reached.
         case offline
-        /// It answered with a status that says that it cannot answer.
+        /// The origin answered with an error status.
         case status
     }
 
@@ -150,7 +148,8 @@ extension CacheRules {
         return stored.contains { VaryMatch.matches($0, question.fields) } ? .partial : .varyMiss
     }
 
-    /// Returns the latest stored response that fits the request and holds what it asks for.
+    /// Returns the latest stored response that matches the request and contains the requested
+    /// range.
     private func choice(
         for question: CacheQuestion,
         among stored: [StoredResponse]

@@ -1,20 +1,19 @@
-/// One member of a `Cache-Status` field (RFC 9211): what this cache did with a request.
+/// A member of a `Cache-Status` field (RFC 9211): this cache's handling of a request.
 struct CacheStatus: Hashable, Sendable {
-    /// Why a request went on to the origin.
+    /// The reason a request was forwarded to the origin.
     enum Forward: String, Hashable, Sendable {
         /// The cache was told not to handle the request.
         case bypass
-        /// The method is one that a cache passes on.
+        /// Requests with this method are forwarded.
         case method
-        /// Nothing is kept under the address.
+        /// Nothing is stored for the address.
         case uriMiss = "uri-miss"
-        /// What is kept was selected by other fields.
+        /// The stored responses were selected by other fields.
         case varyMiss = "vary-miss"
-        /// What is kept is only another part of it.
+        /// Only another part of the representation is stored.
         case partial
-        /// What is kept could be used, but the request asks for more.
+        /// The stored response is usable, but the request demands more.
         case request
-        /// What is kept has to be validated.
         case stale
     }
 
@@ -23,11 +22,11 @@ struct CacheStatus: Hashable, Sendable {
     var forwardStatus: Int?
     var isStored = false
     var isCollapsed = false
-    /// For how many seconds the response stays fresh; negative once it is stale.
+    /// The remaining freshness in seconds; negative once the response is stale.
     var timeToLive: Int64?
     var detail: String?
 
-    /// The member as text, under the name of a cache.
+    /// Returns the member as text, for a cache's name.
     func text(_ name: String) -> String {
         var text = name
         if hit { text += "; hit" }

@@ -1,17 +1,16 @@
 import HTTPTypes
 import KeelCache
 
-/// How long a response is fresh (RFC 9111 sections 4.2.1 and 4.2.2).
+/// The freshness lifetime of a response (RFC 9111 sections 4.2.1 and 4.2.2).
 struct FreshnessLifetime: Hashable, Sendable {
-    /// In seconds from the making of the response; zero where it is stale from the start.
+    /// The lifetime in seconds; zero if the response is stale from the start.
     var seconds: Int64
-    /// Whether the response says so itself, rather than the cache guessing.
+    /// Whether the response states its lifetime, rather than the cache estimating it.
     var isExplicit: Bool
 
     /// Reads the lifetime of a response.
     ///
-    /// What is there and cannot be read counts as stale: a rule that nobody understands is never
-    /// replaced by a guess.
+    /// An unreadable lifetime counts as stale; the heuristic never replaces it.
     init(
         status: Int,
         fields: HTTPFields,
@@ -59,16 +58,13 @@ struct FreshnessLifetime: Hashable, Sendable {
     }
 }
 
-/// How fresh a stored response is at one moment.
+/// The freshness of a stored response at one moment.
 struct Freshness: Hashable, Sendable {
-    /// The age in seconds.
     var age: Int64
-    /// For how many seconds the response is fresh in all.
     var lifetime: Int64
-    /// Whether it must be validated although it is not old.
+    /// Whether the response must be validated whatever its age.
     var isOutdated: Bool
 
-    /// Looks at a stored response.
     init(
         _ response: StoredResponse,
         _ directives: ResponseDirectives,
@@ -89,18 +85,19 @@ struct Freshness: Hashable, Sendable {
             || response.received.secondsSince(now) > Self.clockTolerance
     }
 
-    /// By how many seconds a clock may have been set back since a response was received.
+    /// The number of seconds by which the clock may have been set back since a response was
+    /// received.
     ///
-    /// Beyond that the age of a response is unknown: a response that was received under a clock that was
-    /// years ahead would stay fresh for years.
+    /// Beyond that the age is unknown: a response received under a clock years ahead would
+    /// otherwise stay fresh for years.
     private static let clockTolerance: Int64 = 60
 
-    /// Whether it may be used without asking, as far as its age goes.
+    /// Whether its age allows use without validation.
     var isFresh: Bool { !isOutdated && lifetime > age }
 
-    /// For how many seconds it stays fresh; negative once it is stale.
+    /// The remaining freshness in seconds; negative once the response is stale.
     var remaining: Int64 { isOutdated ? min(0, lifetime - age) : lifetime - age }
 
-    /// For how many seconds it has been stale.
+    /// The number of seconds since the response became stale.
     var staleness: Int64 { max(0, -remaining) }
 }

@@ -7,20 +7,19 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The address that responses are kept under: what a request is for, in one form.
+/// The address under which responses are stored: the normalized target of a request.
 struct ResourceAddress: Hashable, Sendable {
-    /// Whom it belongs to.
     let origin: HTTPOrigin
-    /// Origin, path and query as one text, without a fragment.
+    /// Origin, path and query, without a fragment.
     let text: String
 
-    /// Reads the address of a request; nil where it has no valid one.
+    /// Reads the address of a request; nil if it has no valid one.
     init?(_ request: HTTPRequest) {
         guard let origin = HTTPOrigin(request) else { return nil }
         self.init(origin, request.path ?? "/")
     }
 
-    /// Reads the address of a URL; nil for one that is not of HTTP.
+    /// Reads the address of a URL; nil if it is not HTTP.
     init?(_ url: URL) {
         guard let scheme = url.scheme, let host = url.host(percentEncoded: true) else { return nil }
         let bracketed = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
@@ -34,7 +33,7 @@ struct ResourceAddress: Hashable, Sendable {
         self.init(request)
     }
 
-    /// Reads a reference of a response, which may be relative; nil for one that leads nowhere.
+    /// Reads a reference in a response, which may be relative; nil if it cannot be resolved.
     init?(_ reference: String, from request: HTTPRequest) {
         guard let here = ResourceAddress(request), let base = URL(string: here.text),
             let target = URL(string: reference, relativeTo: base)?.absoluteURL
@@ -49,14 +48,14 @@ struct ResourceAddress: Hashable, Sendable {
     }
 }
 
-/// What a request that changes something makes worthless (RFC 9111 section 4.4).
+/// The addresses that a request invalidates (RFC 9111 section 4.4).
 enum Invalidation {
-    /// Methods that change nothing; every other one may.
+    /// Methods that change nothing; every other method may.
     static let safeMethods: Set<String> = [
         "GET", "HEAD", "OPTIONS", "TRACE", "QUERY", "PROPFIND", "REPORT", "SEARCH",
     ]
 
-    /// The addresses whose stored responses must not be used any more without asking.
+    /// Returns the addresses whose stored responses must be invalidated.
     static func addresses(
         of request: HTTPRequest,
         _ response: HTTPResponse
@@ -68,12 +67,12 @@ enum Invalidation {
             response.headerFields[values: $0]
         }
         let others = references.compactMap { ResourceAddress($0, from: request) }
-        // Another origin's responses are not for this one to spoil.
+        // A response must not invalidate another origin's responses.
         return Set([target] + others.filter { $0.origin == target.origin })
     }
 
-    /// Whether a response to `POST` may be kept for later requests with `GET` (RFC 9110 section
-    /// 9.3.3): it says how long it is fresh, and that it is what the address holds.
+    /// Returns whether a response to `POST` may be stored for later `GET` requests (RFC 9110
+    /// section 9.3.3): it states its lifetime, and that it represents the address.
     static func isReadable(
         _ request: HTTPRequest,
         _ response: HTTPResponse,
@@ -91,17 +90,17 @@ enum Invalidation {
     }
 }
 
-/// Names that an origin gives to responses that become worthless together (RFC 9875).
+/// Groups of responses that an origin invalidates together (RFC 9875).
 enum CacheGroups {
-    /// The most groups of one response, and the longest name, that are looked at.
+    /// The maximum number of a response's groups, and the maximum length of a name; the rest is
+    /// ignored.
     private static let limits = (count: 128, length: 128)
 
-    /// The groups that a response is in.
     static func membership(_ response: HTTPFields) -> [String] {
         strings(response[values: .cacheGroups])
     }
 
-    /// The groups that the response to a request that changes something makes worthless.
+    /// Returns the groups that the response to a changing request invalidates.
     static func invalidated(by request: HTTPRequest, _ response: HTTPResponse) -> [String] {
         guard !Invalidation.safeMethods.contains(request.method.rawValue),
             (200..<400).contains(response.status.code)

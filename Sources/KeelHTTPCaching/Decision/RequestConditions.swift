@@ -1,16 +1,15 @@
 import HTTPTypes
 import KeelCache
 
-/// The conditions that a request brings along (RFC 9110 section 13).
+/// The conditions of a request (RFC 9110 section 13).
 struct RequestConditions: Hashable, Sendable {
-    /// The members of `If-None-Match`; nil where the request has none.
+    /// The members of `If-None-Match`; nil if the request has none.
     let unlike: [String]?
-    /// The text of `If-Modified-Since`, which does not count beside `If-None-Match`.
+    /// The text of `If-Modified-Since`, which is ignored beside `If-None-Match`.
     let changedSince: String?
-    /// Whether there are conditions that only the origin can judge.
+    /// Whether there are conditions that only the origin can evaluate.
     let concernOrigin: Bool
 
-    /// Reads the conditions of a request.
     init(_ fields: HTTPFields) {
         let tags = fields[values: .ifNoneMatch]
         unlike = tags.isEmpty ? nil : FieldList.members(tags)
@@ -18,10 +17,10 @@ struct RequestConditions: Hashable, Sendable {
         concernOrigin = fields[.ifMatch] != nil || fields[.ifUnmodifiedSince] != nil
     }
 
-    /// Whether the client holds something that it may have to be told about.
+    /// Whether the client has a copy that the cache can confirm.
     var isPresent: Bool { unlike != nil || changedSince != nil }
 
-    /// Whether a stored response is what the client holds already, so that 304 is the answer (RFC
+    /// Returns whether a stored response equals the client's copy, so that the answer is 304 (RFC
     /// 9111 section 4.3.2).
     func areMet(by response: StoredResponse, now: CacheInstant) -> Bool {
         guard response.status.code == 200, response.part == nil else { return false }
@@ -41,8 +40,8 @@ struct RequestConditions: Hashable, Sendable {
         return changed.map { $0 <= limit } ?? false
     }
 
-    /// Whether the range of a request may be taken from a stored response (`If-Range`, RFC 9110
-    /// section 13.1.5): only where the validator is strong and the same.
+    /// Returns whether a request's range may be taken from a stored response: only if the validator
+    /// of `If-Range` is strong and the same (RFC 9110 section 13.1.5).
     static func permitRange(_ request: HTTPFields, of response: StoredResponse) -> Bool {
         guard let condition = request[.ifRange] else { return true }
         let validators = Validators(response.fields)
@@ -50,7 +49,7 @@ struct RequestConditions: Hashable, Sendable {
             guard let tag = validators.entityTag else { return false }
             return EntityTag(condition).matchesStrongly(EntityTag(tag))
         }
-        // A date is strong if the response was made at least a second after it (section 8.8.2.2).
+        // A date is strong if the response was made at least a second later (section 8.8.2.2).
         guard validators.lastModified == condition,
             let changed = CacheDate.seconds(condition, now: response.received.seconds),
             let made = ResponseAge.date(of: response.fields, received: response.received)

@@ -1,8 +1,8 @@
 import HTTPTypes
 
-/// What a request asks of caches (RFC 9111 section 5.2.1).
+/// The cache directives of a request (RFC 9111 section 5.2.1).
 struct RequestDirectives: Hashable, Sendable {
-    /// How far past its freshness a response may be used.
+    /// How stale a response may be.
     enum MaxStale: Hashable, Sendable {
         case none
         case seconds(Int64)
@@ -17,10 +17,9 @@ struct RequestDirectives: Hashable, Sendable {
     var noStore = false
     var onlyIfCached = false
 
-    /// Creates directives that ask for nothing.
     init() {}
 
-    /// Reads the directives of a request, with `Pragma` where there is no `Cache-Control`.
+    /// Reads the directives of a request, or `Pragma` if there is no `Cache-Control`.
     init(_ fields: HTTPFields) {
         let lines = fields[values: .cacheControl]
         for directive in FieldList.members(lines).compactMap(CacheDirective.init) {
@@ -36,7 +35,7 @@ struct RequestDirectives: Hashable, Sendable {
     private mutating func add(_ directive: CacheDirective) {
         let number = DeltaSeconds(directive.argument)
         switch directive.name {
-        // A limit that nobody can read is taken as the strictest one.
+        // An unreadable limit counts as the strictest one.
         case "max-age": maxAge = min(maxAge ?? .max, number.strict ?? 0)
         case "min-fresh": minFresh = max(minFresh ?? 0, number.valid ?? DeltaSeconds.limit)
         case "max-stale":
@@ -53,16 +52,16 @@ struct RequestDirectives: Hashable, Sendable {
         }
     }
 
-    /// Whether a response of this age is what the request is content with.
+    /// Returns whether the request accepts a fresh response of an age.
     func accepts(age: Int64, remaining: Int64) -> Bool {
         if noCache { return false }
-        // An age is known to the second: zero asks for validation, not for luck.
+        // Ages are known to the second only, so zero demands validation.
         if let maxAge, age > maxAge || maxAge == 0 { return false }
         if let minFresh, remaining < minFresh { return false }
         return true
     }
 
-    /// Whether the request allows a response that is this many seconds past its freshness.
+    /// Returns whether the request accepts a response this many seconds after its freshness.
     func acceptsStale(by staleness: Int64) -> Bool {
         switch maxStale {
         case .none: false
@@ -71,6 +70,6 @@ struct RequestDirectives: Hashable, Sendable {
         }
     }
 
-    /// Whether the request does not leave it to the cache what is fresh enough.
+    /// Whether the request sets its own limits on freshness.
     var demandsFreshness: Bool { noCache || maxAge != nil || minFresh != nil }
 }

@@ -1,7 +1,7 @@
 import HTTPTypes
 import KeelCache
 
-/// How old a stored response is (RFC 9111 section 4.2.3).
+/// The age of a stored response (RFC 9111 section 4.2.3).
 enum ResponseAge {
     /// Returns the age in whole seconds.
     static func seconds(of response: StoredResponse, at now: CacheInstant) -> Int64 {
@@ -15,13 +15,13 @@ enum ResponseAge {
         return held(initial + held(now.secondsSince(response.received)))
     }
 
-    /// What the `Age` field says: its first member, if that is a number (section 5.1).
+    /// Returns the first member of the `Age` field, or 0 if it is not a number (section 5.1).
     static func ageField(_ fields: HTTPFields) -> Int64 {
         guard let line = fields[values: .age].first else { return 0 }
         return DeltaSeconds(FieldList.members(line).first).valid ?? 0
     }
 
-    /// When the response was made; nil where its `Date` is missing or none.
+    /// Returns when the response was made, or nil if its `Date` is missing or invalid.
     static func date(of fields: HTTPFields, received: CacheInstant) -> Int64? {
         guard let text = fields[values: .date].first else { return nil }
         return CacheDate.seconds(text, now: received.seconds)

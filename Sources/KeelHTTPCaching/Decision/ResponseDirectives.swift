@@ -1,10 +1,10 @@
 import HTTPTypes
 
-/// What a response allows and forbids to caches (RFC 9111 section 5.2.2).
+/// The cache directives of a response (RFC 9111 section 5.2.2).
 ///
-/// Of a number that comes twice, the first is taken; of two forms of a prohibition, the stricter.
+/// The first of duplicate numbers counts, and the stricter of two forms of a prohibition.
 struct ResponseDirectives: Hashable, Sendable {
-    /// A directive that concerns the whole response or some of its fields.
+    /// The scope of a directive: the whole response, or some of its fields.
     enum Scope: Hashable, Sendable {
         case absent
         case fields(Set<String>)
@@ -20,7 +20,7 @@ struct ResponseDirectives: Hashable, Sendable {
         fileprivate mutating func add(_ argument: String?) {
             let names = Set(FieldList.members(argument ?? "").map { $0.lowercased() })
             guard !names.isEmpty, names.allSatisfy(FieldList.isToken) else {
-                // Without an argument, or with one that nobody can read, all of it is meant.
+                // No argument, or an unreadable one, means the whole response.
                 self = .whole
                 return
             }
@@ -45,10 +45,10 @@ struct ResponseDirectives: Hashable, Sendable {
     var mustUnderstand = false
     var isImmutable = false
 
-    /// Whether a targeted field spoke, so that `Cache-Control` and `Expires` do not.
+    /// Whether a targeted field applies, so that `Cache-Control` and `Expires` do not.
     var isTargeted = false
 
-    /// Reads the directives that concern a cache of these rules.
+    /// Reads the directives that apply to a cache with the given rules.
     init(_ fields: HTTPFields, _ rules: CacheRules) {
         for name in rules.targetedFields {
             let lines = fields[values: name]
@@ -83,7 +83,7 @@ struct ResponseDirectives: Hashable, Sendable {
         }
     }
 
-    /// Adds a member of a targeted field; one whose value has the wrong type says nothing.
+    /// Adds a member of a targeted field; a value of the wrong type is ignored.
     private mutating func add(_ key: String, _ value: StructuredFieldParser.Value) {
         switch (key, value) {
         case (_, .integer(let seconds)) where Self.numbers.contains(key):
@@ -106,7 +106,7 @@ struct ResponseDirectives: Hashable, Sendable {
 }
 
 extension ResponseDirectives {
-    /// Whether a response must never be used past its freshness without asking, whoever allows it.
+    /// Returns whether a response must never be served stale without validation.
     func forbidsStale(_ rules: CacheRules) -> Bool {
         mustRevalidate || noCache.isWhole
             || (rules.isShared && (proxyRevalidate || sharedMaxAge.isPresent))

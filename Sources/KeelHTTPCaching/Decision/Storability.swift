@@ -1,9 +1,9 @@
 import HTTPTypes
 import KeelCache
 
-/// Whether a response may be kept (RFC 9111 section 3), and what of it.
+/// Whether a response may be stored (RFC 9111 section 3), and which fields of it.
 enum Storability {
-    /// A response that has arrived, with the request that it answers.
+    /// A received response and its request.
     struct Exchange: Sendable {
         var request: HTTPFields
         var requestDirectives: RequestDirectives
@@ -11,7 +11,7 @@ enum Storability {
         var received: CacheInstant
     }
 
-    /// Whether the response to a `GET` request may be kept, and keeping it is of any use.
+    /// Returns whether the response to a `GET` request may be stored and is worth storing.
     static func allows(_ exchange: Exchange, _ rules: CacheRules) -> Bool {
         let fields = exchange.response.headerFields
         let status = exchange.response.status.code
@@ -52,7 +52,8 @@ enum Storability {
             || directives.sharedMaxAge.isPresent
     }
 
-    /// What can neither be used nor validated, now or when the origin is away, is not worth a place.
+    /// Returns whether a response could ever be served or validated, including while the origin is
+    /// away.
     private static func isUseful(
         _ lifetime: FreshnessLifetime,
         _ fields: HTTPFields,
@@ -65,11 +66,11 @@ enum Storability {
         if lifetime.seconds > 0 { return true }
         let window = [directives.staleWhileRevalidate, directives.staleIfError]
         if window.contains(where: { ($0.valid ?? 0) > 0 }) { return true }
-        // A call may ask for what is stored whatever its age, or for want of the origin.
+        // A call may accept a stored response of any age, or of an unreachable origin.
         return status == 200 && !directives.forbidsStale(rules)
     }
 
-    /// Returns the fields that may be kept (section 3.1).
+    /// Returns the fields that may be stored (section 3.1).
     static func storedFields(_ fields: HTTPFields, _ rules: CacheRules) -> HTTPFields {
         var unwanted = Set(FieldList.members(fields[values: .connection]).map { $0.lowercased() })
         unwanted.formUnion(connectionFields)

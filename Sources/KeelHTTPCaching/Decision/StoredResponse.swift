@@ -1,37 +1,33 @@
 import HTTPTypes
 import KeelCache
 
-/// A response as a cache keeps it, without its body.
+/// A stored response, without its body.
 struct StoredResponse: Hashable, Sendable {
-    /// The status with its reason phrase.
     var status: HTTPResponse.Status
-    /// The fields that may be kept.
     var fields: HTTPFields
-    /// The request's fields that selected this response, in the form in which they are compared; a
-    /// field that the request did not have has nil.
+    /// The normalized request fields that selected this response; the value is nil for a field that
+    /// the request did not have.
     var selectors: [Selector]
     /// When the request was sent.
     var requested: CacheInstant
-    /// When the response's head came.
+    /// When the response's head was received.
     var received: CacheInstant
-    /// What the body is found by.
+    /// The name of the body.
     var body: BodyID
-    /// How many bytes are kept.
     var length: Int
-    /// Which part of the representation is kept; nil for all of it.
+    /// The stored part of the representation; nil for the whole.
     var part: StoredPart?
-    /// Whether it was found to be out of date, so that it needs validation whatever its age.
+    /// Whether it was found to be outdated and needs validation whatever its age.
     var isOutdated = false
-    /// What it can be removed by, beside its address.
+    /// The groups by which it can be removed, besides its address.
     var groups: [String] = []
 
-    /// One field that `Vary` names.
+    /// A field that `Vary` names.
     struct Selector: Hashable, Sendable {
         var name: String
         var value: String?
     }
 
-    /// Names a body.
     struct BodyID: Hashable, Sendable {
         var high: UInt64
         var low: UInt64
@@ -39,9 +35,9 @@ struct StoredResponse: Hashable, Sendable {
 
     /// The part of a representation that a response with status 206 brought.
     struct StoredPart: Hashable, Sendable {
-        /// Where it begins.
+        /// The position of its first byte.
         var first: Int64
-        /// The length of the whole representation, where it is known.
+        /// The length of the whole representation, if known.
         var total: Int64?
     }
 }
@@ -53,7 +49,7 @@ extension CacheInstant {
         return remainder < 0 ? quotient - 1 : quotient
     }
 
-    /// How many whole seconds have passed since an earlier point; zero where time ran backwards.
+    /// Returns the whole seconds since an earlier instant; zero if the clock went backwards.
     func secondsSince(_ earlier: CacheInstant) -> Int64 {
         let (difference, overflows) = microseconds.subtractingReportingOverflow(
             earlier.microseconds

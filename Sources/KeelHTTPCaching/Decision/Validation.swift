@@ -1,12 +1,12 @@
 import HTTPTypes
 import KeelCache
 
-/// Asking the origin whether a stored response is still good (RFC 9111 section 4.3).
+/// The validation of a stored response by the origin (RFC 9111 section 4.3).
 enum Validation {
-    /// Returns the request's fields with the conditions of a stored response.
+    /// Returns the request's fields with the conditions for a stored response.
     ///
-    /// What the client holds is named beside what is stored, so that either of them spares the
-    /// origin a body. A client's date does not count beside an entity tag.
+    /// Names the client's copies beside the stored response, so that either saves the origin a
+    /// body. The client's date does not count beside an entity tag.
     static func conditional(_ request: HTTPFields, for stored: StoredResponse) -> HTTPFields {
         var fields = request
         let validators = Validators(stored.fields)
@@ -15,24 +15,23 @@ enum Validation {
             let others = clients.filter { $0 != tag && $0 != "*" }
             fields[.ifNoneMatch] = ([tag] + others).joined(separator: ", ")
         } else if !clients.isEmpty {
-            // An origin looks at no date beside the client's tags, so there is nothing to add.
+            // An origin ignores dates beside the client's tags, so there is nothing to add.
             return fields
         }
         fields[.ifModifiedSince] = validators.lastModified
         return fields
     }
 
-    /// What a response with status 304 is about.
+    /// The subject of a response with status 304.
     enum Subject: Hashable, Sendable {
-        /// The stored response is good.
         case stored
-        /// What the client holds is good; nobody knows about the stored response.
+        /// The client's copy is valid; nothing is known about the stored response.
         case client
-        /// Neither: the answer is of no use.
+        /// Neither.
         case nobody
     }
 
-    /// Tells what a response with status 304 is about (section 4.3.4).
+    /// Returns the subject of a response with status 304 (section 4.3.4).
     static func subject(
         of reply: HTTPFields,
         stored: StoredResponse,
@@ -50,8 +49,7 @@ enum Validation {
         return .nobody
     }
 
-    /// Returns a stored response with the fields of a newer message about the same state (section
-    /// 3.2).
+    /// Returns a stored response updated by a newer message about the same state (section 3.2).
     static func freshened(
         _ stored: StoredResponse,
         with reply: HTTPFields,
@@ -62,7 +60,7 @@ enum Validation {
         var fresh = stored
         var news = Storability.storedFields(reply, rules)
         for name in keptFields(of: stored) { news[name] = nil }
-        // The old ones measured the time from a moment that no longer counts.
+        // The old fields refer to a moment that no longer counts.
         fresh.fields[.age] = nil
         fresh.fields[.date] = nil
         for name in Set(news.map(\.name)) { fresh.fields[fields: name] = news[fields: name] }
@@ -72,16 +70,16 @@ enum Validation {
         return fresh.dated()
     }
 
-    /// Fields that describe the kept bytes, which the newer message did not bring.
+    /// Returns fields that describe the stored bytes, which the newer message did not bring.
     private static func keptFields(of stored: StoredResponse) -> [HTTPField.Name] {
         var names: [HTTPField.Name] = [.contentLength]
-        // A layer below may take codings off: what was kept plain stays plain.
+        // A lower layer may have decoded the body: it stays decoded.
         if stored.fields[.contentEncoding] == nil { names.append(.contentEncoding) }
         if stored.part != nil { names.append(.contentRange) }
         return names
     }
 
-    /// Whether the response to a `HEAD` request is about the state that is stored (section 4.3.5).
+    /// Returns whether the response to a `HEAD` request describes the stored state (section 4.3.5).
     static func describes(_ head: HTTPFields, _ stored: StoredResponse) -> Bool {
         guard Validators(stored.fields).agree(with: Validators(head)) else { return false }
         guard let announced = head[.contentLength], let kept = stored.fields[.contentLength] else {
@@ -92,8 +90,8 @@ enum Validation {
 }
 
 extension StoredResponse {
-    /// Returns the response with a `Date`, the moment of its receipt where the origin gave none (RFC
-    /// 9110 section 6.6.1).
+    /// Returns the response with a `Date`, by default the time of its receipt (RFC 9110 section
+    /// 6.6.1).
     func dated() -> StoredResponse {
         guard fields[.date] == nil else { return self }
         var dated = self

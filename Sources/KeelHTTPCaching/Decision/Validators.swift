@@ -1,21 +1,20 @@
 import HTTPTypes
 
-/// What tells one state of a resource from another (RFC 9110 section 8.8).
+/// The validators that distinguish the states of a resource (RFC 9110 section 8.8).
 struct Validators: Hashable, Sendable {
     let entityTag: String?
     let lastModified: String?
 
-    /// Reads the validators of a response.
     init(_ fields: HTTPFields) {
         entityTag = fields[values: .eTag].first.flatMap { $0.isEmpty ? nil : $0 }
         lastModified = fields[values: .lastModified].first.flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// Whether a request can be made conditional with them.
+    /// Whether they allow a conditional request.
     var isUsable: Bool { entityTag != nil || lastModified != nil }
 
-    /// Whether a message about the same resource can be about the same state: none of its
-    /// validators says otherwise.
+    /// Returns whether two messages about a resource may describe the same state, as no validator
+    /// contradicts it.
     func agree(with other: Validators) -> Bool {
         if let mine = entityTag, let theirs = other.entityTag {
             return EntityTag(mine).matchesWeakly(EntityTag(theirs))

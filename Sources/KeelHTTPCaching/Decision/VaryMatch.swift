@@ -1,23 +1,23 @@
 import HTTPTypes
 
-/// Which stored response fits a request (RFC 9111 section 4.1).
+/// The matching of stored responses with requests (RFC 9111 section 4.1).
 enum VaryMatch {
-    /// Whether no later request can be matched with the response.
+    /// Returns whether no later request can match the response.
     static func isNeverMatched(_ fields: HTTPFields) -> Bool {
         let members = FieldList.members(fields[values: .vary])
         return members.contains { $0 == "*" || HTTPField.Name($0) == nil }
     }
 
-    /// What the request says in the fields that the response depends on.
+    /// Returns the request's values of the fields that the response varies by.
     ///
     /// - Parameters:
     ///   - response: The fields of the response.
     ///   - request: The fields of the request at the cache.
-    ///   - sent: The fields of the request as it was sent; nil where nobody knows them.
-    ///   - coversAuthorization: Whether the response is kept for the one user whose credentials are
-    ///     added below.
-    /// - Returns: The selecting fields; nil where layers below the cache have decided them, so that no
-    ///   later request can be matched with the response.
+    ///   - sent: The fields of the request as sent, or nil if unknown.
+    ///   - coversAuthorization: Whether the response is stored only for the user whose credentials
+    ///     a lower layer adds.
+    /// - Returns: The selecting fields, or nil if lower layers decided them, so that no later
+    ///   request can match the response.
     static func selectors(
         of response: HTTPFields,
         from request: HTTPFields,
@@ -28,7 +28,7 @@ enum VaryMatch {
         var selectors: [StoredResponse.Selector] = []
         for name in names.sorted() {
             let value = normalized(name, in: request)
-            // A layer that asked for a coding and took it off again asks for the same next time.
+            // A layer that requested a coding and decoded it will do the same next time.
             let isHandledBelow =
                 name == "authorization" && coversAuthorization
                 || name == "accept-encoding" && response[.contentEncoding] == nil
@@ -39,7 +39,7 @@ enum VaryMatch {
         return selectors
     }
 
-    /// Whether a stored response was selected by the same fields as this request has.
+    /// Returns whether the request matches the fields that selected a stored response.
     static func matches(_ response: StoredResponse, _ request: HTTPFields) -> Bool {
         response.selectors.allSatisfy { selector in
             if normalized(selector.name, in: request) == selector.value { return true }
@@ -48,9 +48,9 @@ enum VaryMatch {
         }
     }
 
-    /// Whether the response is in the one language that the request likes best.
+    /// Returns whether the response is in the request's single preferred language.
     ///
-    /// An origin that has this language would choose it for this request, and it has: this is it.
+    /// The origin has this language, so it would choose this response.
     private static func isPreferredLanguage(of fields: HTTPFields, in request: HTTPFields) -> Bool {
         let languages = FieldList.members(fields[values: .contentLanguage])
         guard languages.count == 1, let language = languages.first?.lowercased() else {
@@ -61,10 +61,10 @@ enum VaryMatch {
         return wishes.filter { $0.quality == best }.map(\.item) == [language]
     }
 
-    /// Returns a field in the form in which it is compared, nil if the request does not have it.
+    /// Returns the normalized value of a field, or nil if the request does not have it.
     ///
-    /// Lines are combined, spaces at commas taken out, and members sorted where their order means
-    /// nothing.
+    /// Lines are joined, spaces at commas removed, and members sorted if their order has no
+    /// meaning.
     private static func normalized(_ name: String, in request: HTTPFields) -> String? {
         guard let field = HTTPField.Name(name) else { return nil }
         let lines = request[values: field]
@@ -74,16 +74,16 @@ enum VaryMatch {
         return members.map { Preference($0)?.canonical ?? $0 }.sorted().joined(separator: ",")
     }
 
-    /// Fields whose members have weights, so that their order means nothing.
+    /// Fields whose members have weights, so that their order has no meaning.
     private static let negotiated: Set<String> = [
         "accept", "accept-charset", "accept-encoding", "accept-language",
     ]
 
-    /// One member of a field of content negotiation (RFC 9110 section 12.4.2).
+    /// A member of a content negotiation field (RFC 9110 section 12.4.2).
     private struct Preference {
         let item: String
         let parameters: [String]
-        /// In thousandths.
+        /// The weight in thousandths.
         let quality: Int
 
         init?(_ member: String) {

@@ -1,11 +1,10 @@
 import KeelCache
 import Synchronization
 
-/// The revalidations that go on after their caller has its reply, one for each stored response.
+/// Revalidations that continue after the caller has its reply, one per stored response.
 ///
-/// One that takes longer than its limit is cancelled: origins that accept and stay silent would
-/// otherwise take all places for good.
-/// Each is a task of its own. Whoever owns this value cancels them all when it goes.
+/// A revalidation that exceeds its timeout is canceled: silent origins would otherwise occupy all
+/// slots forever. Each runs in its own task; the owner cancels them all with ``cancelAll()``.
 final class BackgroundRevalidations: Sendable {
     private struct State: Sendable {
         var tasks: [ValidationFlight.Subject: Task<Void, Never>] = [:]
@@ -23,10 +22,10 @@ final class BackgroundRevalidations: Sendable {
         self.clock = clock
     }
 
-    /// How many are under way.
     var count: Int { state.withLock { $0.tasks.count } }
 
-    /// Starts a revalidation, unless one of the same response is under way or there are too many.
+    /// Starts a revalidation, unless one of the same response is in progress or the limit is
+    /// reached.
     ///
     /// - Returns: Whether it was started.
     func start(
@@ -56,7 +55,7 @@ final class BackgroundRevalidations: Sendable {
         }
     }
 
-    /// Waits until none is under way.
+    /// Waits until none is in progress.
     func wait() async {
         await withCheckedContinuation { continuation in
             let isIdle = state.withLock { state in
@@ -68,7 +67,6 @@ final class BackgroundRevalidations: Sendable {
         }
     }
 
-    /// Cancels all.
     func cancelAll() {
         let (tasks, waiting) = state.withLock { state in
             defer { state = State() }

@@ -3,13 +3,13 @@ import KeelCache
 import KeelHTTP
 
 extension CacheExchange {
-    /// Answers from what is stored; nil where its body is not there any more.
+    /// Returns the reply from a stored response, or nil if its body is gone.
     func served(
         _ choice: CacheDecision.Choice,
         _ result: HTTPCacheResult,
         forwardStatus: Int? = nil
     ) async -> HTTPReply? {
-        // Where no body is sent, none is read.
+        // A reply without a body needs no stored body.
         let isBodyless =
             call.head.method == .head
             || conditions.areMet(by: choice.response, now: store.clock.now)
@@ -27,10 +27,10 @@ extension CacheExchange {
         return reply(choice.response, body, result, status)
     }
 
-    /// Returns the body of a stored response; nil where it is gone or damaged.
+    /// Returns the body of a stored response, or nil if it is gone or damaged.
     ///
-    /// A file that is wanted in memory is read here, so that damage counts as a miss. Of one that
-    /// goes to the caller piece by piece, only the beginning is tried.
+    /// A file to be collected in memory is read here, so that damage counts as a miss. Of a file to
+    /// be streamed, only the first byte is tried.
     func readable(_ response: StoredResponse) async -> CacheBody? {
         guard let body = await store.body(of: response) else { return nil }
         guard case .file(let file) = body else { return body }
@@ -57,7 +57,7 @@ extension CacheExchange {
         let freshness = Freshness(response, directives, at: store.clock.now, rules)
         var head = HTTPResponse(status: response.status, headerFields: response.fields)
         if result != .revalidated {
-            // Named fields must not be used without the origin's word (RFC 9111 section 5.2.2.4).
+            // Named fields must not be used without revalidation (RFC 9111 section 5.2.2.4).
             for field in directives.noCache.fields {
                 if let name = HTTPField.Name(field) { head.headerFields[name] = nil }
             }
@@ -72,7 +72,7 @@ extension CacheExchange {
         return observed(answer(response, head, body)).adding(status, by: name).noting(result)
     }
 
-    /// Shows the bytes to the observer of a download, which looks at the layers below.
+    /// Reports the bytes to the download observer, which otherwise observes the layers below.
     private func observed(_ reply: HTTPReply) -> HTTPReply {
         guard let observer = call.options.downloadObserver,
             reply.head.status.kind == .successful
@@ -82,7 +82,7 @@ extension CacheExchange {
         return reply
     }
 
-    /// Chooses between the whole response, a part of it and the word that nothing has changed.
+    /// Returns the whole response, a part of it, or status 304.
     private func answer(
         _ response: StoredResponse,
         _ head: HTTPResponse,
@@ -130,14 +130,13 @@ extension CacheExchange {
 }
 
 extension HTTPFields {
-    /// Takes the fields away that set a cookie.
     fileprivate mutating func removeCookies() {
         for name in HTTPField.Name.cookieSetting { self[name] = nil }
     }
 }
 
 extension HTTPReply {
-    /// Adds the cookies that an origin has set for this caller.
+    /// Adds the cookies that the origin set for this caller.
     mutating func addCookies(of reply: HTTPReply) {
         for name in HTTPField.Name.cookieSetting {
             for value in reply.head.headerFields[values: name] {
@@ -148,7 +147,6 @@ extension HTTPReply {
 }
 
 extension CacheExchange {
-    /// The bytes of a stored body.
     private func stream(
         _ body: CacheBody,
         _ range: Range<Int>,
@@ -164,7 +162,7 @@ extension CacheExchange {
                 do throws(CacheError) {
                     return try cursor.next()
                 } catch {
-                    // The next caller gets the whole from the origin.
+                    // The next caller gets the whole response from the origin.
                     store.counts.add(\.tierFailures)
                     await store.drop(response, at: key)
                     throw TransportError(

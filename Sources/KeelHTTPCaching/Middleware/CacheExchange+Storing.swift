@@ -47,7 +47,7 @@ extension CacheExchange {
         return arrival.reply.passed(forward, by: name, isStored: true)
     }
 
-    /// Returns what is to be stored of a reply, without its length; nil for nothing.
+    /// Returns the response to store, without its length, or nil if it must not be stored.
     private func stored(_ arrival: Arrival) -> StoredResponse? {
         let head = arrival.reply.head
         let storable = Storability.allows(
@@ -81,8 +81,8 @@ extension CacheExchange {
         ).dated()
     }
 
-    /// Forgets what a newer response that is not stored has taken the place of: it would be used
-    /// again although the origin's last word was another one.
+    /// Drops stored responses that a newer, unstored response supersedes, so that they are not used
+    /// although the origin has replaced them.
     private func forgetOlder(than arrival: Arrival) async {
         let status = arrival.reply.head.status
         let isWord = status.kind == .successful || [404, 410].contains(status.code)
@@ -95,7 +95,7 @@ extension CacheExchange {
         }
     }
 
-    /// The request's fields, with a mark where credentials were added further down.
+    /// Returns the request's fields, with a mark if a lower layer added credentials.
     private func signedFields(_ reply: HTTPReply) -> HTTPFields {
         var fields = question.fields
         let isSigned = call.options.signer != nil && call.options.authentication != .none
@@ -105,16 +105,16 @@ extension CacheExchange {
         return fields
     }
 
-    /// How many bytes the body must have to be whole; nil where nobody says.
+    /// Returns the length of a complete body, or nil if it is unknown.
     private func announcedLength(of reply: HTTPReply) -> Int64? {
         guard let length = reply.announcedLength else { return nil }
-        // A layer that took a coding off may have left the coded length behind.
+        // A layer that decoded the body may have left the encoded length.
         return reply.head.headerFields[.contentEncoding] == nil ? length : nil
     }
 
     private static func hasNoBody(_ status: Int) -> Bool { status == 204 || status == 205 }
 
-    /// Updates what is stored by the response to a `HEAD` request (RFC 9111 section 4.3.5).
+    /// Updates stored responses from the response to a `HEAD` request (RFC 9111 section 4.3.5).
     func learn(from arrival: Arrival) async {
         let head = arrival.reply.head
         guard head.status.code == 200, arrival.isOwners else { return }
@@ -137,7 +137,7 @@ extension CacheExchange {
         }
     }
 
-    /// Returns a stored response with what a message about the same state says.
+    /// Returns a stored response updated from a message about the same state.
     func freshened(_ stored: StoredResponse, by arrival: Arrival) -> StoredResponse {
         Validation.freshened(
             stored,
@@ -148,7 +148,7 @@ extension CacheExchange {
         )
     }
 
-    /// For how many seconds a stored response is fresh in all.
+    /// Returns the total freshness lifetime of a stored response, in seconds.
     func lifetime(of response: StoredResponse) -> Int64 {
         let directives = ResponseDirectives(response.fields, rules)
         return Freshness(response, directives, at: store.clock.now, rules).lifetime

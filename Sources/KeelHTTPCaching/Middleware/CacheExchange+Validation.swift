@@ -4,19 +4,19 @@ import KeelCore
 import KeelHTTP
 
 extension CacheExchange {
-    /// Asks the origin whether a stored response is still good.
+    /// Asks the origin whether a stored response is still valid.
     func validated(
         _ choice: CacheDecision.Choice,
         _ body: CacheBody,
         _ forward: CacheStatus.Forward
     ) async throws(TransportError) -> HTTPReply {
         if let reply = try await conditionallyAsked(choice, body, forward) { return reply }
-        // The answer is gone by now: the second request may need the place that the first one had.
+        // The 304 reply is released by now: the second request may need its connection.
         return try await fetched(forward, fallback: nil)
     }
 
-    /// Returns the reply to a request with a condition; nil for one that says nothing about what is
-    /// stored for this user.
+    /// Returns the reply to a conditional request, or nil if the reply says nothing about the
+    /// response stored for this user.
     private func conditionallyAsked(
         _ choice: CacheDecision.Choice,
         _ body: CacheBody,
@@ -38,7 +38,7 @@ extension CacheExchange {
         }
         if let reply = await standIn(choice, for: arrival) { return reply }
         if arrival.reply.head.status == .partialContent, arrival.isOwners {
-            // The condition did not hold: the part is one of another state.
+            // The condition did not hold, so the part belongs to another state.
             await store.drop(choice.response, at: key)
         }
         return await kept(arrival, forward)
@@ -50,7 +50,7 @@ extension CacheExchange {
         _ body: CacheBody,
         _ forward: CacheStatus.Forward
     ) async -> HTTPReply? {
-        // What another user has unchanged says nothing about what is stored for this one.
+        // Another user's 304 says nothing about the response stored for this user.
         guard arrival.isOwners else { return nil }
         let subject = Validation.subject(
             of: arrival.reply.head.headerFields,
@@ -79,7 +79,7 @@ extension CacheExchange {
         return status
     }
 
-    /// Stores what a response with status 304 says, and returns the stored response with it.
+    /// Stores the update from a response with status 304, and returns the updated response.
     private func renewed(
         _ stored: StoredResponse,
         by arrival: Arrival
@@ -89,11 +89,11 @@ extension CacheExchange {
         return fresh
     }
 
-    // MARK: Many at once
+    // MARK: Sharing a revalidation
 
-    /// What calls that could share a revalidation have in common; nil for one that cannot.
+    /// Returns the key under which calls share a revalidation, or nil if the call cannot share one.
     ///
-    /// A stream cannot be shared. A call that asks for the origin's own word gets it for itself.
+    /// A stream cannot be shared, and a call that demands revalidation gets its own.
     func flightKey(_ choice: CacheDecision.Choice) -> ValidationFlight.Key? {
         guard let collection = call.collection, call.options.coalesces, !conditions.isPresent,
             question.fields[.range] == nil, !question.directives.demandsFreshness,
@@ -105,7 +105,7 @@ extension CacheExchange {
         )
     }
 
-    /// Waits for the revalidation of a stored response, starting it where none is under way.
+    /// Waits for the revalidation of a stored response, starting it if necessary.
     func joined(
         _ choice: CacheDecision.Choice,
         _ body: CacheBody,
@@ -114,7 +114,7 @@ extension CacheExchange {
         _ key: ValidationFlight.Key
     ) async throws(TransportError) -> HTTPReply {
         var shared = call
-        // Each caller has a limit of its own; the first one's must not bind the others.
+        // Each caller has its own deadline; the leader's must not bind the others.
         shared.deadline = nil
         let leader = CacheExchange(self, sending: shared)
         var isFollower = false
@@ -143,7 +143,7 @@ extension CacheExchange {
         }
     }
 
-    /// Takes part in a reply that was read for several calls.
+    /// Returns a reply that was read for several calls to one of them.
     private func taken(
         _ reply: HTTPReply,
         _ bytes: [UInt8],
@@ -160,7 +160,7 @@ extension CacheExchange {
         {
             return stale
         }
-        // What the new response depends on may differ between the calls that wait for it.
+        // The new response may depend on fields in which the waiting calls differ.
         guard !isFollower || isForEverybody(reply.head.headerFields) else {
             return try await fetched(.stale, fallback: choice)
         }
@@ -205,7 +205,6 @@ extension CacheExchange {
 
     // MARK: In the background
 
-    /// Renews a stored response for the next caller.
     func revalidateInBackground(
         _ choice: CacheDecision.Choice,
         _ revalidations: BackgroundRevalidations
@@ -217,11 +216,11 @@ extension CacheExchange {
         if isStarted { store.counts.add(\.backgroundRevalidations) }
     }
 
-    /// The exchange that renews a stored response, without what concerns the caller alone.
+    /// Returns the exchange that renews a stored response, without what concerns only the caller.
     private func quiet(about stored: StoredResponse) -> CacheExchange {
         var quiet = call
         quiet.deadline = nil
-        // The caller's call is over by then; nobody waits for more of it.
+        // The caller's call is over by then.
         quiet.recorder = nil
         quiet.onInterimResponse = nil
         quiet.options.downloadObserver = nil
@@ -234,7 +233,7 @@ extension CacheExchange {
         return CacheExchange(self, sending: quiet)
     }
 
-    /// Asks the origin about a stored response, and stores its answer; nobody waits for it.
+    /// Asks the origin about a stored response, and stores the answer.
     private func renew(_ stored: StoredResponse) async {
         do throws(TransportError) {
             let arrival = try await send(call)
@@ -252,18 +251,17 @@ extension CacheExchange {
                 while try await body.next() != nil {}
             }
         } catch {
-            // The stored response stays as it is: the next caller tries again.
+            // The stored response remains; the next caller tries again.
         }
     }
 
-    /// Fields that concern what the caller holds or wants, not the resource.
+    /// Fields that concern the caller's copy or preferences, not the resource.
     private static let callerFields: [HTTPField.Name] = [
         .ifNoneMatch, .ifModifiedSince, .ifRange, .range, .cacheControl, .pragma,
     ]
 }
 
 extension CacheExchange {
-    /// The same exchange with another call to send.
     init(_ exchange: CacheExchange, sending call: HTTPCall) {
         self.call = call
         next = exchange.next

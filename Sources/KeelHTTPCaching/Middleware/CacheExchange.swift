@@ -4,7 +4,7 @@ import KeelHTTP
 
 /// One call on its way through a cache.
 ///
-/// It does not hold the cache itself: a revalidation that runs on must not keep its owner alive.
+/// Does not retain the cache: a background revalidation must not keep its owner alive.
 struct CacheExchange: Sendable {
     let call: HTTPCall
     let next: HTTPNext
@@ -17,7 +17,7 @@ struct CacheExchange: Sendable {
     let question: CacheQuestion
     let conditions: RequestConditions
 
-    /// Prepares a call; nil where the cache takes no part in it.
+    /// Prepares a call; nil if the cache does not handle it.
     init?(_ call: HTTPCall, _ next: HTTPNext, _ cache: HTTPCache) async {
         let configuration = cache.configuration
         let rules = configuration.rules
@@ -80,7 +80,8 @@ struct CacheExchange: Sendable {
         }
     }
 
-    /// The answer to `only-if-cached` where nothing may be used (RFC 9111 section 5.2.1.7).
+    /// Returns the answer to `only-if-cached` if no usable response is stored (RFC 9111 section
+    /// 5.2.1.7).
     private func refusal() -> HTTPReply {
         var status = CacheStatus()
         status.detail = "not-stored"
@@ -88,7 +89,7 @@ struct CacheExchange: Sendable {
         return HTTPReply(head: head).adding(status, by: name).noting(.missing)
     }
 
-    /// Asks the origin without conditions of one's own.
+    /// Asks the origin without adding conditions.
     func fetched(
         _ forward: CacheStatus.Forward,
         fallback: CacheDecision.Choice?
@@ -110,7 +111,7 @@ struct CacheExchange: Sendable {
 
     // MARK: Changing
 
-    /// Passes on a call that may change something.
+    /// Passes on a call that may change a resource.
     func change(_ cache: HTTPCache) async throws(TransportError) -> HTTPReply {
         var arrival: Arrival
         do throws(TransportError) {
@@ -123,24 +124,23 @@ struct CacheExchange: Sendable {
         guard Invalidation.isReadable(call.head, arrival.reply.head, rules) else {
             return arrival.reply.passed(.method, by: name)
         }
-        // What it made worthless was there before; this response came with it.
+        // It invalidates earlier responses, but not the one that came with it.
         arrival.mark = store.mark
         return await kept(arrival, .method, countsAsMiss: false)
     }
 
     // MARK: The origin
 
-    /// A reply of the origin, with when it was asked for.
+    /// A reply of the origin, with the times of the exchange.
     struct Arrival: Sendable {
         var reply: HTTPReply
         var requested: CacheInstant
         var received: CacheInstant
         var mark: InvalidationLog.Mark
-        /// Whether it was asked for in the name of the user whose responses these are.
+        /// Whether it was requested in the name of the user whose responses these are.
         var isOwners: Bool
     }
 
-    /// Sends a request to the layers below.
     func send(_ call: HTTPCall) async throws(TransportError) -> Arrival {
         let mark = store.mark
         let requested = store.clock.now
@@ -157,9 +157,9 @@ struct CacheExchange: Sendable {
         )
     }
 
-    // MARK: Standing in
+    // MARK: Serving stale responses
 
-    /// Uses a stored response in place of an origin that could not be reached, or throws its error.
+    /// Serves a stored response instead of an unreachable origin, or throws the error.
     func standIn(
         _ choice: CacheDecision.Choice?,
         for error: TransportError
@@ -171,7 +171,7 @@ struct CacheExchange: Sendable {
         return reply
     }
 
-    /// Uses a stored response in place of an answer that says that the origin cannot answer.
+    /// Serves a stored response instead of an answer by which the origin reports a failure.
     func standIn(_ choice: CacheDecision.Choice, for arrival: Arrival) async -> HTTPReply? {
         let status = arrival.reply.head.status.code
         guard CacheRules.errorStatuses.contains(status),
@@ -180,10 +180,9 @@ struct CacheExchange: Sendable {
         return await served(choice, .stale(reason), forwardStatus: status)
     }
 
-    /// Failures that say that the origin cannot be reached.
+    /// Failures that mean that the origin is unreachable.
     ///
-    /// Those that say that somebody else answered, such as a certificate that is not trusted, are
-    /// not among them.
+    /// Excludes those where someone else answered, such as an untrusted certificate.
     static let offlineCodes: Set<TransportError.Code> = [
         .offline, .hostNotFound, .nameLookupFailed, .connectionRefused, .connectTimeout,
         .proxyFailed, .circuitOpen, .responseTimeout, .writeTimeout, .attemptTimeout, .tooSlow,

@@ -1,15 +1,15 @@
 import HTTPTypes
 import KeelHTTP
 
-/// Whose responses a call may see, decided before the call is sent.
+/// The user whose responses a call may see, determined before the call is sent.
 struct CacheOwner: Sendable {
-    /// Names the user; nil for what is everybody's.
+    /// The name of the user; nil for responses shared by all users.
     let name: String?
     /// The source of the decision; nil in a cache that does not separate users.
     private let partition: HTTPCachePartition?
     private let signer: String?
 
-    /// Asks whose a call is; nil where nobody can tell.
+    /// Determines the owner of a call; nil if it cannot be determined.
     init?(of call: HTTPCall, _ configuration: HTTPCache.Configuration) async {
         guard configuration.audience == .onePerson else {
             name = nil
@@ -26,14 +26,14 @@ struct CacheOwner: Sendable {
         }
     }
 
-    /// Whether tokens that are added further down are this user's, whoever that is.
+    /// Whether credentials added by a lower layer belong to this user, whoever that is.
     var coversAuthorization: Bool { signer != nil }
 
-    /// Whether a call was sent in this user's name.
+    /// Returns whether a call was sent in this user's name.
     ///
-    /// Layers further down sign a call later than its owner was asked for: another user may have
-    /// signed in by then. A signer gives no name to two users, so that the same name before and
-    /// after is the same user in between.
+    /// Lower layers sign a call after its owner was determined, and another user may have signed in
+    /// by then. A signer never gives one name to two users, so the same name before and after means
+    /// the same user.
     func owns(_ reply: HTTPReply, to call: HTTPCall) async -> Bool {
         guard let partition else { return true }
         let isAnnounced =

@@ -1,6 +1,6 @@
 public import KeelHTTP
 
-/// The stored answer of an endpoint, and then the origin's.
+/// The stored response of an endpoint, followed by the origin's.
 ///
 /// ```swift
 /// for try await menu in client.cachedThenFresh(GetMenu()) {
@@ -8,30 +8,30 @@ public import KeelHTTP
 /// }
 /// ```
 ///
-/// - What is stored comes first, whatever its age. If it is fresh, nothing follows.
-/// - Otherwise the origin's answer follows, also where it only says that nothing has changed.
-/// - A failure of the origin is thrown after the stored answer was given; it is not hidden behind
-///   the same stored answer.
-/// - Where nothing is stored, the origin's answer is the only one.
+/// - The stored response comes first, whatever its age. If it is fresh, nothing follows.
+/// - Otherwise the origin's response follows, even if it only confirms the stored one.
+/// - A failure of the origin is thrown after the stored response; the same stored response does not
+///   hide it.
+/// - If nothing is stored, the origin's response is the only element.
 ///
-/// The client needs an ``HTTPCachingMiddleware``. Everything happens in the task that reads; the
+/// The client needs an ``HTTPCachingMiddleware``. All work happens in the task that reads; the
 /// sequence can be read several times.
 public struct CachedThenFresh<Response: Decodable & Sendable>: AsyncSequence, Sendable {
     public typealias Failure = NetworkError
 
-    /// An answer with where it came from.
+    /// A response and its source.
     public struct Element: Sendable {
-        /// The decoded answer.
+        /// The decoded response.
         public let value: Response
-        /// Where it came from; nil for a client without a cache.
+        /// The source of the response; nil for a client without a cache.
         public let source: HTTPCacheResult?
     }
 
-    /// When the origin is asked although something is stored.
+    /// When the origin is asked although a response is stored.
     public enum Refresh: Hashable, Sendable {
-        /// Where what is stored is not fresh.
+        /// If the stored response is not fresh.
         case whenStale
-        /// In any case.
+        /// Always.
         case always
     }
 
@@ -40,7 +40,7 @@ public struct CachedThenFresh<Response: Decodable & Sendable>: AsyncSequence, Se
 
     public func makeAsyncIterator() -> Iterator { Iterator(request: request, refresh: refresh) }
 
-    /// Reads the answers one by one.
+    /// An iterator over the responses.
     public struct Iterator: AsyncIteratorProtocol, Sendable {
         private enum Step: Sendable { case stored, origin, end }
 
@@ -80,7 +80,7 @@ public struct CachedThenFresh<Response: Decodable & Sendable>: AsyncSequence, Se
                 let answer = try await answer(.cacheOnly)
                 return answer.source?.isFromCache == true ? answer : nil
             } catch {
-                // Nothing is stored, or nothing that is an answer: the origin's word counts.
+                // Nothing usable is stored, so the origin's response counts.
                 if Task.isCancelled { throw error }
                 return nil
             }
@@ -94,14 +94,14 @@ public struct CachedThenFresh<Response: Decodable & Sendable>: AsyncSequence, Se
 }
 
 extension NetworkClient {
-    /// Gives the stored answer of an endpoint first, and then the origin's.
+    /// Returns a sequence of the stored response of an endpoint and the origin's.
     ///
     /// - Parameters:
-    ///   - endpoint: The operation, one with `GET`.
-    ///   - refresh: When the origin is asked although something is stored.
+    ///   - endpoint: The operation, which must use `GET`.
+    ///   - refresh: When the origin is asked although a response is stored.
     ///   - timeout: The total time for each call; nil uses the endpoint's or the client's.
-    ///   - options: What the calls ask of the layers; their cache policy is the sequence's own.
-    /// - Returns: One or two answers, fetched while they are read.
+    ///   - options: The options of the calls; the sequence sets their cache policy.
+    /// - Returns: One or two responses, fetched while they are read.
     public func cachedThenFresh<E: Endpoint>(
         _ endpoint: E,
         refresh: CachedThenFresh<E.Response>.Refresh = .whenStale,
@@ -116,15 +116,15 @@ extension NetworkClient {
 }
 
 extension ServiceClient {
-    /// Gives the stored answer of an operation first, and then the origin's.
+    /// Returns a sequence of the stored response of an operation and the origin's.
     ///
     /// - Parameters:
-    ///   - endpoint: The operation, one with `GET`.
-    ///   - type: The type of the answers.
-    ///   - refresh: When the origin is asked although something is stored.
+    ///   - endpoint: The operation, which must use `GET`.
+    ///   - type: The type of the responses.
+    ///   - refresh: When the origin is asked although a response is stored.
     ///   - timeout: The total time for each call; nil uses the endpoint's or the client's.
-    ///   - options: What the calls ask of the layers; their cache policy is the sequence's own.
-    /// - Returns: One or two answers, fetched while they are read.
+    ///   - options: The options of the calls; the sequence sets their cache policy.
+    /// - Returns: One or two responses, fetched while they are read.
     public func cachedThenFresh<Response: Decodable & Sendable>(
         _ endpoint: Service,
         as type: Response.Type,

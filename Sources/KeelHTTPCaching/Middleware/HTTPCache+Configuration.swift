@@ -1,95 +1,96 @@
 public import HTTPTypes
 
 extension HTTPCache {
-    /// How a cache behaves.
+    /// The configuration of a cache.
     public struct Configuration: Sendable {
-        /// Who uses the cache.
+        /// The users of a cache.
         public enum Audience: Hashable, Sendable {
-            /// One user, or several that are kept apart by ``Configuration/partition``: an app.
+            /// One user, or several separated by ``Configuration/partition``, as in an app.
             case onePerson
-            /// Everybody at once: a proxy. Responses for one user are not stored (RFC 9111 section
-            /// 3.5 and `private`), `s-maxage` counts, and nothing is kept apart.
+            /// All users together, as in a proxy. Responses for one user are not stored (RFC 9111
+            /// section 3.5 and `private`), `s-maxage` counts, and users are not separated.
             case everybody
         }
 
-        /// Who uses the cache.
+        /// The users of the cache.
         public var audience = Audience.onePerson
 
-        /// Whose responses are kept apart; a cache for everybody keeps nothing apart.
+        /// How users are separated; ignored by a cache for everybody.
         public var partition = HTTPCachePartition.credentials
 
-        /// For how long past its freshness a response may stand in for an origin that cannot be
-        /// reached; nil, the default, for never.
+        /// How long after its freshness a response may be served while the origin is unreachable;
+        /// nil, the default, for never.
         ///
-        /// With it, a call may return old data as a plain value: only the reply tells, see
-        /// ``HTTPCacheResult/stale(_:)``. A call asks for it by itself with
-        /// ``HTTPCachePolicy/staleWhenOffline``. RFC 9111 section 4.2.4 allows it to a cache that is
-        /// disconnected. `must-revalidate` and `no-cache` are kept in any case, and what an origin
-        /// allows with `stale-if-error` is used in any case.
+        /// With a value, a call may return old data as an ordinary result: only the reply tells,
+        /// see ``HTTPCacheResult/stale(_:)``. A single call opts in with
+        /// ``HTTPCachePolicy/staleWhenOffline``. RFC 9111 section 4.2.4 allows this to a
+        /// disconnected cache. `must-revalidate` and `no-cache` are always obeyed, and
+        /// `stale-if-error` from an origin is always used.
         public var offlineStaleness: Duration?
 
-        /// For how long past its freshness a response may stand in for an origin that fails: one that cannot
-        /// be reached, or answers 500, 502, 503 or 504; nil, the default, for never.
+        /// How long after its freshness a response may be served while the origin is unreachable or
+        /// answers 500, 502, 503 or 504; nil, the default, for never.
         ///
-        /// A response without `stale-if-error` is used as if it had that directive with this number of
-        /// seconds (RFC 5861 section 4). A directive of the request or the response comes first, and
-        /// `must-revalidate` and `no-cache` are obeyed in any case. It is meant for a proxy in front of
-        /// your own origin, so that users do not notice a failure of the origin.
+        /// Acts as the `stale-if-error` (RFC 5861 section 4) of responses without it. A directive
+        /// of the request or the response takes precedence, and `must-revalidate` and `no-cache`
+        /// are always obeyed. Meant for a proxy in front of your own origin, to hide the origin's
+        /// failures from users.
         public var errorStaleness: Duration?
 
-        /// Whether a cache for everybody uses stored responses with the cookies that they set.
+        /// Whether a cache for everybody serves stored responses with their cookies.
         ///
-        /// RFC 9111 section 7.3 leaves it to origins to keep such responses out of shared caches. Not
-        /// all do, and the cookie of one user's session must not go to another: the field is left out
-        /// of what comes from the cache. A cache for one person always has it.
+        /// RFC 9111 section 7.3 leaves it to origins to keep such responses out of shared caches.
+        /// Not all do, and one user's session cookie must not go to another, so by default the
+        /// field is removed. A cache for one person always keeps it.
         public var sharesCookies = false
 
-        /// Which part of the time since its last change a response is fresh for that does not say
-        /// how long (RFC 9111 section 4.2.2); 0 does not guess.
+        /// The fraction of the time since a response's last modification for which it is fresh, if
+        /// it states no lifetime (RFC 9111 section 4.2.2); 0 disables this heuristic.
         public var heuristicFraction = 0.1
 
-        /// The longest time that is guessed.
+        /// The maximum heuristic lifetime.
         public var heuristicLimit: Duration = .seconds(86_400)
 
-        /// Fields that take the place of `Cache-Control`, such as `CDN-Cache-Control`, the first one
-        /// that is there (RFC 9213); for a cache that belongs to an origin.
+        /// Fields that replace `Cache-Control`, such as `CDN-Cache-Control`, for a cache that belongs to
+        /// an origin; the first one present is used (RFC 9213).
         public var targetedFields: [HTTPField.Name] = []
 
         /// The name of the cache in the `Cache-Status` field of replies (RFC 9211), a token; nil
-        /// leaves the field alone.
+        /// omits the field.
         public var name: String? = "keel"
 
-        /// How long entries are kept past their freshness, for validation and for times without a
-        /// network, unless room is needed before.
+        /// How long entries are kept after their freshness, for validation and offline use, unless
+        /// they are evicted.
         public var retention: Duration = .seconds(30 * 86_400)
 
-        /// The most responses of one address that are kept, differing in what `Vary` names.
+        /// The maximum number of responses kept per address, which differ in the fields that `Vary`
+        /// names.
         public var variantLimit = 32
 
-        /// Longer bodies go to a file, where the tier has files.
+        /// The size in bytes above which a body goes to a file, if the tier has files.
         public var fileThreshold = 256 << 10
 
-        /// Longer bodies are not stored where the tier has no files.
+        /// The maximum size in bytes of a stored body if the tier has no files.
         public var memoryBodyLimit = 8 << 20
 
-        /// Longer bodies are not stored.
+        /// The maximum size in bytes of a stored body.
         public var bodyLimit = 256 << 20
 
-        /// The most revalidations that run in the background at once; further ones are left out, and
-        /// the next caller starts them.
+        /// The maximum number of concurrent background revalidations; beyond it none is started
+        /// until a later call.
         public var backgroundLimit = 16
 
-        /// How long a revalidation in the background may take, its body included; then it is
-        /// cancelled, and the next caller starts another.
+        /// The timeout of a background revalidation, including its body; a later call starts
+        /// another.
         public var backgroundTimeout: Duration = .seconds(60)
 
-        /// Where names of bodies come from; a test gives its own.
+        /// The source of body names; a test provides its own.
         public var randomness: @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
 
         /// Creates the configuration of an app's cache.
         public init() {}
 
-        /// The configuration of a cache that everybody shares.
+        /// The configuration of a cache shared by all users.
         public static var shared: Configuration {
             var configuration = Configuration()
             configuration.audience = .everybody

@@ -8,27 +8,27 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Stored responses of HTTP, and the rules for using them again (RFC 9111).
+/// A store of HTTP responses, with the rules for reusing them (RFC 9111).
 ///
 /// ```swift
 /// let cache = HTTPCache(tier: InMemoryCacheTier())
 /// configuration.cacheResponses(in: cache)
 /// ```
 ///
-/// It is a private cache unless ``Configuration/audience`` says otherwise. Responses are used again
-/// as their origin allows, validated when they are stale, and made worthless by calls that change
-/// their address. `HTTPReply.cacheResult` says where a reply came from, and
-/// ``HTTPCachePolicy`` what a call wants.
+/// A private cache unless ``Configuration/audience`` says otherwise. Responses are reused as their
+/// origin allows, validated when stale, and invalidated by calls that change their address.
+/// `HTTPReply.cacheResult` is the source of a reply, and ``HTTPCachePolicy`` controls a single
+/// call.
 ///
-/// The tier may fail, forget or be damaged: that counts as a miss, shows in ``statistics``, and
-/// does not fail a call. There is one exception: damage in the middle of a file, found when its
-/// beginning is already with the reader of a stream, ends that body with `truncatedBody`.
+/// A tier that fails, forgets or is damaged causes misses, counted in ``statistics``, but never
+/// fails a call. The exception is damage in the middle of a file, found after the stream's reader
+/// received its beginning: it ends the body with `truncatedBody`.
 ///
-/// Revalidation in the background (`stale-while-revalidate`) runs in tasks that belong to the
-/// cache: they end when the origin has answered, and are cancelled when the last user of the cache
-/// lets it go, or with ``cancelRevalidations()``.
+/// Background revalidations (`stale-while-revalidate`) run in tasks that the cache owns. They end
+/// with the origin's answer, and are canceled when the cache is deallocated or by
+/// ``cancelRevalidations()``.
 public final class HTTPCache: Sendable {
-    /// How the cache behaves.
+    /// The configuration of the cache.
     public let configuration: Configuration
 
     let store: ResponseStore
@@ -38,9 +38,9 @@ public final class HTTPCache: Sendable {
     /// Creates a cache.
     ///
     /// - Parameters:
-    ///   - configuration: How it behaves.
-    ///   - tier: Where it keeps responses; nobody else may write there.
-    ///   - clock: The time that responses age by.
+    ///   - configuration: The configuration.
+    ///   - tier: The tier for the responses, used by nothing else.
+    ///   - clock: The clock by which responses age.
     public init(
         _ configuration: Configuration = Configuration(),
         tier: any CacheTier,
@@ -57,12 +57,12 @@ public final class HTTPCache: Sendable {
 
     deinit { revalidations.cancelAll() }
 
-    // MARK: Looking
+    // MARK: Inspecting
 
-    /// What the cache has done since it was made.
+    /// What the cache has done since it was created.
     public var statistics: HTTPCacheStatistics { store.counts.current }
 
-    /// What the tier holds.
+    /// Returns the contents of the tier.
     ///
     /// - Throws: `CacheError` of the tier.
     public func usage() async throws(CacheError) -> CacheTierUsage {
@@ -71,44 +71,43 @@ public final class HTTPCache: Sendable {
 
     // MARK: Removing
 
-    /// Removes all responses of all users; those that are on their way are not stored either.
+    /// Removes all responses of all users, including those being stored.
     ///
-    /// - Throws: `CacheError` of the tier. Even then, what was stored is not used any more by this
-    ///   cache.
+    /// - Throws: `CacheError` of the tier. Even then this cache no longer uses what was stored.
     public func removeAll() async throws(CacheError) {
         try await store.removeAll()
     }
 
-    /// Removes the responses of an address, of all users.
+    /// Removes the responses of an address, for all users.
     ///
-    /// They are not used any more even where the tier fails; that shows in ``statistics``.
+    /// They are no longer used even if the tier fails, which ``statistics`` counts.
     ///
-    /// - Parameter url: The address, with its query; a URL that is not of HTTP does nothing.
+    /// - Parameter url: The address with its query; a URL that is not HTTP is ignored.
     public func remove(_ url: URL) async {
         guard let address = ResourceAddress(url) else { return }
         await store.invalidate([StorageKey.tag(of: address)])
     }
 
-    /// Removes the responses that an origin put in a group (RFC 9875), of all users.
+    /// Removes the responses in a group of an origin (RFC 9875), for all users.
     ///
     /// - Parameters:
     ///   - group: The name in the `Cache-Groups` field.
-    ///   - origin: Whose group it is.
+    ///   - origin: The origin of the group.
     public func removeGroup(_ group: String, at origin: HTTPOrigin) async {
         await store.invalidate([StorageKey.tag(of: group, at: origin)])
     }
 
     // MARK: Sending
 
-    /// Sends a call through the cache, without a client: what a proxy or a test needs.
+    /// Sends a call through the cache without a client, for proxies and tests.
     ///
-    /// Redirects are not followed and nothing is repeated.
+    /// Follows no redirects and does not retry.
     ///
     /// - Parameters:
     ///   - call: The request.
-    ///   - transport: What carries it to the origin.
+    ///   - transport: The transport to the origin.
     /// - Returns: The reply; its body is stored while it is read.
-    /// - Throws: `TransportError` of the transport, unless a stored response may stand in.
+    /// - Throws: `TransportError` of the transport, unless a stored response may be served instead.
     public func send(
         _ call: HTTPCall,
         over transport: any HTTPTransport
@@ -118,15 +117,15 @@ public final class HTTPCache: Sendable {
 
     // MARK: Background work
 
-    /// How many revalidations run in the background.
+    /// The number of background revalidations in progress.
     public var revalidationCount: Int { revalidations.count }
 
-    /// How many calls wait for a revalidation that they share.
+    /// The number of calls that wait for a shared revalidation.
     package var waitingCalls: Int { flights.waiterCount }
 
-    /// Waits until no revalidation runs in the background.
+    /// Waits until no background revalidation is in progress.
     public func waitForRevalidations() async { await revalidations.wait() }
 
-    /// Cancels the revalidations in the background; what they were to renew stays as it is.
+    /// Cancels the background revalidations; the stored responses remain.
     public func cancelRevalidations() { revalidations.cancelAll() }
 }

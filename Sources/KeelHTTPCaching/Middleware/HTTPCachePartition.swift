@@ -1,38 +1,38 @@
 import HTTPTypes
 public import KeelHTTP
 
-/// Whose responses a cache keeps apart.
+/// The rule by which a cache separates its users.
 ///
-/// A response that was asked for with one user's credentials is not given to another user of the
-/// same cache. Keys hold a hash of what names the user, never a token.
+/// A response requested with one user's credentials is not given to another user of the same cache.
+/// Keys contain a hash of the user's name or credentials, never a token.
 public struct HTTPCachePartition: Sendable {
-    /// Whose a call is.
+    /// The user that a call belongs to.
     enum Owner: Hashable, Sendable {
         case everybody
         case user(String)
-        /// Nobody can tell, so the cache takes no part.
+        /// The user cannot be determined, so the cache is bypassed.
         case unknown
     }
 
     let owner: @Sendable (HTTPCall) async -> Owner
 
-    /// Whether the credentials name the user, so that a response to some that nobody announced
-    /// belongs to nobody knows whom.
+    /// Whether credentials identify the user, so that a response to credentials unknown before
+    /// sending has no owner.
     var countsCredentials = true
 
-    /// By the `Authorization` field, or by the user whose credentials a client's authorization adds
-    /// further down; cookies do not count.
+    /// Separates users by the `Authorization` field, or by the user whose credentials a client's
+    /// authorization adds in a lower layer; ignores cookies.
     ///
-    /// Calls of a token source that cannot tell whose its tokens are pass the cache by. A response to
-    /// an `Authorization` field that a layer further down has added without being `HTTPAuthorizing`
-    /// is not stored.
+    /// Calls with a token source that cannot name the user of its tokens bypass the cache. A
+    /// response to an `Authorization` field added by a lower layer other than `HTTPAuthorizing` is
+    /// not stored.
     public static let credentials = HTTPCachePartition { call in await signedOwner(of: call) }
 
-    /// By the credentials, and by the values of these cookies where the call has a `Cookie` field.
+    /// Separates users by credentials, and by the given cookies if the call has a `Cookie` field.
     ///
     /// A `CookieJar` adds its cookies below the cache: use this for calls that bring their own.
     ///
-    /// - Parameter cookies: The names of the cookies that name the user.
+    /// - Parameter cookies: The names of the cookies that identify the user.
     /// - Returns: The partition.
     public static func credentials(cookies: Set<String>) -> HTTPCachePartition {
         HTTPCachePartition { call in
@@ -51,15 +51,15 @@ public struct HTTPCachePartition: Sendable {
         }
     }
 
-    /// Everybody's responses are the same: for a cache that has one user, or serves only what is
-    /// public.
+    /// Does not separate users: for a cache that has one user, or serves only public responses.
     public static let none = HTTPCachePartition({ _ in .everybody }, countsCredentials: false)
 
-    /// By what the app says.
+    /// Separates users as the app decides.
     ///
-    /// A call whose answer comes when another user has signed in is not stored.
+    /// A call during which the user changed is not stored.
     ///
-    /// - Parameter user: Names the user of a call; nil for calls whose responses are everybody's.
+    /// - Parameter user: Returns the name of a call's user, or nil if its response is for
+    ///   everybody.
     /// - Returns: The partition.
     public static func custom(
         _ user: @escaping @Sendable (HTTPCall) -> String?

@@ -1,6 +1,6 @@
 public import KeelHTTP
 
-/// What one call wants of the cache.
+/// The use of the cache by a single call.
 ///
 /// ```swift
 /// var options = HTTPCallOptions()
@@ -8,19 +8,17 @@ public import KeelHTTP
 /// let menu = try await client.request(GetMenu(), options: options)
 /// ```
 ///
-/// The fields of the request (`Cache-Control: max-age=60`) count as well. No policy makes the cache
-/// use a response past its freshness that says `no-cache` or `must-revalidate`.
+/// The fields of the request (`Cache-Control: max-age=60`) count as well. No policy serves a stale
+/// response that says `no-cache` or `must-revalidate`.
 public struct HTTPCachePolicy: Hashable, Sendable {
     enum Reads: Hashable, Sendable {
-        /// What is fresh.
         case fresh
-        /// What the origin has just said is good.
+        /// Responses just confirmed by the origin.
         case validated
-        /// Whatever is stored, and the origin where nothing is.
+        /// Any stored response, and otherwise the origin's.
         case anyAge
-        /// Whatever is stored, and nothing else.
+        /// Any stored response, and nothing else.
         case onlyStored
-        /// Nothing.
         case nothing
     }
 
@@ -34,37 +32,36 @@ public struct HTTPCachePolicy: Hashable, Sendable {
     var stores = true
     var offline = OfflineRule.asConfigured
 
-    /// What HTTP says: stored responses as long as they are fresh, then validation.
+    /// Follows HTTP: serves stored responses while fresh, and then validates them.
     public static let standard = HTTPCachePolicy()
 
-    /// Asks the origin whether the stored response is still good: for pulling to refresh.
+    /// Asks the origin whether the stored response is still valid, as for pull to refresh.
     ///
-    /// A fresh response that says `immutable` is used without asking (RFC 8246).
+    /// A fresh response that says `immutable` is served without asking (RFC 8246).
     public static let revalidate = HTTPCachePolicy(reads: .validated)
 
-    /// Fetches the response anew and stores it.
+    /// Fetches the response from the origin and stores it.
     public static let reload = HTTPCachePolicy(reads: .nothing)
 
-    /// Takes no part: nothing is read from the cache and nothing stored.
+    /// Neither reads from the cache nor stores in it.
     public static let bypass = HTTPCachePolicy(reads: .nothing, stores: false)
 
-    /// Uses what is stored, whatever its age, and asks the origin only where nothing is.
+    /// Serves a stored response of any age, and asks the origin only if none is stored.
     public static let cacheElseNetwork = HTTPCachePolicy(reads: .anyAge)
 
-    /// Uses what is stored, whatever its age, and never asks the origin.
+    /// Serves a stored response of any age, and never asks the origin.
     ///
-    /// Where nothing is stored, the reply has status 504 and ``HTTPCacheResult/missing``.
+    /// If none is stored, the reply has status 504 and ``HTTPCacheResult/missing``.
     public static let cacheOnly = HTTPCachePolicy(reads: .onlyStored)
 
-    /// Like ``standard``, and where the origin cannot be reached, uses what is stored, whatever its
-    /// age.
+    /// Like ``standard``, but serves a stored response of any age if the origin is unreachable.
     public static let staleWhenOffline = HTTPCachePolicy(offline: .allowed)
 
-    /// Like ``standard``, and where the origin cannot be reached, the call fails, whatever the cache
-    /// is configured to do.
+    /// Like ``standard``, but fails if the origin is unreachable, whatever the cache's
+    /// configuration.
     public static let failWhenOffline = HTTPCachePolicy(offline: .forbidden)
 
-    /// Asks the origin, and fails where it cannot be reached.
+    /// Asks the origin, and fails if it is unreachable.
     static let freshOrError = HTTPCachePolicy(reads: .validated, offline: .forbidden)
 }
 
@@ -73,7 +70,7 @@ private enum CachePolicyKey: HTTPCallOptionKey {
 }
 
 extension HTTPCallOptions {
-    /// What the call wants of the cache.
+    /// The call's use of the cache.
     public var cachePolicy: HTTPCachePolicy {
         get { self[CachePolicyKey.self] }
         set { self[CachePolicyKey.self] = newValue }

@@ -1,32 +1,31 @@
 public import KeelHTTP
 
-/// Where a response came from, as the cache between the caller and the origin tells.
+/// The source of a response, as reported by the cache.
 public enum HTTPCacheResult: Hashable, Sendable {
-    /// A stored response that was fresh; the origin was not asked.
+    /// A fresh stored response; the origin was not asked.
     case fresh
-    /// A stored response of which the origin said that it is still good.
+    /// A stored response that the origin confirmed.
     case revalidated
-    /// A stored response that is past its freshness.
+    /// A stale stored response.
     case stale(StaleReason)
-    /// The origin, or another cache on the way to it.
+    /// The origin, or another cache in between.
     case network
-    /// Nobody: nothing that may be used was stored, and the origin was not to be asked. The status
-    /// is 504 then.
+    /// None: no usable response was stored, and the origin was not to be asked. The status is 504.
     case missing
 
-    /// Why a response was used although it is past its freshness.
+    /// The reason a stale response was served.
     public enum StaleReason: Hashable, Sendable {
-        /// The request, or its policy, allows it.
+        /// The request or its policy allows it.
         case requested
         /// It is being revalidated for the next caller (`stale-while-revalidate`, RFC 5861).
         case whileRevalidating
         /// The origin failed (`stale-if-error`, RFC 5861).
         case serverError
-        /// The origin could not be reached.
+        /// The origin was unreachable.
         case offline
     }
 
-    /// Whether the origin was not needed for this response, or could not be reached for it.
+    /// Whether the cache provided the response, confirmed by the origin or not.
     public var isFromCache: Bool {
         switch self {
         case .fresh, .revalidated, .stale: true
@@ -40,10 +39,9 @@ private enum CacheResultKey: HTTPReplyNoteKey {
 }
 
 extension HTTPReply {
-    /// Where the reply came from; nil where no cache was asked.
+    /// The source of the reply; nil if no cache was asked.
     public var cacheResult: HTTPCacheResult? { notes[CacheResultKey.self] }
 
-    /// Notes where the reply came from.
     func noting(_ result: HTTPCacheResult) -> HTTPReply {
         var reply = self
         reply.notes[CacheResultKey.self] = result
@@ -52,6 +50,6 @@ extension HTTPReply {
 }
 
 extension NetworkResponse {
-    /// Where the response came from; nil where no cache was asked.
+    /// The source of the response; nil if no cache was asked.
     public var cacheResult: HTTPCacheResult? { notes[CacheResultKey.self] }
 }

@@ -1,46 +1,45 @@
 import Synchronization
 
-/// What a cache has done since it was made.
+/// What a cache has done since it was created.
 public struct HTTPCacheStatistics: Hashable, Sendable {
-    /// How many calls were answered from the cache without asking the origin, being fresh.
+    /// Calls answered with a fresh response, without asking the origin.
     public var freshHits = 0
-    /// How many calls were answered from the cache after the origin said that it is still good.
+    /// Calls answered from the cache after the origin confirmed the response.
     public var revalidatedHits = 0
-    /// How many calls were answered from the cache with something past its freshness.
+    /// Calls answered with a stale response.
     public var staleHits = 0
-    /// How many calls the origin answered although the cache was asked.
+    /// Calls the origin answered although the cache was asked.
     public var misses = 0
-    /// How many calls the cache took no part in: other methods, other wishes, unknown users.
+    /// Calls the cache did not handle because of their method, their policy or an unknown user.
     public var bypasses = 0
-    /// How many calls found nothing and were not to ask the origin.
+    /// Calls for which nothing usable was stored and that excluded the origin.
     public var refusals = 0
-    /// How many calls shared the revalidation of another one.
+    /// Calls that shared another call's revalidation.
     public var sharedRevalidations = 0
-    /// How many revalidations ran in the background.
+    /// Revalidations in the background.
     public var backgroundRevalidations = 0
-    /// How many responses were stored.
+    /// Stored responses.
     public var stores = 0
-    /// How many bodies were not stored because they were cut off, abandoned or too large.
+    /// Bodies not stored because they were truncated, abandoned or too large.
     public var unfinishedBodies = 0
-    /// How many addresses and groups were made worthless by calls that change something.
+    /// Addresses and groups invalidated by calls that change resources.
     public var invalidations = 0
-    /// How many operations of the tier failed; each counts as a miss or as not stored.
+    /// Failed operations of the tier, each of which counts as a miss or as not stored.
     public var tierFailures = 0
 
-    /// Creates statistics of nothing.
+    /// Creates statistics with all counts at zero.
     public init() {}
 
-    /// How many calls the cache answered.
+    /// Calls answered from the cache.
     public var hits: Int { freshHits + revalidatedHits + staleHits }
 
-    /// Which part of the calls that could be answered were, from 0 to 1; 0 where there were none.
+    /// The fraction of answerable calls that the cache answered, from 0 to 1; 0 if there were none.
     public var hitRatio: Double {
         let count = hits + misses
         return count == 0 ? 0 : Double(hits) / Double(count)
     }
 }
 
-/// Counts what a cache does.
 final class StatisticsCounter: Sendable {
     private let statistics = Mutex(HTTPCacheStatistics())
 

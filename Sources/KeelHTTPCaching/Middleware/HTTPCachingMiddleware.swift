@@ -1,33 +1,31 @@
 import HTTPTypes
 public import KeelHTTP
 
-/// A layer that answers calls from an ``HTTPCache`` where HTTP allows it, and stores what passes.
+/// A middleware that answers calls from an ``HTTPCache`` if HTTP allows it, and stores responses.
 ///
 /// ```swift
 /// configuration.hopMiddleware = [HTTPCachingMiddleware(cache)]
 /// ```
 ///
-/// Its place is `hopMiddleware`: below redirects, so that each address has its own entry, and above
-/// repetitions, so that a stale response stands in only after the last attempt has failed. A
-/// `CoalescingMiddleware`, if you want one, goes above it into `middleware` or right below it. Layers
-/// that add credentials or cookies stand further down; ``HTTPCachePartition`` says how users are kept
-/// apart all the same.
+/// It belongs in `hopMiddleware`: below redirects, so that each address has its own entry, and
+/// above retries, so that a stale response is served only after the last attempt. A
+/// `CoalescingMiddleware` goes above it into `middleware`, or right below it. Layers that add
+/// credentials or cookies are further down; ``HTTPCachePartition`` still separates users.
 ///
-/// A response that depends (`Vary`) on a field that a layer further down adds or changes is not
-/// stored: the cache could not tell which later call it is for. Put a layer that adds an account or a
+/// A response that varies (`Vary`) by a field that a lower layer adds or changes is not stored,
+/// because the cache cannot match later calls with it. Put a layer that adds an account or a
 /// language above the cache, into `middleware`.
 ///
-/// - A body goes to the caller while it is stored. One that ends early, is abandoned or is larger
-///   than the limits is not stored.
-/// - Calls of one stale response that are made at the same time share its revalidation, as long as
-///   their responses are read into memory.
-/// - Nothing is decided here: the rules are pure functions of the request, what is stored and the
-///   time.
+/// - A body reaches the caller while it is stored. It is not stored if it ends early, is abandoned
+///   or exceeds the limits.
+/// - Concurrent calls for one stale response share its revalidation if their bodies are collected
+///   in memory.
+/// - All decisions are pure functions of the request, the stored responses and the time.
 public struct HTTPCachingMiddleware: HTTPMiddleware {
     /// The cache.
     public let cache: HTTPCache
 
-    /// Creates the layer.
+    /// Creates the middleware.
     public init(_ cache: HTTPCache) { self.cache = cache }
 
     public func intercept(
@@ -47,7 +45,7 @@ public struct HTTPCachingMiddleware: HTTPMiddleware {
         }
     }
 
-    /// Passes on a call that the cache takes no part in.
+    /// Passes on a call that the cache does not handle.
     private func passed(
         _ call: HTTPCall,
         _ next: HTTPNext
@@ -65,7 +63,7 @@ public struct HTTPCachingMiddleware: HTTPMiddleware {
 }
 
 extension HTTPCache {
-    /// Makes worthless what a call may have changed whose outcome nobody knows.
+    /// Invalidates what a call with an unknown outcome may have changed.
     func invalidateAfter(_ request: HTTPRequest, _ error: TransportError) async {
         guard error.processed != .no, !Invalidation.safeMethods.contains(request.method.rawValue),
             let address = ResourceAddress(request)
@@ -73,7 +71,6 @@ extension HTTPCache {
         await store.invalidate([StorageKey.tag(of: address)])
     }
 
-    /// Makes worthless what a call has changed.
     func invalidateAfter(_ request: HTTPRequest, _ response: HTTPResponse) async {
         let addresses = Invalidation.addresses(of: request, response)
         guard let origin = HTTPOrigin(request) else { return }
@@ -86,14 +83,14 @@ extension HTTPCache {
 }
 
 extension HTTPReply {
-    /// Returns the reply of an origin with what this cache did.
+    /// Returns the origin's reply with this cache's status.
     func passed(_ forward: CacheStatus.Forward, by name: String?, isStored: Bool = false) -> Self {
         var status = CacheStatus(forward: forward)
         status.isStored = isStored
         return adding(status, by: name).noting(.network)
     }
 
-    /// Appends a member to the `Cache-Status` field.
+    /// Returns the reply with a member added to its `Cache-Status` field.
     func adding(_ status: CacheStatus, by name: String?) -> Self {
         guard let name else { return self }
         var reply = self

@@ -1,16 +1,16 @@
 public import KeelHTTP
 
 extension NetworkClient.Configuration {
-    /// Answers calls from a cache where HTTP allows it, and stores what passes.
+    /// Answers calls from a cache if HTTP allows it, and stores responses.
     ///
     /// ```swift
     /// configuration.cacheResponses(in: cache)
     /// ```
     ///
-    /// It puts an ``HTTPCachingMiddleware`` before the layers of `hopMiddleware`. Clients may share
-    /// a cache.
+    /// Inserts an ``HTTPCachingMiddleware`` before the other layers of `hopMiddleware`. Clients may
+    /// share a cache.
     ///
-    /// - Parameter cache: Where responses are kept.
+    /// - Parameter cache: The cache.
     public mutating func cacheResponses(in cache: HTTPCache) {
         hopMiddleware.insert(HTTPCachingMiddleware(cache), at: 0)
     }

@@ -2,26 +2,26 @@ import HTTPTypes
 import KeelCache
 import KeelHTTP
 
-/// One revalidation that many calls wait for.
+/// A revalidation shared by several calls.
 enum ValidationFlight {
-    /// What is revalidated.
+    /// The response to revalidate.
     struct Subject: Hashable, Sendable {
         var list: [UInt8]
         var body: StoredResponse.BodyID
     }
 
-    /// What makes two calls share a revalidation.
+    /// Equal for calls that share a revalidation.
     struct Key: Hashable, Sendable {
         var subject: Subject
         var collection: BodyCollection
     }
 
-    /// What came of it.
+    /// The outcome of the revalidation.
     enum Outcome: Sendable {
-        /// The stored response is good, with what was learned about it.
+        /// The stored response is valid, and was updated.
         case stored(StoredResponse)
-        /// The origin sent another one, which was read to its end; it is for those who wait only if
-        /// it was asked for in their user's name.
+        /// The origin sent another response, which was read to its end. Waiting calls may use it
+        /// only if it was requested in their user's name.
         case replied(HTTPReply, [UInt8], isForAll: Bool)
     }
 }

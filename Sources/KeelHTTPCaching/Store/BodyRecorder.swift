@@ -1,17 +1,17 @@
 import KeelCache
 import Synchronization
 
-/// Gathers a body on its way to the caller, in memory or, where it is large, in a file.
+/// A recorder of a body on its way to the caller, in memory or, if it is large, in a file.
 ///
-/// Letting it go before its end leaves nothing behind.
+/// Leaves nothing behind if released before the end.
 final class BodyRecorder: Sendable {
-    /// How large bodies may be.
+    /// The limits on the size of bodies, in bytes.
     struct Limits: Hashable, Sendable {
-        /// More bytes go to a file.
+        /// The size above which a body goes to a file.
         var file: Int
-        /// More bytes are not kept where there are no files.
+        /// The maximum size if there are no files.
         var memory: Int
-        /// More bytes are not kept.
+        /// The maximum size.
         var total: Int
     }
 
@@ -25,7 +25,7 @@ final class BodyRecorder: Sendable {
 
     private let limits: Limits
     private let makeFile: @Sendable () async -> (any CacheFileWriter)?
-    // A body has one reader, so nobody waits for this lock and no state changes between two steps.
+    // A body has one reader, so the lock is uncontended and no state changes between two steps.
     private let state = Mutex(State())
 
     init(_ limits: Limits, makeFile: @escaping @Sendable () async -> (any CacheFileWriter)?) {
@@ -33,10 +33,9 @@ final class BodyRecorder: Sendable {
         self.makeFile = makeFile
     }
 
-    /// How many bytes have been gathered.
     var count: Int { state.withLock { $0.count } }
 
-    /// Adds a piece; a body that is too large is given up.
+    /// Adds a piece; gives up a body that is too large.
     func add(_ piece: ArraySlice<UInt8>) async {
         let (isWanted, needsFile) = state.withLock { state -> (Bool, Bool) in
             guard !state.isGivenUp else { return (false, false) }
@@ -59,7 +58,7 @@ final class BodyRecorder: Sendable {
         }
     }
 
-    /// Ends the body; nil where it was too large or could not be kept.
+    /// Returns the body, or nil if it was too large or could not be stored.
     func finish() -> CacheBody? {
         let (bytes, file, isGivenUp) = state.withLock { state in
             defer {
@@ -77,7 +76,7 @@ final class BodyRecorder: Sendable {
         }
     }
 
-    /// Drops what was gathered.
+    /// Drops the recorded bytes.
     func giveUp() {
         let file = state.withLock { state in
             state.isGivenUp = true

@@ -1,7 +1,7 @@
 import KeelCache
 import Synchronization
 
-/// Reads a part of a stored file piece by piece; like every body it has one reader at a time.
+/// A reader of part of a stored file, in pieces; used by one task at a time.
 final class FileCursor: Sendable {
     private static let pieceSize = 64 << 10
 
@@ -13,7 +13,7 @@ final class FileCursor: Sendable {
         rest = Mutex(range)
     }
 
-    /// Returns the next piece, nil at the end.
+    /// Returns the next piece, or nil at the end.
     func next() throws(CacheError) -> ArraySlice<UInt8>? {
         let wanted = rest.withLock { rest in
             let piece = rest.prefix(Self.pieceSize)

@@ -1,7 +1,7 @@
-/// What was made worthless lately, in order: a response that was asked for before is not stored
-/// afterwards.
+/// The recent invalidations in order, so that a response requested before one is not stored after
+/// it.
 struct InvalidationLog: Sendable {
-    /// A moment in the order of things.
+    /// A position in the order of invalidations.
     struct Mark: Hashable, Sendable {
         fileprivate let step: UInt64
     }
@@ -10,13 +10,12 @@ struct InvalidationLog: Sendable {
 
     private var step: UInt64 = 0
     private var last: [String: UInt64] = [:]
-    /// Whatever was asked for before this step counts as worthless.
+    /// Everything requested before this step counts as invalidated.
     private var floor: UInt64 = 0
 
-    /// The present moment.
     var mark: Mark { Mark(step: step) }
 
-    /// Notes that everything with a tag has become worthless.
+    /// Invalidates everything with the given tags.
     mutating func add(_ tags: [String]) {
         step += 1
         if last.count + tags.count > Self.limit {
@@ -26,14 +25,13 @@ struct InvalidationLog: Sendable {
         for tag in tags { last[tag] = step }
     }
 
-    /// Notes that everything has become worthless.
     mutating func addEverything() {
         step += 1
         last = [:]
         floor = step
     }
 
-    /// Whether something with these tags that was asked for at a moment has become worthless.
+    /// Returns whether any of the tags was invalidated since a position.
     func concerns(_ tags: [String], since mark: Mark) -> Bool {
         floor > mark.step || tags.contains { (last[$0] ?? 0) > mark.step }
     }

@@ -1,12 +1,12 @@
 import Synchronization
 
-/// Lets those who change the same thing do so one after the other.
+/// A keyed serial queue: operations with the same key run one after the other.
 final class KeyTurns: Sendable {
     private let waiting = Mutex<[[UInt8]: [CheckedContinuation<Void, Never>]]>([:])
 
-    /// Runs an operation when nobody else runs one under the same key.
+    /// Runs an operation when no other one runs with the same key.
     ///
-    /// The operation must not take another turn of its key, nor wait for anybody who might.
+    /// The operation must not wait for another operation with its key.
     func run<Value: Sendable>(_ key: [UInt8], _ operation: () async -> Value) async -> Value {
         await withCheckedContinuation { continuation in
             let isFree = waiting.withLock { waiting in

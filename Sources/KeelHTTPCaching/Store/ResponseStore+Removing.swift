@@ -2,7 +2,7 @@ import KeelCache
 import Synchronization
 
 extension ResponseStore {
-    /// Makes all responses with these tags worthless, also those that are still under way.
+    /// Invalidates all responses with these tags, including those being received.
     func invalidate(_ tags: [String]) async {
         guard !tags.isEmpty else { return }
         state.withLock { $0.log.add(tags) }
@@ -12,9 +12,9 @@ extension ResponseStore {
         }
     }
 
-    /// Removes everything, also what is still under way.
+    /// Removes everything, including responses being received.
     ///
-    /// - Throws: The tier's error; nothing of what is there is used again until a removal succeeds.
+    /// - Throws: The tier's error; what is stored is not used again until a removal succeeds.
     func removeAll() async throws(CacheError) {
         state.withLock { state in
             state.log.addEverything()
@@ -27,9 +27,9 @@ extension ResponseStore {
         }
     }
 
-    /// Whether entries with these tags may be used: no removal of theirs is still to be done.
+    /// Returns whether entries with these tags are usable: no removal of theirs is pending.
     ///
-    /// Where one is, it is tried again; what was there before is not used this time in any case.
+    /// A pending removal is retried; entries are unusable this time in any case.
     func isUsable(_ tags: [String]) async -> Bool {
         let (pending, isEverything) = state.withLock { state in
             (tags.filter(state.pending.contains), state.isEverythingPending)

@@ -5,8 +5,8 @@ import Synchronization
 
 /// The responses in a tier: lists of responses by address, and their bodies.
 ///
-/// No failure of the tier leaves it: what cannot be read is not there, what cannot be written is
-/// not stored, and the statistics count both.
+/// Hides all failures of the tier: unreadable entries are missing, unwritable ones are not stored,
+/// and the statistics count both.
 final class ResponseStore: Sendable {
     let tier: any CacheTier
     let clock: CacheClock
@@ -19,7 +19,7 @@ final class ResponseStore: Sendable {
 
     struct State: Sendable {
         var log = InvalidationLog()
-        /// Tags whose removal failed: their entries are still there, and must not be used.
+        /// Tags whose removal failed; their entries still exist and must not be used.
         var pending: Set<String> = []
         var isEverythingPending = false
     }
@@ -33,12 +33,11 @@ final class ResponseStore: Sendable {
         makeID = configuration.randomness
     }
 
-    /// The present moment in the order of invalidations, to be named when a response is stored.
+    /// The current position in the order of invalidations, to pass when a response is stored.
     var mark: InvalidationLog.Mark { state.withLock { $0.log.mark } }
 
     // MARK: Reading
 
-    /// Returns the responses under a key.
     func responses(at key: StorageKey) async -> [StoredResponse] {
         guard await isUsable([key.tag]), let record = await read(key.list) else { return [] }
         do throws(CacheError) {
@@ -50,7 +49,7 @@ final class ResponseStore: Sendable {
         }
     }
 
-    /// Returns the body of a response; nil where it is not there any more.
+    /// Returns the body of a response, or nil if it is gone.
     func body(of response: StoredResponse) async -> CacheBody? {
         if response.length == 0 { return .bytes([]) }
         guard let body = await read(StorageKey.body(response.body))?.body,
@@ -70,7 +69,7 @@ final class ResponseStore: Sendable {
 
     // MARK: Writing
 
-    /// Begins a file for a large body; nil where the tier has none.
+    /// Starts a file for a large body; returns nil if the tier has none.
     func makeFile() async -> (any CacheFileWriter)? {
         do throws(CacheError) {
             return try await tier.makeFile()
@@ -80,19 +79,18 @@ final class ResponseStore: Sendable {
         }
     }
 
-    /// A name for the body of a new response.
     func makeBodyID() -> StoredResponse.BodyID {
         StoredResponse.BodyID(high: makeID(), low: makeID())
     }
 
-    /// Stores a response in place of those that were selected by the same fields.
+    /// Stores a response in place of those selected by the same fields.
     ///
     /// - Parameters:
     ///   - response: The response.
     ///   - body: Its body.
-    ///   - key: What it is kept under.
-    ///   - mark: When it was asked for: what was invalidated since is not stored.
-    ///   - lifetime: For how many seconds it is fresh.
+    ///   - key: The key of its address and user.
+    ///   - mark: When it was requested; it is not stored if it was invalidated since.
+    ///   - lifetime: Its freshness lifetime in seconds.
     func save(
         _ response: StoredResponse,
         _ body: CacheBody,
@@ -123,12 +121,11 @@ final class ResponseStore: Sendable {
             let names = Set(kept.map(\.body))
             await remove(bodies: old.map(\.body).filter { !names.contains($0) })
             counts.add(\.stores)
-            // Somebody may have changed the resource while the entry was being written.
+            // The resource may have been changed while the entry was being written.
             if isInvalidated(tags, since: mark) { await remove(.keys([key.list])) }
         }
     }
 
-    /// Stores what was learned about a response that is stored.
     func update(
         _ response: StoredResponse,
         at key: StorageKey,
@@ -146,7 +143,6 @@ final class ResponseStore: Sendable {
         }
     }
 
-    /// Forgets one response.
     func drop(_ response: StoredResponse, at key: StorageKey) async {
         await turns.run(key.list) {
             let kept = await responses(at: key).filter { $0.body != response.body }
@@ -160,7 +156,7 @@ final class ResponseStore: Sendable {
     }
 
     private func replaces(_ new: StoredResponse, _ old: StoredResponse) -> Bool {
-        // A part does not push the whole away.
+        // A part does not replace the whole.
         old.selectors == new.selectors && (new.part == nil || old.part != nil)
     }
 

@@ -1,14 +1,14 @@
 import KeelCore
 
-/// Keys that outlive the process.
+/// Hashes for storage keys.
 ///
-/// Keys name addresses and users. They must be the same after a restart, of one length, and say
-/// nothing about the credentials that they are made of.
+/// Keys name addresses and users. They are stable across restarts, have a fixed length, and do not
+/// reveal the credentials they are derived from.
 extension SecureHash {
     /// Returns the first 16 of the 32 bytes of the hash.
     static func short(_ text: String) -> [UInt8] { Array(digest(Array(text.utf8)).prefix(16)) }
 
-    /// Returns the first half of the hash as hexadecimal digits.
+    /// Returns the first 16 bytes of the hash as hexadecimal digits.
     static func name(_ text: String) -> String {
         let digits = Array("0123456789abcdef".utf8)
         let bytes = short(text).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }

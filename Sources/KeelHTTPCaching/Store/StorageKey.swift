@@ -1,25 +1,22 @@
 import KeelCore
 import KeelHTTP
 
-/// What the responses of one address and one user are kept under.
-///
-/// The article "KeyFormat" says why it has this form.
+/// The key of the responses of one address and one user; see the article "KeyFormat".
 struct StorageKey: Hashable, Sendable {
-    /// The form of keys and entries; another one does not find what this one wrote.
+    /// The format of keys and entries; entries of another version are not found.
     static let version: UInt8 = 2
 
-    /// Where the list of the address's responses is.
+    /// The key of the list of the address's responses.
     let list: [UInt8]
-    /// Removes all responses of the address, of all users.
+    /// The tag of all responses of the address, of all users.
     let tag: String
-    /// Whom the address belongs to.
     let origin: HTTPOrigin
 
     /// Creates the key of an address.
     ///
     /// - Parameters:
-    ///   - address: What was asked for.
-    ///   - partition: Whose responses they are; nil for everybody's.
+    ///   - address: The requested address.
+    ///   - partition: The user, or nil for responses shared by all users.
     init(_ address: ResourceAddress, partition: String?) {
         origin = address.origin
         tag = Self.tag(of: address)
@@ -29,17 +26,15 @@ struct StorageKey: Hashable, Sendable {
             + SecureHash.short("address:" + address.text)
     }
 
-    /// The tag of an address.
     static func tag(of address: ResourceAddress) -> String {
         "a" + SecureHash.name("address:" + address.text)
     }
 
-    /// The tag of a group of an origin (RFC 9875 section 2.1: groups do not reach further).
+    /// Returns the tag of a group, which is limited to its origin (RFC 9875 section 2.1).
     static func tag(of group: String, at origin: HTTPOrigin) -> String {
         "g" + SecureHash.name("group:\(origin) \(group)")
     }
 
-    /// Where a body is.
     static func body(_ id: StoredResponse.BodyID) -> [UInt8] {
         var key: [UInt8] = [version, UInt8(ascii: "b")]
         for half in [id.high, id.low] {

@@ -2,9 +2,8 @@ import HTTPTypes
 import KeelCache
 import KeelCore
 
-/// The list of an address's responses as bytes: CBOR, an array of arrays.
+/// The CBOR encoding of an address's responses: an array of arrays.
 enum StoredResponseCoding {
-    /// Returns the bytes of a list.
     static func encode(_ responses: [StoredResponse]) -> [UInt8] {
         var writer = CBORWriter(capacity: 512)
         writer.arrayHeader(responses.count)
@@ -12,7 +11,8 @@ enum StoredResponseCoding {
         return writer.bytes
     }
 
-    /// Reads a list; nil for bytes that are none, which counts as nothing stored.
+    /// Returns the list that the bytes encode, or nil if they are invalid, which counts as nothing
+    /// stored.
     static func decode(_ bytes: [UInt8]) -> [StoredResponse]? {
         var reader = CBORReader(bytes)
         do throws(CBORError) {
@@ -38,7 +38,7 @@ enum StoredResponseCoding {
         writer.arrayHeader(response.fields.count * 2)
         for field in response.fields {
             writer.text(field.name.rawName)
-            // The bytes as they came: they need not be UTF-8.
+            // The raw bytes, which need not be UTF-8.
             field.withUnsafeBytesOfValue { writer.byteString($0) }
         }
         writer.arrayHeader(response.selectors.count * 2)

@@ -2,7 +2,7 @@ import KeelCache
 import KeelHTTP
 import Synchronization
 
-/// A body that is stored while its reader takes it.
+/// A body that is stored while its reader consumes it.
 final class StoringBody: Sendable {
     private let response: StoredResponse
     private let announced: Int64?
@@ -11,14 +11,6 @@ final class StoringBody: Sendable {
     private let save: @Sendable (StoredResponse, CacheBody) async -> Void
     private let hasEnded = Mutex(false)
 
-    /// Creates the way of a body to its reader.
-    ///
-    /// - Parameters:
-    ///   - response: What is stored with it.
-    ///   - announced: How many bytes it must have to be whole.
-    ///   - recorder: What gathers it.
-    ///   - counts: Where it is counted.
-    ///   - save: Stores it once it is whole.
     init(
         response: StoredResponse,
         announced: Int64?,
@@ -45,7 +37,7 @@ final class StoringBody: Sendable {
                 return nil
             }
             await add(piece)
-            // Some readers count along and never ask for the end.
+            // Some readers count the bytes and never ask for the end.
             if let announced, Int64(recorder.count) == announced { await end() }
             return piece
         } catch {
@@ -54,13 +46,12 @@ final class StoringBody: Sendable {
         }
     }
 
-    /// Adds a piece.
     func add(_ piece: ArraySlice<UInt8>) async {
         guard !hasEnded.withLock({ $0 }) else { return }
         await recorder.add(piece)
     }
 
-    /// Stores the body if it is whole; only the first call counts.
+    /// Stores the body if it is complete; only the first call counts.
     func end() async {
         let isFirst = hasEnded.withLock { hasEnded in
             defer { hasEnded = true }

@@ -1,23 +1,22 @@
 import KeelHTTP
 
-/// A date in one of the three forms of HTTP, read without mercy (RFC 9110 section 5.6.7).
+/// A date in one of the three formats of HTTP, parsed strictly (RFC 9110 section 5.6.7).
 ///
-/// What a date decides here is whether a response may be used without asking. So only what is
-/// surely a date is one: no other zones, no missing digits, no extra spaces. The case of letters
-/// does not matter.
+/// A date decides whether a response may be used without validation, so only an exact match is
+/// accepted: no other time zones, missing digits or extra spaces. Letter case is ignored.
 enum CacheDate {
-    /// Returns seconds since 1970, nil for what is no date.
+    /// Returns the seconds since 1970, or nil if the text is not a date.
     ///
     /// - Parameters:
     ///   - text: The field's value.
-    ///   - now: Seconds since 1970, which a year of two digits is close to.
-    /// - Returns: The date, nil for what is none.
+    ///   - now: The current time in seconds since 1970, for years with two digits.
+    /// - Returns: The date, or nil.
     static func seconds(_ text: String, now: Int64) -> Int64? {
         let bytes = Array(text.utf8)
         guard let form = forms.first(where: { fits(bytes, $0) }) else { return nil }
         let names = form.names.map { String(decoding: bytes[$0], as: UTF8.self).capitalized() }
         guard zip(names, form.known).allSatisfy({ $1.contains($0) }) else { return nil }
-        // The forms are checked; letters get the case that the reader of dates expects.
+        // The formats are checked; letters get the case that `HTTPDate` expects.
         var canonical = bytes
         for (range, name) in zip(form.names, names) {
             canonical.replaceSubrange(range, with: Array(name.utf8))
@@ -32,7 +31,7 @@ enum CacheDate {
     }
 
     private struct Form {
-        /// `a` is a letter, `0` a digit, `_` a digit or a space; the rest stands for itself.
+        /// `a` is a letter, `0` a digit, `_` a digit or a space; other characters match themselves.
         let pattern: [UInt8]
         let names: [Range<Int>]
         let known: [Set<String>]
@@ -95,15 +94,12 @@ extension String {
 }
 
 extension CacheDate {
-    /// Returns the preferred form of a date, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
-    ///
-    /// - Parameter seconds: Seconds since 1970.
-    /// - Returns: The text.
+    /// Returns the preferred format of a date, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
     static func text(_ seconds: Int64) -> String {
         let days = floorDivide(seconds, 86_400)
         let time = seconds - days * 86_400
-        // Days are counted in years that begin in March, where leap days come last (H. Hinnant,
-        // "chrono-compatible low-level date algorithms").
+        // Years begin in March, so that leap days come last (H. Hinnant, "chrono-compatible
+        // low-level date algorithms").
         let shifted = days + 719_468
         let era = floorDivide(shifted, 146_097)
         let dayOfEra = shifted - era * 146_097

@@ -1,13 +1,13 @@
-/// One member of a `Cache-Control` field, as it was written.
+/// A member of a `Cache-Control` field.
 struct CacheDirective: Hashable, Sendable {
-    /// The name in small letters.
+    /// The name in lowercase.
     let name: String
 
-    /// The argument, its quotes taken off; nil where there is none.
+    /// The argument without quotes; nil if there is none.
     let argument: String?
 
-    /// Reads a member; nil for one that no recipient may take for a directive, such as one with
-    /// spaces around the equals sign.
+    /// Reads a member; nil if it is not a valid directive, for example with spaces around the
+    /// equals sign.
     init?(_ member: String) {
         guard let equals = member.utf8.firstIndex(of: UInt8(ascii: "=")) else {
             guard FieldList.isToken(member) else { return nil }
@@ -19,18 +19,18 @@ struct CacheDirective: Hashable, Sendable {
         guard FieldList.isToken(written) else { return nil }
         name = written.lowercased()
         let value = member[member.utf8.index(after: equals)...]
-        // What is neither a token nor a whole quoted string is kept: a number that is expected
-        // there is then no number, which counts as stale rather than as absent.
+        // A value that is neither a token nor a quoted string is kept: as a number it is then
+        // invalid, which counts as stale rather than as absent.
         argument = Self.unquoted(value) ?? String(value)
     }
 
-    /// Creates a directive, for a targeted field whose members have other forms.
+    /// Creates a directive from a member of a targeted field.
     init(name: String, argument: String?) {
         self.name = name
         self.argument = argument
     }
 
-    /// Returns the content of a whole quoted string; nil if the text is none.
+    /// Returns the content of a quoted string, or nil if the text is not one.
     static func unquoted(_ text: some StringProtocol) -> String? {
         let bytes = Array(text.utf8)
         let quote = UInt8(ascii: "\"")
@@ -50,19 +50,18 @@ struct CacheDirective: Hashable, Sendable {
     }
 }
 
-/// A number of seconds that a directive or field gives, or may fail to give.
+/// A number of seconds in a directive or field, if present and valid.
 enum DeltaSeconds: Hashable, Sendable {
-    /// Nothing was said.
     case absent
-    /// A number; one that no machine can hold is held at ``limit``.
+    /// A number, at most ``limit``.
     case seconds(Int64)
-    /// Something was said that is no number of seconds (RFC 9111 section 1.2.2).
+    /// The value is not a number of seconds (RFC 9111 section 1.2.2).
     case invalid
 
-    /// The most seconds that are told apart: more than 30,000 years.
+    /// The largest number of seconds distinguished: more than 30,000 years.
     static let limit: Int64 = 1 << 40
 
-    /// Reads digits, and nothing else.
+    /// Reads a text of digits only.
     init(_ text: String?) {
         guard let text, !text.isEmpty,
             text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
@@ -73,7 +72,7 @@ enum DeltaSeconds: Hashable, Sendable {
         self = .seconds(min(Int64(text) ?? Self.limit, Self.limit))
     }
 
-    /// The number, zero where what was said is none; nil where nothing was said.
+    /// The number, or zero if the value is invalid; nil if there is none.
     var strict: Int64? {
         switch self {
         case .absent: nil
@@ -82,7 +81,7 @@ enum DeltaSeconds: Hashable, Sendable {
         }
     }
 
-    /// The number; nil where nothing was said, or nothing that is a number.
+    /// The number; nil if there is none or the value is invalid.
     var valid: Int64? {
         guard case .seconds(let seconds) = self else { return nil }
         return seconds

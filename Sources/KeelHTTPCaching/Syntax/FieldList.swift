@@ -1,20 +1,19 @@
-/// The members of list fields, split at the commas that stand outside quoted strings (RFC 9110
-/// sections 5.6.1 and 5.6.4).
+/// A parser of list fields, split at commas outside quoted strings (RFC 9110 sections 5.6.1 and
+/// 5.6.4).
 enum FieldList {
-    /// Returns the members of all lines of a field, trimmed; empty members are left out.
+    /// Returns the trimmed, nonempty members of all lines of a field.
     static func members(_ lines: [String]) -> [String] {
         lines.flatMap(members)
     }
 
-    /// Returns the members of one line, trimmed; empty members are left out.
+    /// Returns the trimmed, nonempty members of one line.
     ///
-    /// A quoted string that is never closed ends with the line, so that nothing in it is taken for
-    /// a member.
+    /// An unclosed quoted string extends to the end of the line, so that no member is read from it.
     static func members(_ line: String) -> [String] {
         split(line, at: UInt8(ascii: ",")).map(trimmed).filter { !$0.isEmpty }
     }
 
-    /// Returns the parts of a text between separators that stand outside quoted strings.
+    /// Returns the parts of a text between separators outside quoted strings.
     static func split(_ text: String, at separator: UInt8) -> [String] {
         var parts: [String] = []
         var part: [UInt8] = []
@@ -38,7 +37,7 @@ enum FieldList {
         return parts
     }
 
-    /// Takes spaces and tabs off both ends.
+    /// Returns the text without spaces and tabs at both ends.
     static func trimmed(_ text: String) -> String {
         let bytes = text.utf8.drop { isSpace($0) }
         let end = bytes.lastIndex { !isSpace($0) }
@@ -46,7 +45,7 @@ enum FieldList {
         return String(decoding: bytes[...end], as: UTF8.self)
     }
 
-    /// Whether a text is a token (RFC 9110 section 5.6.2).
+    /// Returns whether a text is a token (RFC 9110 section 5.6.2).
     static func isToken(_ text: some StringProtocol) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { tokenBytes[Int($0)] }
     }

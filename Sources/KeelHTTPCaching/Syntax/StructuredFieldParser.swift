@@ -1,15 +1,15 @@
-/// Reads structured fields (RFC 9651): dictionaries and lists, as far as caching fields use them.
+/// A parser of structured fields (RFC 9651): dictionaries and lists, as caching fields use them.
 ///
-/// Inner lists and parameters are checked and left out; whatever breaks the syntax makes the whole
-/// field invalid, as the RFC asks for.
+/// Inner lists and parameters are checked and ignored. A syntax error invalidates the whole field,
+/// as the RFC requires.
 struct StructuredFieldParser {
-    /// The value of a member.
     enum Value: Hashable, Sendable {
         case integer(Int64)
         case string(String)
         case token(String)
         case boolean(Bool)
-        /// A decimal, byte sequence, date, display string or inner list, which no caching field has.
+        /// A decimal, byte sequence, date, display string or inner list, which no caching field
+        /// has.
         case other
     }
 
@@ -19,7 +19,8 @@ struct StructuredFieldParser {
         rest = lines.joined(separator: ",")[...].utf8
     }
 
-    /// Reads a dictionary, in which a key that comes twice has its last value; nil for no dictionary.
+    /// Returns the members of a dictionary, or nil if the field is invalid; the last of duplicate
+    /// keys counts.
     static func dictionary(_ lines: [String]) -> [(key: String, value: Value)]? {
         var parser = Self(lines)
         var members: [(key: String, value: Value)] = []
@@ -37,7 +38,7 @@ struct StructuredFieldParser {
         return isValid ? members : nil
     }
 
-    /// Reads a list; nil if the field is none.
+    /// Returns the members of a list, or nil if the field is invalid.
     static func list(_ lines: [String]) -> [Value]? {
         var parser = Self(lines)
         var members: [Value] = []
