@@ -11,7 +11,7 @@ import CFNetwork
 
 /// The delegate of a background session.
 ///
-/// The system also reports tasks that an earlier process began; all that is known of those is in their
+/// The system also reports tasks started by an earlier process, which are known only by their
 /// descriptions.
 final class BackgroundEvents: NSObject, URLSessionDownloadDelegate, URLSessionDataDelegate,
     Sendable
@@ -19,21 +19,21 @@ final class BackgroundEvents: NSObject, URLSessionDownloadDelegate, URLSessionDa
     private struct State {
         /// The first bytes of responses to uploads.
         var bodies: [Int: [UInt8]] = [:]
-        /// Why a file that had arrived could not be kept.
+        /// Reasons why received files could not be stored.
         var failures: [Int: TransferError] = [:]
-        /// The downloads that end with something to resume them by.
+        /// Downloads being canceled with resume data.
         var pausing: Set<Int> = []
-        /// Those of them that have.
+        /// Downloads that were canceled with resume data.
         var paused: Set<Int> = []
     }
 
-    /// How many bytes of a response to an upload are kept.
+    /// The maximum number of stored bytes of a response to an upload.
     private static let bodyLimit = 64 * 1024
 
     let runs = BackgroundRuns()
     private let state = Mutex(State())
 
-    /// Waits for the end of a task; a run that is cancelled pauses it.
+    /// Waits for the end of a task, and pauses the task if the run is canceled.
     func end(
         of task: URLSessionTask,
         _ purpose: BackgroundTask,
@@ -65,10 +65,10 @@ final class BackgroundEvents: NSObject, URLSessionDownloadDelegate, URLSessionDa
         }
     }
 
-    /// Keeps what a later run resumes a download by.
+    /// Stores the data from which a later run resumes a download.
     private func keep(_ data: Data, _ task: BackgroundTask) {
         let file = DownloadFile(completing: task)
-        // Without it, the next run begins anew.
+        // Without it, the next run starts over.
         try? file.keep(DownloadResumption(address: task.address, data: data))
     }
 
@@ -79,7 +79,7 @@ final class BackgroundEvents: NSObject, URLSessionDownloadDelegate, URLSessionDa
         downloadTask: URLSessionDownloadTask,
         didFinishDownloadingTo location: URL
     ) {
-        // The file is gone when this returns.
+        // The file is deleted when this method returns.
         guard let task = BackgroundTask(description: downloadTask.taskDescription),
             !runs.isDropped(downloadTask.taskIdentifier),
             let response = downloadTask.response as? HTTPURLResponse
@@ -141,7 +141,7 @@ final class BackgroundEvents: NSObject, URLSessionDownloadDelegate, URLSessionDa
         let number = task.taskIdentifier
         guard let purpose = BackgroundTask(description: task.taskDescription) else { return }
         let (body, failure, isPaused) = state.withLock { state in
-            // One that has ended well before it could be paused has ended.
+            // A task that finished before it could be paused has finished.
             let isPausing = error != nil && state.pausing.contains(number)
             if !isPausing { state.pausing.remove(number) }
             return (

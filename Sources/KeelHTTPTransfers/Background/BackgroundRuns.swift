@@ -6,7 +6,7 @@ import Synchronization
 
 /// Connects the runs of this process with the tasks of a background session.
 final class BackgroundRuns: Sendable {
-    /// A response, and the first bytes of its body; a download's are in the part.
+    /// A response with the first bytes of its body; a download's body is in the part file.
     struct Answer: Sendable {
         var head: HTTPResponse
         var body: [UInt8]
@@ -14,11 +14,10 @@ final class BackgroundRuns: Sendable {
 
     typealias Outcome = Result<Answer, TransferError>
 
-    /// The outcome of a task.
     struct End: Sendable {
         var task: BackgroundTask
         var outcome: Outcome
-        /// Whether it had come before a run asked.
+        /// Whether the task had ended before a run asked.
         var isPast = true
     }
 
@@ -39,20 +38,19 @@ final class BackgroundRuns: Sendable {
         var ends: [String: (task: Int, end: End)] = [:]
         /// The tasks that have ended in this process.
         var over: Set<Int> = []
-        /// The tasks that nobody wants any more.
+        /// The tasks that are no longer wanted.
         var dropped: Set<Int> = []
         var whenOver: (@MainActor @Sendable () -> Void)?
         var isOver = false
     }
 
     private let state = Mutex(State())
-    /// Held while a run takes the lock of its file, and while a file that has arrived is put in the
-    /// place of the part: two owners of a lock in one process refuse each other.
+    /// Held while a run takes the lock of its file, and while a received file replaces the part: a
+    /// lock refuses a second owner in the same process.
     private let disk = Mutex(())
 
     // MARK: Runs
 
-    /// Begins a run.
     func begin(_ key: String) throws(TransferError) {
         let isFirst = state.withLock { state in
             guard state.runs[key] == nil else { return false }
@@ -62,19 +60,19 @@ final class BackgroundRuns: Sendable {
         guard isFirst else { throw TransferError(.inUse) }
     }
 
-    /// Ends a run.
     func finish(_ key: String) {
         state.withLock { $0.runs[key] = nil }
         tellIfOver()
     }
 
-    /// Does work on the files of a download, while no other work is done on them.
+    /// Performs exclusive work on the files of a download.
     ///
     /// - Parameters:
-    ///   - key: What the run is known by.
-    ///   - work: Is told whether a run of this process has, or will have, the lock of the file.
-    /// - Returns: What the work returns.
-    /// - Throws: What the work throws.
+    ///   - key: The key of the run.
+    ///   - work: The work; its argument is whether a run of this process has, or will have, the
+    ///     file's lock.
+    /// - Returns: The result of the work.
+    /// - Throws: What `work` throws.
     func onDisk<Value, Failure: Error>(
         _ key: String,
         _ work: (_ isRunning: Bool) throws(Failure) -> sending Value
@@ -84,15 +82,14 @@ final class BackgroundRuns: Sendable {
         }
     }
 
-    /// Takes the end of a task that no run has waited for.
+    /// Removes and returns the end of a task that no run has waited for.
     func takeEnd(_ key: String) -> End? {
         state.withLock { $0.ends.removeValue(forKey: key)?.end }
     }
 
-    /// Whether the end of a task has come.
     func isOver(_ task: Int) -> Bool { state.withLock { $0.over.contains(task) } }
 
-    /// Waits for the end of a task, unless it has come already.
+    /// Waits for the end of a task, unless it has ended already.
     func wait(
         for task: Int,
         _ key: String,
@@ -113,7 +110,6 @@ final class BackgroundRuns: Sendable {
 
     // MARK: Tasks
 
-    /// Forgets a task.
     func drop(_ task: Int) { state.withLock { _ = $0.dropped.insert(task) } }
 
     func isDropped(_ task: Int) -> Bool { state.withLock { $0.dropped.contains(task) } }
@@ -127,7 +123,6 @@ final class BackgroundRuns: Sendable {
         }
     }
 
-    /// Takes the end of a task in.
     func ended(_ number: Int, _ end: End) {
         let key = end.task.key
         let waiter = state.withLock { state -> Waiter? in
@@ -146,13 +141,12 @@ final class BackgroundRuns: Sendable {
 
     // MARK: The app
 
-    /// Keeps what the app wants done when all events have come and the runs have made use of them.
+    /// Sets the handler to call once all events have arrived and the runs have processed them.
     func whenOver(_ handler: @escaping @MainActor @Sendable () -> Void) {
         state.withLock { $0.whenOver = handler }
         tellIfOver()
     }
 
-    /// Notes that all events have come.
     func eventsAreOver() {
         state.withLock { $0.isOver = true }
         tellIfOver()

@@ -1,7 +1,7 @@
 #if canImport(Darwin)
 import Foundation
 
-/// What a task of a background session is for, as its description tells it to a later process.
+/// The purpose of a background task, passed to later processes in the task's description.
 struct BackgroundTask: Codable, Hashable, Sendable {
     enum Kind: String, Codable, Sendable {
         case download
@@ -9,12 +9,11 @@ struct BackgroundTask: Codable, Hashable, Sendable {
     }
 
     let kind: Kind
-    /// The file that a download makes or an upload sends, from the user's folder on: where that
-    /// folder is may be another place after an update of the app.
+    /// The file of the transfer, relative to the user's folder, which may move when the app is
+    /// updated.
     private let file: String
-    /// Where a download is from; for an upload, what tells several of one file apart.
+    /// The address of a download; for an upload, distinguishes several uploads of one file.
     let address: DownloadAddress
-    /// The part of the file that an upload sends.
     var piece: UploadPiece?
 
     init(_ kind: Kind, path: String, address: DownloadAddress) {
@@ -23,10 +22,10 @@ struct BackgroundTask: Codable, Hashable, Sendable {
         self.address = address
     }
 
-    /// Where the file is in this process.
+    /// The file's path in this process.
     var path: String { Self.expanded(file, below: NSHomeDirectory()) }
 
-    /// The text by which a task is told to do the same as one of an earlier process.
+    /// The key by which a task is recognized as continuing one of an earlier process.
     var key: String { kind == .download ? "download \(file)" : "upload \(address.place) \(file)" }
 
     static func abbreviated(_ path: String, below home: String) -> String {
@@ -37,15 +36,15 @@ struct BackgroundTask: Codable, Hashable, Sendable {
         path.hasPrefix("~/") ? home + path.dropFirst() : path
     }
 
-    /// The description of a task; it holds no credential, and of a query a checksum.
+    /// The description of a task; contains no credentials, and only a checksum of a query.
     var description: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Texts and numbers always have a JSON form.
+        // Strings and numbers can always be encoded.
         return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 
-    /// Reads a description; nil for one that somebody else has written.
+    /// Reads a description; nil if it is not Keel's.
     init?(description: String?) {
         guard let description,
             let task = try? JSONDecoder().decode(Self.self, from: Data(description.utf8))

@@ -1,7 +1,7 @@
 #if canImport(Darwin)
 import KeelHTTP
 
-// Where Foundation has no background sessions, a stand-in has them.
+// Without background sessions in Foundation, a stand-in provides them.
 #if canImport(FoundationNetworking)
 public import CFNetwork
 import Foundation
@@ -9,20 +9,20 @@ import Foundation
 public import Foundation
 #endif
 
-/// Transfers of files that the system carries on while the app is suspended, or has been ended.
+/// A session of file transfers that the system continues while the app is suspended or terminated.
 ///
 /// ```swift
 /// let background = BackgroundTransferSession("org.example.films")
 /// try await download.run(in: background)
 /// ```
 ///
-/// Make one for each identifier, when the app is launched, and keep it as long as the process runs.
-/// Run the transfers that are not complete again after each launch: a run finds what the system has
-/// of its file, a task that is under way or one that has ended meanwhile, and goes on from there.
-/// Cancelling the task that runs a transfer pauses it; when the process ends, the system goes on.
+/// Create one per identifier at launch, and keep it for the life of the process. After each launch,
+/// run incomplete transfers again: a run finds its task, under way or already ended, and continues
+/// from there. Canceling the task that runs a transfer pauses it; when the process ends, the system
+/// continues.
 ///
-/// When the system has launched the app, or woken it, for the events of its transfers, hand over the
-/// handler that it gave:
+/// When the system launches or wakes the app for the events of its transfers, pass on the handler
+/// it provides:
 ///
 /// ```swift
 /// func application(
@@ -34,28 +34,28 @@ public import Foundation
 /// }
 /// ```
 ///
-/// In SwiftUI's `backgroundTask(.urlSession(_:))`, wait until the handler that you give is called.
+/// In SwiftUI's `backgroundTask(.urlSession(_:))`, wait until your handler is called.
 ///
-/// - Important: It has not run on Apple's systems yet: the project's machines run Linux, where it is
-///   compiled and tested beside a stand-in for the system.
+/// - Important: Not yet run on Apple's systems: the project's machines run Linux, where it is
+///   compiled and tested with a stand-in for the system.
 public final class BackgroundTransferSession: Sendable {
     private let session: URLSession
     private let events = BackgroundEvents()
 
     var runs: BackgroundRuns { events.runs }
 
-    /// Creates a session, to which the system hands what earlier processes have begun in it.
+    /// Creates a session, which also receives the tasks that earlier processes started in it.
     ///
     /// - Parameters:
-    ///   - identifier: Names the session, the same in every process of the app.
-    ///   - configure: Changes the settings, the same way in every process: `isDiscretionary`,
-    ///     `allowsCellularAccess` or `sharedContainerIdentifier` for example.
+    ///   - identifier: The name of the session, the same in every process of the app.
+    ///   - configure: Changes the settings, the same way in every process, for example
+    ///     `isDiscretionary`, `allowsCellularAccess` or `sharedContainerIdentifier`.
     public init(
         _ identifier: String,
         configure: (URLSessionConfiguration) -> Void = { _ in }
     ) {
         let configuration = URLSessionConfiguration.background(withIdentifier: identifier)
-        // As in `URLSessionTransport`, which leaves them to layers of the client.
+        // As in `URLSessionTransport`: the client's layers handle these.
         configuration.httpCookieStorage = nil
         configuration.httpShouldSetCookies = false
         configuration.urlCache = nil
@@ -63,28 +63,27 @@ public final class BackgroundTransferSession: Sendable {
         session = URLSession(configuration: configuration, delegate: events, delegateQueue: nil)
     }
 
-    // The session keeps its delegate as long as it has tasks.
+    // The session retains its delegate while it has tasks.
     deinit { session.finishTasksAndInvalidate() }
 
-    /// Calls a handler, once, when the events that the system has waited with have come and the runs
-    /// that waited for them have made use of them: a file is then in its place, and the next piece of
-    /// an upload is with the system.
+    /// Calls a handler once, after the system has delivered its pending events and the runs that
+    /// waited for them have processed them: files are in place, and the next piece of an upload is
+    /// with the system.
     ///
-    /// Hand over what `application(_:handleEventsForBackgroundURLSession:completionHandler:)` gives. A
-    /// run that rests between two attempts, or asks a server, is waited for too. Another handler takes
-    /// the place of one that was not called. Begin the runs first: one that has not begun is not waited
-    /// for.
+    /// Pass the handler of `application(_:handleEventsForBackgroundURLSession:completionHandler:)`.
+    /// Runs that pause between attempts or query a server are waited for; runs that have not begun
+    /// are not, so begin them first. A new handler replaces one that was not called.
     public func whenEventsAreOver(_ handler: @escaping @MainActor @Sendable () -> Void) {
         runs.whenOver(handler)
     }
 
     // MARK: Tasks
 
-    /// Waits for a task that an earlier run has begun, and returns what became of it.
+    /// Waits for a task that an earlier run started, and returns its end.
     ///
-    /// Tasks for the same file that are not wanted are cancelled.
+    /// Cancels unwanted tasks for the same file.
     ///
-    /// - Returns: The end of the task, which may have come before; nil where there is none.
+    /// - Returns: The end of the task, which may be in the past, or nil if there is no such task.
     func earlier(
         _ purpose: BackgroundTask,
         _ watch: BackgroundWatch,
@@ -94,7 +93,7 @@ public final class BackgroundTransferSession: Sendable {
             session.getAllTasks { found.resume(returning: $0) }
         }
         var wanted: (task: URLSessionTask, purpose: BackgroundTask)?
-        // One that is complete is there too, until its end has been told.
+        // A completed task is listed until its end has been reported.
         for task in all where !runs.isOver(task.taskIdentifier) {
             guard let other = BackgroundTask(description: task.taskDescription),
                 other.key == purpose.key
@@ -114,7 +113,6 @@ public final class BackgroundTransferSession: Sendable {
         return BackgroundRuns.End(task: other, outcome: outcome, isPast: false)
     }
 
-    /// Begins a task and waits for its end.
     func end(
         of purpose: BackgroundTask,
         _ watch: BackgroundWatch,

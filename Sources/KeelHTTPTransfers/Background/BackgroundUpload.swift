@@ -8,18 +8,17 @@ import KeelHTTP
 import CFNetwork
 #endif
 
-/// Carries the bytes of an upload in a background session.
+/// Sends the bytes of an upload in a background session.
 struct BackgroundUpload: Sendable {
     let session: BackgroundTransferSession
-    /// The text that all tasks of this upload carry.
+    /// The description of all tasks of this upload.
     let task: BackgroundTask
     let notes: UploadNotes
     let files: any FileSystem
     let queue: DiskQueue
     let watch: BackgroundWatch
 
-    /// Waits for a piece that an earlier run has handed to the system; returns it with its answer,
-    /// and nil where there is none.
+    /// Waits for a piece that an earlier run handed to the system; returns nil if there is none.
     func earlier() async -> (piece: UploadPiece, answer: BackgroundRuns.Answer)? {
         guard let end = await session.earlier(task, watch, where: { _ in true }),
             let piece = end.task.piece, case .success(let answer) = end.outcome
@@ -27,13 +26,13 @@ struct BackgroundUpload: Sendable {
         return (piece, answer)
     }
 
-    /// Has the system send a piece, in a file of its own unless it is the whole.
+    /// Sends a piece through the system, from its own file unless it is the whole.
     ///
     /// - Parameters:
     ///   - head: The head of the request.
-    ///   - piece: What is sent.
-    ///   - source: What the file is.
-    ///   - isOnce: Whether a request that an earlier run has handed over is this one.
+    ///   - piece: The piece to send.
+    ///   - source: The properties of the file.
+    ///   - isOnce: Whether to accept the result of the same request from an earlier run.
     /// - Returns: The reply.
     /// - Throws: ``TransportError``, whose cause is the ``TransferError``.
     func send(
@@ -71,7 +70,7 @@ struct BackgroundUpload: Sendable {
         }
         do throws(TransferError) {
             let answer = try outcome.get()
-            // The system read the file unseen: a change shows only now.
+            // The system read the file on its own, so a change shows only now.
             guard try await disk(task.path, source.fits) else {
                 throw TransferError(.sourceChanged)
             }
@@ -82,7 +81,7 @@ struct BackgroundUpload: Sendable {
         }
     }
 
-    /// A file that holds the piece and nothing else.
+    /// Returns a file that contains only the piece.
     private func file(
         of piece: UploadPiece,
         _ source: UploadSource
@@ -123,27 +122,28 @@ struct BackgroundUpload: Sendable {
 }
 
 extension ResumableUpload {
-    /// Has the system send what is missing.
+    /// Sends the missing bytes through the system.
     ///
-    /// Each piece is one request that the system carries out, with all that is missing unless the
-    /// server wants less: ``Configuration/pieceBytes`` does not count. A rest of the file is copied
-    /// first, beside what is noted. The small requests around the pieces go through the client, while
-    /// the app runs; those with a piece pass none of its layers, and a credential stands in
+    /// Each piece is one request that the system performs, with all missing bytes unless the server
+    /// wants less; ``Configuration/pieceBytes`` is ignored. The rest of a file is first copied
+    /// beside the record. The small requests around the pieces go through the client while the app
+    /// runs. Requests with a piece bypass the client's layers, so put a credential into
     /// ``Configuration/headers``.
     ///
-    /// After a launch, call it again: it waits for the piece that is under way, asks the server what has
-    /// arrived, and sends the rest. While a piece is sent, the observer is told
-    /// ``TransferEvent/underway(_:)``. That the file has changed meanwhile shows when the piece has been
+    /// Call it again after a launch: it waits for the piece under way, asks the server what has
+    /// arrived, and sends the rest. While a piece is sent, the observer receives
+    /// ``TransferEvent/underway(_:)``. A change of the file is detected only after a piece was
     /// sent.
     ///
-    /// The system repeats requests by itself where the network fails. A piece has an offset, which a
-    /// server compares; the plain request of ``WithoutSupport/sendWhole`` has none, and may arrive twice.
+    /// The system repeats requests on its own if the network fails. A piece has an offset that the
+    /// server compares; the plain request of ``WithoutSupport/sendWhole`` has none, and may arrive
+    /// twice.
     ///
     /// - Parameters:
-    ///   - session: What carries it.
-    ///   - observer: Looks at the upload while it runs.
-    /// - Returns: What was done.
-    /// - Throws: ``TransferError``; what was sent stays with the server.
+    ///   - session: The background session.
+    ///   - observer: An observer of the run.
+    /// - Returns: A summary of the run.
+    /// - Throws: ``TransferError``; the server keeps what was sent.
     @discardableResult @concurrent
     public func run(
         in session: BackgroundTransferSession,
@@ -168,9 +168,9 @@ extension ResumableUpload {
         return try await run.run()
     }
 
-    /// Has the system drop the upload, and does what ``discard()`` does.
+    /// Cancels the upload in the system, and then discards it as ``discard()`` does.
     ///
-    /// - Parameter session: What carries it.
+    /// - Parameter session: The background session.
     /// - Throws: ``TransferError``, with `inUse` while the upload runs.
     @concurrent
     public func discard(in session: BackgroundTransferSession) async throws(TransferError) {

@@ -12,7 +12,7 @@ struct DownloadResumption: Codable, Sendable {
 }
 
 extension DownloadFile {
-    /// The files of a download that the system tells of.
+    /// Creates the files of a download from its task's description.
     convenience init(completing task: BackgroundTask) {
         self.init(
             TransferNames(path: task.path),
@@ -22,12 +22,12 @@ extension DownloadFile {
         )
     }
 
-    /// Takes a file that is complete in the place of the part.
+    /// Puts a complete file in the place of the part.
     ///
     /// - Parameters:
     ///   - location: The file, which is moved away.
-    ///   - record: What is known of it.
-    ///   - isLocked: Whether a run of this process has the lock.
+    ///   - record: The record of the download.
+    ///   - isLocked: Whether a run of this process holds the lock.
     /// - Throws: ``TransferError``.
     func adopt(
         _ location: URL,
@@ -58,7 +58,7 @@ extension DownloadFile {
         }
     }
 
-    /// Keeps what the system needs to go on.
+    /// Stores the system's resume data.
     func keep(_ resumption: DownloadResumption) throws(FileSystemError) {
         try files.replaceFile(
             resumePath,
@@ -67,7 +67,7 @@ extension DownloadFile {
         )
     }
 
-    /// Takes what the system needs to go on: it can be used once.
+    /// Removes and returns the system's resume data, which can be used once.
     func takeResumption() throws(FileSystemError) -> DownloadResumption? {
         let bytes = try files.contents(of: resumePath, upTo: DownloadResumption.limit)
         try files.removeIfThere(resumePath)

@@ -9,24 +9,23 @@ import CFNetwork
 #endif
 
 extension ResumableDownload {
-    /// Has the system fetch the file, and puts it in its place.
+    /// Downloads the file through the system, and puts it in its place.
     ///
-    /// The system asks for the file as a whole and repeats the request by itself where the network
-    /// fails. What a ``run(observer:)`` has fetched of it is not continued, and the other way round. The
-    /// request has the header fields of the configuration and of the client, and passes none of the
-    /// client's layers: a credential stands in
-    /// ``Configuration/headers``. ``Configuration/retry`` does not count.
+    /// The system requests the whole file and repeats the request on its own if the network fails.
+    /// Bytes fetched by ``run(observer:)`` are not continued, nor the reverse. The request has the
+    /// header fields of the configuration and the client but bypasses the client's layers, so put a
+    /// credential into ``Configuration/headers``. ``Configuration/retry`` is ignored.
     ///
-    /// After a launch, call it again: it finds the file that has arrived, the task that is under way, or
-    /// what the system needs to go on with one that was paused or has failed. While it fetches, the
-    /// observer is told ``TransferEvent/underway(_:)``.
+    /// Call it again after a launch: it finds the received file, the task under way, or the resume
+    /// data of one that was paused or has failed. While the file is fetched, the observer receives
+    /// ``TransferEvent/underway(_:)``.
     ///
     /// - Parameters:
-    ///   - session: What carries it.
-    ///   - observer: Looks at the download while it runs.
-    /// - Returns: What was done.
-    /// - Throws: ``TransferError``; after `connection` and `cancelled`, the same call goes on where the
-    ///   server allows it.
+    ///   - session: The background session.
+    ///   - observer: An observer of the run.
+    /// - Returns: A summary of the run.
+    /// - Throws: ``TransferError``; after `connection` and `cancelled`, the same call continues if
+    ///   the server allows it.
     @discardableResult @concurrent
     public func run(
         in session: BackgroundTransferSession,
@@ -43,7 +42,7 @@ extension ResumableDownload {
         defer { session.runs.finish(task.key) }
         let fetch = BackgroundFetch(configuration, session, task, part, BackgroundWatch(observer))
         let resumedBytes = try await fetch.run(head)
-        // The part is complete: what is left is to check it and to give it its name.
+        // The part is complete, and remains to be verified and renamed.
         let receipt = try await run()
         observer?.tell(
             .progress(
@@ -61,9 +60,9 @@ extension ResumableDownload {
         )
     }
 
-    /// Has the system drop the download, and removes what was fetched.
+    /// Cancels the download in the system, and removes what was fetched.
     ///
-    /// - Parameter session: What carries it.
+    /// - Parameter session: The background session.
     /// - Throws: ``TransferError``, with `inUse` while the download runs.
     @concurrent
     public func discard(in session: BackgroundTransferSession) async throws(TransferError) {
@@ -79,7 +78,7 @@ extension ResumableDownload {
     }
 }
 
-/// One run of a download up to its complete part.
+/// A run of a download up to its complete part.
 private struct BackgroundFetch: Sendable {
     private let configuration: ResumableDownload.Configuration
     private let session: BackgroundTransferSession
@@ -102,7 +101,7 @@ private struct BackgroundFetch: Sendable {
         self.watch = watch
     }
 
-    /// Fetches the part; returns how many of its bytes there were before.
+    /// Fetches the part, and returns how many of its bytes were present before.
     func run(_ head: HTTPRequest) async throws(TransferError) -> Int64 {
         let result: Result<Int64, TransferError>
         do throws(TransferError) {
@@ -121,7 +120,7 @@ private struct BackgroundFetch: Sendable {
     private func fetch(_ head: HTTPRequest) async throws(TransferError) -> Int64 {
         if let count = try await complete() { return count }
         let earlier = await session.earlier(task, watch) { mayContinue($0.address) }
-        // One that has ended between these lines is in its place, too.
+        // A task that ended between these lines has its file in place as well.
         if let count = try await complete() {
             return earlier?.isPast == false ? watch.resumedBytes : count
         }
@@ -143,7 +142,7 @@ private struct BackgroundFetch: Sendable {
         return watch.resumedBytes
     }
 
-    /// The length of the part, where it is complete and from here.
+    /// Returns the length of the part if it is complete and from this address.
     private func complete() async throws(TransferError) -> Int64? {
         let found = try await disk { [session, task] part throws(FileSystemError) in
             try session.runs.onDisk(task.key) { _ throws(FileSystemError) in

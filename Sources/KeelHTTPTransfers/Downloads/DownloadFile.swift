@@ -1,14 +1,14 @@
 import KeelCore
 import Synchronization
 
-/// The files of one download: the part that grows, what is noted about it, and the lock.
+/// The files of a download: the growing part, its record, and the lock.
 ///
-/// The record stands at the start of its file and is replaced whole. Behind it are two slots that
-/// are written in turn, each a count of safe bytes with a checksum: a slot that a crash tore leaves
-/// the other one. A slot is written after the bytes that it counts are synchronised, so whatever
-/// of it survives a power failure is true.
+/// The record is at the start of its file and is replaced as a whole. Two slots follow, written in
+/// turn, each with a count of durable bytes and a checksum: if a crash tears one slot, the other
+/// remains. A slot is written after the bytes it counts were synchronized, so any slot that
+/// survives a power failure is true.
 ///
-/// Calls block; the transfer makes them one after the other, on its queue.
+/// Calls block; the transfer makes them serially on its queue.
 final class DownloadFile: Sendable {
     private struct State {
         var lock: (any FileLock)?
@@ -20,12 +20,12 @@ final class DownloadFile: Sendable {
         var digested: Int64 = 0
     }
 
-    /// Slots lie in blocks of their own, behind the record's.
+    /// Each slot has its own block, after the record's.
     private static let block = 4096
     private static let slotLength = 20
 
     let files: any FileSystem
-    /// Makes files that others may read, as far as the process's mask allows.
+    /// Creates files readable by others, as far as the process's umask allows.
     private let shared: any FileSystem
     let names: TransferNames
     private let expected: ExpectedDigest?
@@ -52,25 +52,23 @@ final class DownloadFile: Sendable {
 
     // MARK: Opening
 
-    /// What an earlier run has left.
+    /// The state that an earlier run left.
     struct Found: Sendable {
         var record: DownloadRecord?
         var durable: Int64 = 0
-        /// Whether something is there that cannot be used.
+        /// Whether unusable data was found.
         var isDamaged = false
     }
 
-    /// Takes the lock and looks at what is there.
     func open() throws(FileSystemError) -> Found {
         let lock = try files.transferLock(lockPath)
         state.withLock { $0.lock = lock }
         return try look()
     }
 
-    /// Whether the lock is taken.
     var isOpen: Bool { state.withLock { $0.lock != nil } }
 
-    /// Looks at what is there.
+    /// Reads the state.
     func look() throws(FileSystemError) -> Found {
         let size = try files.size(of: partPath)
         guard let bytes = try files.contents(of: notesPath, upTo: Self.block * 3) else {
@@ -88,7 +86,7 @@ final class DownloadFile: Sendable {
         guard let last = slots.max(by: { $0.sequence < $1.sequence }) else {
             return Found(record: record)
         }
-        // Someone cut the part off: what is noted about it is worth nothing.
+        // The part was truncated, so its record is worthless.
         guard last.durable <= Int64(size), last.durable <= record.total ?? .max else {
             return Found(isDamaged: true)
         }
@@ -99,7 +97,7 @@ final class DownloadFile: Sendable {
         return Found(record: record, durable: last.durable)
     }
 
-    /// The checksum of the record, which ties the slots to it.
+    /// Returns the checksum of the record, which binds the slots to it.
     private static func checksum(of bytes: [UInt8]) -> UInt32 {
         CRC32C.checksum(Array(bytes.prefix(RecordFile.headLength)))
     }
@@ -130,7 +128,7 @@ final class DownloadFile: Sendable {
 
     // MARK: Writing
 
-    /// Begins with nothing: empties the part and notes what it is to become.
+    /// Empties the part and writes a new record.
     func begin(_ record: DownloadRecord) throws(FileSystemError) {
         let part = try openPart()
         try part.truncate(to: 0)
@@ -142,7 +140,7 @@ final class DownloadFile: Sendable {
         }
     }
 
-    /// Goes on behind what is safe; what is beyond may be anything.
+    /// Continues after the durable bytes; later ones are dropped, as their contents are undefined.
     func resume(at durable: Int64) throws(FileSystemError) {
         let part = try shared.open(partPath, for: .writing)
         try part.truncate(to: Int(durable))
@@ -155,7 +153,7 @@ final class DownloadFile: Sendable {
         }
     }
 
-    /// Notes more about the file than was known when it was begun.
+    /// Updates the record with what is now known about the file.
     func note(_ record: DownloadRecord, durable: Int64) throws(FileSystemError) {
         try write(record, durable: durable)
     }
@@ -169,7 +167,7 @@ final class DownloadFile: Sendable {
         }
     }
 
-    /// Replaces the record, and with it the slots, in one step.
+    /// Atomically replaces the record, and with it the slots.
     private func write(_ record: DownloadRecord, durable: Int64?) throws(FileSystemError) {
         var bytes = RecordFile.bytes(of: record, kind: DownloadRecord.kind)
         let checksum = Self.checksum(of: bytes)
@@ -181,8 +179,8 @@ final class DownloadFile: Sendable {
         }
         if let durable { bytes += Self.slot(sequence, durable, checksum) }
         try files.replaceFile(notesPath, by: newNotesPath, with: bytes)
-        // Before the first byte is written: after a power failure an older record must not be found
-        // beside newer bytes.
+        // Before the first byte is written: after a power failure, newer bytes must not be found
+        // beside an older record.
         try files.syncFolder(names.folder)
         let notes = try files.open(notesPath, for: .writing)
         state.withLock { $0.notes = notes }
@@ -196,7 +194,6 @@ final class DownloadFile: Sendable {
         return slot
     }
 
-    /// Writes bytes at an offset of the part.
     func write(_ bytes: [UInt8], at offset: Int64) throws(FileSystemError) {
         let part = state.withLock { state in
             if state.digest != nil, state.digested == offset {
@@ -208,7 +205,7 @@ final class DownloadFile: Sendable {
         try part?.write(bytes, at: Int(offset))
     }
 
-    /// Makes what was written safe, then notes how much that is.
+    /// Makes the written bytes durable, and then records their count.
     func keep(_ durable: Int64) throws(FileSystemError) {
         let (part, notes, sequence, checksum) = state.withLock { state in
             state.sequence += 1
@@ -217,13 +214,13 @@ final class DownloadFile: Sendable {
         try part?.sync()
         let offset = Self.block * (1 + Int(sequence % 2))
         try notes?.write(Self.slot(sequence, durable, checksum), at: offset)
-        // What is reported as progress is promised to be there after a power failure too.
+        // Reported progress must survive a power failure.
         try notes?.sync()
     }
 
-    // MARK: The end
+    // MARK: Completion
 
-    /// Whether the file has the digest that was expected.
+    /// Returns whether the file has the expected digest.
     func check(_ total: Int64) throws(FileSystemError) -> Bool {
         guard let expected else { return true }
         var (digest, offset, open) = state.withLock { state in
@@ -240,7 +237,7 @@ final class DownloadFile: Sendable {
         return digest.finish() == expected.value
     }
 
-    /// Gives the file its name, in place of what had it, and removes the rest.
+    /// Renames the part to the file, replacing an existing one, and removes the other files.
     func finish() throws(FileSystemError) {
         try files.rename(partPath, to: names.file)
         try files.syncFolder(names.folder)
@@ -249,7 +246,6 @@ final class DownloadFile: Sendable {
         try unlock()
     }
 
-    /// Removes all that is there of the download.
     func discard() throws(FileSystemError) {
         try files.removeIfThere(partPath)
         try files.removeIfThere(notesPath)
@@ -257,7 +253,7 @@ final class DownloadFile: Sendable {
         try files.removeIfThere(resumePath)
     }
 
-    /// Releases the lock, and removes its file, while nobody else can have it.
+    /// Releases the lock, removing its file first while no one else can hold it.
     func unlock() throws(FileSystemError) {
         let isHeld = state.withLock { $0.lock != nil }
         guard isHeld else { return }

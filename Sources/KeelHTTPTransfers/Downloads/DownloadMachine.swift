@@ -2,54 +2,48 @@ import HTTPTypes
 import KeelCore
 import KeelHTTP
 
-/// Decides what a resumable download does next; it knows neither a network nor a disk nor a clock.
+/// The state machine of a resumable download, without network, disk or clock.
 ///
-/// Each event is answered by effects, which are done in order. The last of them brings the next
-/// event, except `finish` and `fail`, which are the end.
+/// Each event returns effects, to be performed in order. The last effect yields the next event,
+/// except `finish` and `fail`, which end the run.
 struct DownloadMachine: Sendable {
-    /// What happened.
     enum Event: Sendable {
-        /// The disk has this, so many bytes of it safe; nil where there is nothing of use.
+        /// The record on disk and its number of durable bytes; nil if there is no usable one.
         case found(DownloadRecord?, durable: Int64, isDamaged: Bool)
-        /// The head of a response arrived.
         case answered(DownloadAnswer)
-        /// So many bytes of the body were written.
+        /// A number of bytes of the body was written.
         case wrote(Int)
-        /// All that was written is synchronised and noted.
+        /// The written bytes are durable and recorded.
         case kept
-        /// The body ended in order.
+        /// The body ended normally.
         case ended
         /// The exchange failed.
         case broke(TransferError)
         /// The pause is over.
         case rested
-        /// The digest was compared.
         case checked(Bool)
     }
 
-    /// What is to be done.
+    /// An action to perform.
     enum Effect: Sendable {
-        /// Send the request, for what lies behind `from` if there is a validator.
+        /// Send the request, for the bytes from `from` on if there is a validator.
         case ask(from: Int64, StrongValidator?)
-        /// Empty the file and note what it is to become; brings no event.
+        /// Empty the file and write its record; yields no event.
         case begin(DownloadRecord)
-        /// Note what the length turned out to be; brings no event.
+        /// Update the record with the actual length; yields no event.
         case note(DownloadRecord)
         /// Write the next piece of the body.
         case read
-        /// Synchronise and note what was written.
+        /// Synchronize the written bytes and record their count.
         case keep
-        /// Rest for a part of `longest`, but not less than `atLeast`.
+        /// Pause for a random part of `longest`, but at least `atLeast`.
         case rest(longest: Duration, atLeast: Duration, TransferError)
-        /// Compare the digest of the file.
         case check
-        /// Put the file in its place.
         case finish
-        /// Remove all that is on the disk; brings no event.
+        /// Remove all files from disk; yields no event.
         case discard
-        /// Tell who looks; brings no event.
+        /// Inform the observer; yields no event.
         case tell(TransferEvent)
-        /// End with an error.
         case fail(TransferError)
     }
 
@@ -63,7 +57,7 @@ struct DownloadMachine: Sendable {
         case over
     }
 
-    /// Why the bytes are being made safe.
+    /// The step after the bytes were made durable.
     private enum Outcome: Sendable {
         case readOn
         case complete
@@ -76,9 +70,9 @@ struct DownloadMachine: Sendable {
     private var record: DownloadRecord?
     private var patience = TransferPatience()
     private var now = Duration.zero
-    /// How many bytes of the file are written.
+    /// The number of bytes written.
     private(set) var position: Int64 = 0
-    /// How many of them are safe.
+    /// The number of durable bytes.
     private(set) var durable: Int64 = 0
 
     init(_ rules: ResumableDownload.Configuration, address: DownloadAddress) {
@@ -86,13 +80,11 @@ struct DownloadMachine: Sendable {
         self.address = address
     }
 
-    /// How often the download began anew.
     var restarts: Int { patience.restarts }
 
-    /// What the file is.
     var validator: StrongValidator? { record?.validator }
 
-    /// Takes an event in, which happened `now` after the start of the run.
+    /// Handles an event that occurred `now` after the start of the run.
     mutating func step(_ event: Event, now: Duration) -> [Effect] {
         self.now = now
         switch (state, event) {
@@ -119,12 +111,12 @@ struct DownloadMachine: Sendable {
             guard isRight else { return [.discard, .fail(TransferError(.digestMismatch))] }
             return [.finish]
         default:
-            // Only a mistake of the driver comes here; the transfer must not go on from it.
+            // Only an error of the driver leads here; the transfer must not continue.
             return fail(TransferError(.exchange, "The transfer lost its thread."))
         }
     }
 
-    // MARK: Asking
+    // MARK: Requests
 
     private mutating func start(
         _ record: DownloadRecord?,
@@ -156,7 +148,7 @@ struct DownloadMachine: Sendable {
         return [.ask(from: validator == nil ? 0 : durable, validator)]
     }
 
-    /// Drops what there is and asks for the whole, unless that was done too often.
+    /// Drops all bytes and requests the whole file, unless the limit of restarts is reached.
     private mutating func restart(_ reason: TransferRestart) -> [Effect] {
         guard patience.restarted(rules.retry) else { return fail(TransferError(.changing)) }
         durable = 0
@@ -165,7 +157,7 @@ struct DownloadMachine: Sendable {
         return [.tell(.restarted(reason))] + ask()
     }
 
-    // MARK: Answers
+    // MARK: Responses
 
     private mutating func take(
         _ answer: DownloadAnswer,
@@ -202,8 +194,8 @@ struct DownloadMachine: Sendable {
             record = more
             return [.note(more), .read]
         case 416:
-            // The validator still holds, or the range would not have been looked at (RFC 9110
-            // section 14.2): the file ends where the part on the disk ends, or is shorter.
+            // The validator still holds, or the range would have been ignored (RFC 9110 section
+            // 14.2): the file ends where the part ends, or is shorter.
             guard validator != nil else { return fail(TransferError(refusedWith: answer.status)) }
             guard let total = answer.range?.total, total == durable, var known = record,
                 known.total == nil || known.total == total
@@ -251,7 +243,7 @@ struct DownloadMachine: Sendable {
     }
 
     private mutating func kept(_ outcome: Outcome) -> [Effect] {
-        // Bytes that cannot be continued are no progress: they would be fetched again.
+        // Bytes that cannot be continued are no progress, as they would be fetched again.
         if position > durable, record?.validator != nil { patience.cameFurther() }
         durable = position
         switch outcome {

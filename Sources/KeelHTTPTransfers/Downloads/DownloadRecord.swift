@@ -2,26 +2,26 @@ import HTTPTypes
 import KeelCore
 import KeelHTTP
 
-/// What proves that a file at a server is still the same, byte for byte.
+/// A validator that proves that a server's file is unchanged, byte for byte.
 enum StrongValidator: Codable, Hashable, Sendable {
-    /// An entity tag that is not weak, with its quotes.
+    /// A strong entity tag, with its quotes.
     case entityTag(String)
-    /// A modification date that is strong, as the server wrote it.
+    /// A strong modification date, as the server wrote it.
     case lastModified(String)
 
-    /// What `If-Range` says.
+    /// The value of `If-Range`.
     var text: String {
         switch self {
         case .entityTag(let text), .lastModified(let text): text
         }
     }
 
-    /// The validator of a response that may be used in `If-Range` (RFC 9110 sections 8.8.2.2 and
-    /// 13.1.5); nil where there is none.
+    /// Reads the validator of a response for `If-Range` (RFC 9110 sections 8.8.2.2 and 13.1.5); nil
+    /// if there is none.
     ///
-    /// A date counts only where there is no entity tag at all, and where the response was made at
-    /// least a minute after it: a file may change twice within the second that a date can tell, and
-    /// the clocks of the file and of the server may differ.
+    /// A date counts only without any entity tag, and only if the response was made at least a
+    /// minute later: a file may change twice within the second that a date resolves, and the clocks
+    /// of file and server may differ.
     init?(_ fields: HTTPFields) {
         if let tag = fields[.eTag] {
             guard Self.isStrong(tag) else { return nil }
@@ -42,10 +42,10 @@ enum StrongValidator: Codable, Hashable, Sendable {
             && !bytes.dropFirst().dropLast().contains(quote)
     }
 
-    /// Whether a response with a part of the file is a part of this one.
+    /// Returns whether a partial response belongs to this file.
     ///
-    /// A 206 must carry the entity tag that a 200 would (RFC 9110 section 15.3.7); it may leave the
-    /// date out, because `If-Range` has compared it.
+    /// A 206 must have the entity tag that a 200 would have (RFC 9110 section 15.3.7); it may omit
+    /// the date, which `If-Range` has compared.
     func holds(for fields: HTTPFields) -> Bool {
         switch self {
         case .entityTag(let tag): fields[.eTag] == tag
@@ -54,12 +54,12 @@ enum StrongValidator: Codable, Hashable, Sendable {
     }
 }
 
-/// Where a download comes from, as far as that may be noted.
+/// The address of a download, reduced to what may be stored.
 struct DownloadAddress: Codable, Hashable, Sendable {
-    /// Scheme, host and path: a query may hold credentials, so none is kept.
+    /// Scheme, host and path, without the query, which may contain credentials.
     let place: String
-    /// The CRC-32C of the query: it tells one query from another, and no secret can be made from it;
-    /// nil in records of earlier versions.
+    /// The CRC-32C of the query, which distinguishes queries and reveals no secret; nil in records
+    /// of earlier versions.
     let query: UInt32?
 
     init(place: String, query: UInt32?) {
@@ -74,24 +74,21 @@ struct DownloadAddress: Codable, Hashable, Sendable {
     }
 }
 
-/// What is noted about the file that a download is a part of.
 struct DownloadRecord: Codable, Hashable, Sendable {
-    /// See ``DownloadAddress/place``.
     var address: String
-    /// See ``DownloadAddress/query``; nil in records of earlier versions.
     var query: UInt32?
-    /// What proves that the file is the same; nil if nothing does.
+    /// The validator of the file; nil if it has none.
     var validator: StrongValidator?
-    /// How many bytes the file has, if that is known.
+    /// The length of the file in bytes, if known.
     var total: Int64?
 
-    /// Where the part is from.
+    /// The address of the part.
     var source: DownloadAddress { DownloadAddress(place: address, query: query) }
 
     static let kind = "KEELDWN1"
 }
 
-/// The parts of a response head that a download decides on.
+/// The properties of a response that a download's decisions depend on.
 struct DownloadAnswer: Hashable, Sendable {
     var status: HTTPResponse.Status
     var record: DownloadRecord
@@ -120,7 +117,7 @@ struct DownloadAnswer: Hashable, Sendable {
 struct ContentRange: Hashable, Sendable {
     /// The first and the last byte; nil for an unsatisfied range.
     var positions: ClosedRange<Int64>?
-    /// The length of the whole; nil where the server does not know it.
+    /// The length of the whole; nil if the server does not know it.
     var total: Int64?
 
     init?(_ text: String) {

@@ -2,7 +2,7 @@ import HTTPTypes
 import KeelCore
 import KeelHTTP
 
-/// One run of a download: does what its machine says, and tells it what came of that.
+/// A run of a download: performs its machine's effects, and returns the events.
 struct DownloadRun {
     private let download: ResumableDownload
     private let observer: ResumableTransferObserver?
@@ -13,13 +13,13 @@ struct DownloadRun {
     private let time: Timeline
     private var machine: DownloadMachine
     private var body: HTTPByteStream.Iterator?
-    /// How the body ended, while its last bytes were still to be written.
+    /// The end of the body, while its last bytes are still to be written.
     private var pending: DownloadMachine.Event?
     private var isOpen = false
     private var resumedBytes: Int64 = 0
 
-    /// How many bytes are written in one go: a switch of threads for each piece of the network's
-    /// would cost more than the writing.
+    /// The number of bytes written at once: a change of threads per piece from the network would
+    /// cost more than the writing.
     private static let blockSize = 512 * 1024
 
     init(
@@ -43,7 +43,7 @@ struct DownloadRun {
             result = .failure(error)
         }
         body = nil
-        // A lock file that stays is no harm: the lock itself ends with this run.
+        // A remaining lock file is harmless: the lock itself ends with this run.
         _ = try? await queue.run { [part] () throws(FileSystemError) in try part.unlock() }
         return try result.get()
     }
@@ -86,7 +86,7 @@ struct DownloadRun {
 
     // MARK: Effects
 
-    /// Does one thing, and returns the event that it brings, if it brings one.
+    /// Performs an effect, and returns its event, if any.
     private mutating func perform(
         _ effect: DownloadMachine.Effect
     ) async throws(TransferError) -> DownloadMachine.Event? {
@@ -144,7 +144,7 @@ struct DownloadRun {
         do throws(TransportError) {
             let options = download.configuration.options
             let reply = try await download.client.transfer(head, options: options)
-            // A body that is not wanted is dropped with the reply, and that ends the exchange.
+            // Releasing the reply ends the exchange if its body is not wanted.
             if reply.head.status.kind == .successful { body = reply.body.makeAsyncIterator() }
             return .answered(DownloadAnswer(reply.head, address: DownloadAddress(head)))
         } catch {
@@ -171,7 +171,7 @@ struct DownloadRun {
                     outcome = .ended
                     continue
                 }
-                // Most pieces are small; one that is a block already needs no copy.
+                // Most pieces are small; a piece that is already a block needs no copy.
                 if block.isEmpty { block.reserveCapacity(blockSize + piece.count) }
                 block.append(contentsOf: piece)
             } catch {

@@ -8,28 +8,28 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A download to a file that can be stopped at any moment and goes on where it stopped.
+/// A download to a file that can be interrupted at any moment and resumed.
 ///
 /// ```swift
 /// let download = ResumableDownload(from: address, to: file, through: client)
 /// let receipt = try await download.run()
 /// ```
 ///
-/// To pause it, cancel the task that runs it; to go on, run it again, in this process or after a
-/// crash in another one, with the same file and address. Another address that leads to the same
-/// contents needs an ``Configuration/expectedDigest`` or a word in
-/// ``Configuration/changedAddress``. To give it up, call ``discard()``.
+/// To pause it, cancel the task that runs it. To resume it, run it again with the same file and
+/// address, in this process or, after a crash, in another. A different address with the same
+/// contents needs an ``Configuration/expectedDigest`` or ``Configuration/changedAddress``. To
+/// abandon it, call ``discard()``.
 ///
 /// It promises that
 ///
-/// - the file appears under its name once it is complete, synchronised and has the expected digest;
-/// - bytes of two versions of a file never come together: a part is continued only by `Range` and
-///   `If-Range` with a strong validator (RFC 9110 section 13.1.5), and begun anew otherwise;
-/// - what was reported as progress is still there after a crash, also one of the machine;
-/// - two downloads to one file, in this process or two, refuse each other.
+/// - the file appears under its name once it is complete, synchronized and has the expected digest;
+/// - bytes of two versions of a file are never mixed: a part is continued only by `Range` and
+///   `If-Range` with a strong validator (RFC 9110 section 13.1.5), and restarted otherwise;
+/// - reported progress survives a crash, even of the machine;
+/// - two downloads to one file, in one process or two, refuse each other.
 ///
-/// Until then the bytes lie in the same folder in a file whose name begins with `.keel-`, beside a
-/// small one with what is known about them. That holds no header field, and of a query a checksum.
+/// Until completion the bytes are in the same folder, in a file whose name begins with `.keel-`,
+/// beside a small record. The record contains no header fields, and only a checksum of a query.
 public struct ResumableDownload: Sendable {
     let address: URL
     let file: URL
@@ -38,14 +38,14 @@ public struct ResumableDownload: Sendable {
     let files: any FileSystem
     let shared: any FileSystem
 
-    /// Creates a download; nothing happens before it runs.
+    /// Creates a download, without starting it.
     ///
     /// - Parameters:
-    ///   - address: Where the file is, absolute or relative to the client's base URL. The client's
-    ///     own header fields are sent only to the origin of its base URL.
-    ///   - file: Where the file goes; its folder must exist.
-    ///   - client: What carries the requests. It does not repeat them: the download does.
-    ///   - configuration: How it is done.
+    ///   - address: The address of the file, absolute or relative to the client's base URL. The
+    ///     client's own header fields are sent only to the origin of its base URL.
+    ///   - file: The destination; its folder must exist.
+    ///   - client: The client for the requests. It does not retry them: the download does.
+    ///   - configuration: The configuration of the download.
     public init(
         from address: URL,
         to file: URL,
@@ -78,17 +78,19 @@ public struct ResumableDownload: Sendable {
         self.shared = shared
     }
 
-    /// How a download is done.
+    /// The configuration of a download.
     public struct Configuration: Sendable {
-        /// When it tries again, and when it gives up.
+        /// When to retry and when to give up.
         public var retry = TransferRetry()
 
-        /// How many bytes may be written before they are synchronised, noted and reported.
+        /// The maximum number of bytes written between checkpoints, which make them durable and
+        /// report them.
         ///
-        /// A crash costs at most so many. Less costs speed: each time the disk is waited for.
+        /// A crash loses at most this many bytes. Smaller values are slower: each checkpoint waits
+        /// for the disk.
         public var checkpointBytes = 32 * 1024 * 1024
 
-        /// What becomes of a part that was fetched from another address.
+        /// The treatment of a part that was fetched from another address.
         public var changedAddress = ChangedAddress.resumeIfDigestExpected
 
         /// The digest that the file must have; nil trusts the transport.
@@ -97,13 +99,13 @@ public struct ResumableDownload: Sendable {
         /// Header fields of the requests, such as a credential for the address.
         public var headers: HTTPFields = [:]
 
-        /// What the requests ask of the client's layers.
+        /// The options of the requests for the client's layers.
         public var options = HTTPCallOptions()
 
-        /// Creates the usual configuration.
+        /// Creates the default configuration.
         public init() {}
 
-        /// Whether what was fetched from one address may be continued from another.
+        /// Returns whether a part from one address may be continued from another.
         func mayContinue(_ earlier: DownloadAddress, at address: DownloadAddress) -> Bool {
             switch changedAddress {
             case .resume: true
@@ -113,41 +115,41 @@ public struct ResumableDownload: Sendable {
         }
     }
 
-    /// What becomes of a part that was fetched from another address.
+    /// The treatment of a part that was fetched from another address.
     ///
-    /// A validator is only unique for one address (RFC 9110 section 8.8.3): two files of one server
-    /// may share one, such as `"1"` where tags count versions. Parts of both would make one file.
+    /// A validator is unique only for one address (RFC 9110 section 8.8.3): two files of a server
+    /// may share one, such as `"1"` if tags count versions. Their parts would be mixed in one file.
     public enum ChangedAddress: Sendable, Hashable {
-        /// It is continued, as with ``resume``, where a digest is expected, which tells whether the
-        /// parts are of one file; otherwise it is dropped, also where only the query is another.
+        /// Continues the part like ``resume`` if a digest is expected, which reveals mixed files;
+        /// otherwise drops it, even if only the query differs.
         case resumeIfDigestExpected
-        /// It is continued if the validator and the length are the same.
+        /// Continues the part if the validator and the length are the same.
         ///
-        /// For addresses that are signed for a short time, and for mirrors, of a server that gives
-        /// each version of each file a tag of its own.
+        /// For briefly signed addresses, and for mirrors, of a server that gives each version of
+        /// each file its own tag.
         case resume
-        /// It is dropped, with a digest too. The query does not count: a fresh signature is the same
-        /// address.
+        /// Drops the part even if a digest is expected. The query is ignored: a fresh signature is
+        /// the same address.
         case restart
     }
 
-    /// What a download did.
+    /// A summary of a download's run.
     public struct Receipt: Sendable, Hashable {
         /// The length of the file.
         public let byteCount: Int64
-        /// How many of them an earlier run had fetched.
+        /// The number of bytes that an earlier run had fetched.
         public let resumedBytes: Int64
-        /// How often this run began anew.
+        /// How often this run restarted.
         public let restarts: Int
-        /// The strong entity tag of the file, where the server gave one.
+        /// The strong entity tag of the file, if the server gave one.
         public let entityTag: String?
     }
 
-    /// Fetches what is missing and puts the file in its place.
+    /// Fetches the missing bytes and puts the file in its place.
     ///
-    /// - Parameter observer: Looks at the download while it runs.
-    /// - Returns: What was done.
-    /// - Throws: ``TransferError``; what was fetched stays, except after `digestMismatch`.
+    /// - Parameter observer: An observer of the run.
+    /// - Returns: A summary of the run.
+    /// - Throws: ``TransferError``; fetched bytes remain, except after `digestMismatch`.
     @discardableResult @concurrent
     public func run(
         observer: ResumableTransferObserver? = nil
@@ -160,9 +162,9 @@ public struct ResumableDownload: Sendable {
         return try await run.run()
     }
 
-    /// How far the download has come, by what is on the disk; nil where nothing is.
+    /// Returns the progress of the download on disk, or nil if there is none.
     ///
-    /// - Returns: How many bytes are safe, and how many there are.
+    /// - Returns: The number of durable bytes, and the total.
     /// - Throws: ``TransferError``.
     @concurrent
     public func progress() async throws(TransferError) -> TransferProgress? {
@@ -179,9 +181,9 @@ public struct ResumableDownload: Sendable {
         }
     }
 
-    /// Removes what was fetched, for a download that is not wanted any more.
+    /// Removes the fetched bytes.
     ///
-    /// The file itself stays if it was complete. Removing nothing succeeds.
+    /// A completed file remains. Removing nothing succeeds.
     ///
     /// - Throws: ``TransferError``, with `inUse` while the download runs.
     @concurrent
@@ -198,14 +200,14 @@ public struct ResumableDownload: Sendable {
         }
     }
 
-    /// The head of a request for the whole file.
+    /// Returns the head of a request for the whole file.
     func head() throws(TransferError) -> HTTPRequest {
         do throws(TransportError) {
             var head = try client.head(.get, address)
             for name in Set(configuration.headers.map(\.name)) {
                 head.headerFields[fields: name] = configuration.headers[fields: name]
             }
-            // Offsets count the bytes that are sent: a coding on the way would move them.
+            // Offsets count transferred bytes, which a content coding would change.
             head.headerFields[.acceptEncoding] = "identity"
             return head
         } catch {

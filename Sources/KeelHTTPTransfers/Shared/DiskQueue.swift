@@ -1,12 +1,10 @@
 import Dispatch
 
-/// A queue on which the calls of one transfer wait for the disk.
-///
-/// They would otherwise hold one of the few threads on which all tasks run.
+/// A serial queue for a transfer's disk work, which would otherwise block the cooperative pool.
 struct DiskQueue: Sendable {
     private let queue = DispatchQueue(label: "keel.http.transfer")
 
-    /// Does work on the queue and returns what became of it.
+    /// Runs work on the queue and returns its result.
     func run<Value: Sendable, Failure: Error>(
         _ work: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {

@@ -6,18 +6,17 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a transfer notes in a file: a checksum stands before it, so that half a file is none.
+/// The format of a transfer's record: a checksum precedes it, so that a torn file is detected.
 ///
-/// Eight bytes name the kind and its version; then come the length and the CRC-32C of the JSON text
-/// that follows, as little-endian numbers of four bytes.
+/// Eight bytes name the kind and its version. The length and the CRC-32C of the following JSON text
+/// come next, as little-endian numbers of four bytes.
 enum RecordFile {
     static let headLength = 16
 
-    /// The bytes of a record.
     static func bytes<Record: Encodable>(of record: Record, kind: String) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Records are made of numbers and texts, which always have a JSON form.
+        // Records consist of numbers and strings, which can always be encoded.
         let text = (try? encoder.encode(record)).map(Array.init) ?? []
         var bytes = Array(kind.utf8.prefix(8))
         bytes += [UInt8](repeating: 0, count: 8 - bytes.count)
@@ -26,7 +25,7 @@ enum RecordFile {
         return bytes + text
     }
 
-    /// The record at the start of bytes; nil where there is none that is whole.
+    /// Returns the record at the start of the bytes, or nil if there is no valid one.
     static func record<Record: Decodable>(
         _ type: Record.Type,
         in bytes: [UInt8],
@@ -48,14 +47,13 @@ enum RecordFile {
     }
 }
 
-/// Where a transfer keeps what it needs beside a file.
+/// The paths of a file and of a transfer's companions beside it.
 struct TransferNames: Sendable, Hashable {
     /// The file itself.
     let file: String
     let folder: String
     private let stem: String
 
-    /// The names for a file on this machine.
     init(_ file: URL) throws(TransferError) {
         guard file.isFileURL else {
             throw TransferError(
@@ -76,7 +74,7 @@ struct TransferNames: Sendable, Hashable {
             folder = "."
             name = path[...]
         }
-        // Names may have 255 bytes; a longer one is cut and told apart by its checksum.
+        // Names may have 255 bytes; longer ones are truncated and distinguished by a checksum.
         let bytes = Array(name.utf8)
         if bytes.count <= 200 {
             stem = String(name)
@@ -85,7 +83,7 @@ struct TransferNames: Sendable, Hashable {
         }
     }
 
-    /// The path of a companion: hidden, and named after the file.
+    /// Returns the path of a companion: hidden, and named after the file.
     func companion(_ suffix: String) -> String {
         (folder == "/" ? "/" : folder + "/") + ".keel-" + stem + "." + suffix
     }
@@ -100,7 +98,6 @@ extension FileSystem {
         }
     }
 
-    /// Removes a file that may not be there.
     func removeIfThere(_ path: String) throws(FileSystemError) {
         do throws(FileSystemError) {
             try remove(path)
@@ -109,7 +106,7 @@ extension FileSystem {
         }
     }
 
-    /// All bytes of a small file; nil where there is none.
+    /// Returns all bytes of a small file, or nil if it does not exist.
     func contents(of path: String, upTo limit: Int) throws(FileSystemError) -> [UInt8]? {
         do throws(FileSystemError) {
             return try open(path, for: .reading).read(at: 0, count: limit)

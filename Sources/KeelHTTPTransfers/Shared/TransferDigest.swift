@@ -2,30 +2,30 @@
 import Crypto
 #endif
 
-/// A function that makes a digest of bytes, such as SHA-256.
+/// A function that computes a digest of bytes, such as SHA-256.
 ///
-/// A transfer feeds it every byte once, in order. `.sha256` stands ready where the trait `Crypto`
-/// is on; any other function is a type of a few lines.
+/// A transfer passes it every byte once, in order. `.sha256` is available with the trait `Crypto`;
+/// any other function takes a type of a few lines.
 public protocol TransferDigest: Sendable {
-    /// Takes bytes in.
+    /// Adds bytes.
     mutating func update(_ bytes: UnsafeRawBufferPointer)
 
-    /// Returns the digest of all bytes so far; nothing is taken in after that.
+    /// Returns the digest of all bytes added; called last.
     func finish() -> [UInt8]
 }
 
 /// The digest that a file must have.
 public struct ExpectedDigest: Sendable {
-    /// What the digest of the file has to be.
+    /// The expected digest.
     public let value: [UInt8]
 
     let make: @Sendable () -> any TransferDigest
 
-    /// Creates an expectation.
+    /// Creates an expected digest.
     ///
     /// - Parameters:
-    ///   - value: What the digest of the file has to be.
-    ///   - make: Makes the function at its start.
+    ///   - value: The expected digest.
+    ///   - make: Creates the digest function in its initial state.
     public init(_ value: [UInt8], by make: @escaping @Sendable () -> any TransferDigest) {
         self.value = value
         self.make = make
@@ -34,12 +34,11 @@ public struct ExpectedDigest: Sendable {
 
 #if Crypto
 extension ExpectedDigest {
-    /// Expects this SHA-256 digest, of 32 bytes.
+    /// Returns an expected SHA-256 digest, of 32 bytes.
     public static func sha256(_ value: [UInt8]) -> ExpectedDigest {
         ExpectedDigest(value) { SHA256Digest() }
     }
 
-    /// SHA-256 as the protocol wants it.
     private struct SHA256Digest: TransferDigest {
         private var function = SHA256()
 

@@ -1,13 +1,13 @@
 public import KeelCore
 
 extension TransferError {
-    /// The kinds of failure of a transfer; later versions may add more.
+    /// A kind of transfer failure; later versions may add more.
     public struct Code: KeelErrorCode {
         public let name: String
         public let isTransient: Bool
         public let advice: String
 
-        /// The sentence that an error has when its maker gave no better one.
+        /// The message of errors without their own.
         let summary: String
 
         private init(
@@ -31,40 +31,40 @@ extension TransferError {
 // MARK: - The network and the server
 
 extension TransferError.Code {
-    /// The connection failed more often in a row than the policy allows.
+    /// The connection failed more often in a row than the retry policy allows.
     public static let connection = Self(
         "connection",
         isTransient: true,
         "The connection failed too often.",
         advice: "Run the transfer again when there is a network: it goes on where it stopped."
     )
-    /// The exchange failed for a reason that another attempt does not mend.
+    /// The exchange failed for a reason that a retry does not fix.
     public static let exchange = Self(
         "exchange",
         "The exchange with the server failed.",
         advice: "See the cause; after it is mended, run the transfer again to continue it."
     )
-    /// The server could not serve the request more often than the policy allows.
+    /// The server could not serve the request more often than the retry policy allows.
     public static let unavailable = Self(
         "unavailable",
         isTransient: true,
         "The server cannot serve the request now.",
         advice: "Run the transfer again later: it goes on where it stopped."
     )
-    /// The server refused the request for good.
+    /// The server permanently refused the request.
     public static let refused = Self(
         "refused",
         "The server refused the request.",
         advice: "Look at the status. With a fresh address or new credentials the same transfer "
             + "can be continued."
     )
-    /// The answer breaks the rules of HTTP or of the upload protocol.
+    /// The response violates HTTP or the upload protocol.
     public static let invalidResponse = Self(
         "invalidResponse",
         "The answer of the server is not valid.",
         advice: "Check that the address belongs to the service; a login page may be in between."
     )
-    /// The server sends the file in a coded form although it was asked for the plain one.
+    /// The server sends the file with a content coding although none was requested.
     public static let contentCoded = Self(
         "contentCoded",
         "The server sends the file with a content coding, although asked for none.",
@@ -77,13 +77,13 @@ extension TransferError.Code {
         "The file at the server changed again and again while it was read.",
         advice: "Run the transfer again when the file is at rest, or ask for a fixed version of it."
     )
-    /// The bytes do not have the digest that was expected; the part on the disk was removed.
+    /// The bytes do not have the expected digest; the part on disk was removed.
     public static let digestMismatch = Self(
         "digestMismatch",
         "The file does not have the digest that was expected.",
         advice: "Check the expected digest, then run the transfer again: it begins anew."
     )
-    /// The address is none that a request can go to.
+    /// The address is not usable for a request.
     public static let invalidAddress = Self(
         "invalidAddress",
         "The address is not one that can be used.",
@@ -94,39 +94,39 @@ extension TransferError.Code {
 // MARK: - Uploads
 
 extension TransferError.Code {
-    /// The server does not speak the protocol for resumable uploads.
+    /// The server does not support the protocol for resumable uploads.
     public static let resumptionUnsupported = Self(
         "resumptionUnsupported",
         "The server does not offer resumable uploads by this protocol.",
         advice: "Choose the protocol that the server speaks, or let the configuration send the "
             + "file as one plain request."
     )
-    /// The server has forgotten the upload, and it may not be begun anew.
+    /// The server has forgotten the upload, and it may not be restarted.
     public static let expired = Self(
         "expired",
         "The server has no such upload any more.",
         advice: "Discard the transfer and run it again: it begins anew."
     )
-    /// Everything was sent, and the server's answer to that is lost.
+    /// All bytes were sent, and the server's response was lost.
     public static let outcomeUnknown = Self(
         "outcomeUnknown",
         "All bytes were sent, and the server no longer knows whether they arrived.",
         advice: "Ask the service whether it has the file. If not, discard the transfer and run it "
             + "again."
     )
-    /// The file to send is not what it was when the upload began.
+    /// The file to send has changed since the upload began.
     public static let sourceChanged = Self(
         "sourceChanged",
         "The file to send has changed since its upload began.",
         advice: "Discard the transfer and run it again to send the new contents."
     )
-    /// There is no file to send.
+    /// The file to send does not exist.
     public static let sourceNotFound = Self(
         "sourceNotFound",
         "The file to send is not there.",
         advice: "Check the path of the file."
     )
-    /// The file is larger than the server takes.
+    /// The file exceeds the server's limit.
     public static let tooLarge = Self(
         "tooLarge",
         "The file is larger than the server accepts.",
@@ -137,43 +137,43 @@ extension TransferError.Code {
 // MARK: - This machine
 
 extension TransferError.Code {
-    /// The disk is full, or the user's share of it.
+    /// The disk is full, or the user's quota is exhausted.
     public static let noSpace = Self(
         "noSpace",
         "There is no room on the disk.",
         advice: "Free some space, then run the transfer again: it goes on where it stopped."
     )
-    /// The user may not read or write there.
+    /// The user lacks the permission to read or write there.
     public static let notPermitted = Self(
         "notPermitted",
         "The system does not permit it.",
         advice: "Check the permissions of the file and its folder, and that the disk is writable."
     )
-    /// The folder of the file is not there.
+    /// The folder of the file does not exist.
     public static let folderNotFound = Self(
         "folderNotFound",
         "The folder of the file is not there.",
         advice: "Make the folder first."
     )
-    /// Another transfer works on the same file, in this process or another.
+    /// Another transfer uses the same file, in this process or another.
     public static let inUse = Self(
         "inUse",
         "Another transfer works on the same file.",
         advice: "Wait for it or cancel it; two of them would write into one file."
     )
-    /// A call on files failed for another reason, such as a failing disk.
+    /// A file operation failed for another reason, such as a failing disk.
     public static let fileSystem = Self(
         "fileSystem",
         "A file could not be read or written.",
         advice: "See the cause for the system's own words."
     )
-    /// The configuration is outside of what is allowed.
+    /// The configuration is invalid.
     public static let invalidConfiguration = Self(
         "invalidConfiguration",
         "The transfer cannot be made as it was asked for.",
         advice: "Correct the call as the message says."
     )
-    /// The task that ran the transfer was cancelled, which is how a transfer is paused.
+    /// The task that ran the transfer was canceled, which pauses the transfer.
     public static let cancelled = Self(
         "cancelled",
         "The transfer was stopped by its caller.",

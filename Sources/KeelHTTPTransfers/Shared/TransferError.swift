@@ -2,29 +2,29 @@ public import HTTPTypes
 public import KeelCore
 import KeelHTTP
 
-/// Why a resumable transfer ended without its file being where it should be.
+/// A failure of a resumable transfer.
 ///
-/// What was transferred stays, unless the code says otherwise: the same call continues it. The
-/// message may name files and hosts, never a query string, a header field or contents.
+/// Transferred bytes remain, unless the code says otherwise, and the same call continues. The
+/// message may name files and hosts, but never contains a query string, header fields or contents.
 public struct TransferError: KeelError {
     public let code: Code
     public let message: String
     public let cause: (any Error)?
 
-    /// The status of the response, where the server refused the request.
+    /// The status of the response, if the server refused the request.
     public let status: HTTPResponse.Status?
 
-    /// How many bytes are safe: on the disk for a download, at the server for an upload.
+    /// The number of safe bytes: on disk for a download, at the server for an upload.
     public internal(set) var completedBytes: Int64
 
     /// Creates an error.
     ///
     /// - Parameters:
-    ///   - code: What kind of failure it is.
-    ///   - message: What happened; nil uses the code's own sentence.
-    ///   - status: The status of the response, where the server refused the request.
-    ///   - completedBytes: How many bytes are safe.
-    ///   - cause: The error underneath.
+    ///   - code: The kind of failure.
+    ///   - message: What happened; nil uses the code's summary.
+    ///   - status: The status of the response, if the server refused the request.
+    ///   - completedBytes: The number of safe bytes.
+    ///   - cause: The underlying error.
     public init(
         _ code: Code,
         _ message: String? = nil,
@@ -41,7 +41,7 @@ public struct TransferError: KeelError {
 }
 
 extension TransferError {
-    /// What a failed call on files means to a transfer.
+    /// Maps a failed file operation.
     init(_ error: FileSystemError, source: Bool = false) {
         let code: Code =
             switch error.kind {
@@ -54,7 +54,7 @@ extension TransferError {
         self.init(code, cause: error)
     }
 
-    /// What a failed exchange means to a transfer.
+    /// Maps a failed exchange.
     init(_ error: TransportError) {
         let code: Code =
             switch error.code {
@@ -70,7 +70,7 @@ extension TransferError {
         }
     }
 
-    /// A refusal by status.
+    /// Creates the error of a refusal by status.
     init(refusedWith status: HTTPResponse.Status) {
         let isTransient = [408, 425, 429, 500, 502, 503, 504].contains(status.code)
         let code: Code = isTransient ? .unavailable : .refused

@@ -1,15 +1,15 @@
 public import KeelHTTP
 
-/// Something that happened to a resumable transfer; later versions may add more.
+/// An event of a resumable transfer; later versions may add more.
 public enum TransferEvent: Sendable {
-    /// So many bytes are safe: written and synchronised for a download, acknowledged by the server
-    /// for an upload.
+    /// Bytes became safe: written and synchronized for a download, acknowledged by the server for
+    /// an upload.
     case progress(TransferProgress)
-    /// So many bytes were sent or received by the system, in the background, and are not safe yet.
+    /// The system sent or received bytes in the background, which are not safe yet.
     case underway(TransferProgress)
-    /// Bytes of an earlier run were found, and the transfer goes on behind them.
+    /// The transfer continues after the bytes of an earlier run.
     case resumed(at: Int64)
-    /// The transfer begins anew, and what was transferred before is dropped.
+    /// The transfer restarts, and drops what was transferred before.
     case restarted(TransferRestart)
     /// An attempt failed, and another follows after a pause.
     case retrying(after: Duration, TransferError)
@@ -17,29 +17,29 @@ public enum TransferEvent: Sendable {
     case sendingWhole
 }
 
-/// Why a transfer began anew.
+/// The reason a transfer restarted.
 public struct TransferRestart: Sendable, Hashable, CustomStringConvertible {
     public let description: String
 
     private init(_ description: String) { self.description = description }
 
-    /// The file at the server is not the one whose first bytes are here.
+    /// The file at the server has changed since its first bytes were fetched.
     public static let changed = Self("the file at the server has changed")
-    /// The server has no validator for the file that could prove that it is the same.
+    /// The server has no validator that could prove that the file is unchanged.
     public static let noValidator = Self("the server offers no strong validator")
-    /// The server answered the request for a range with something else.
+    /// The server did not answer the range request with the range.
     public static let rangeRefused = Self("the server did not give the range asked for")
-    /// The address differs from that of the earlier run, and the configuration says not to go on.
+    /// The address differs from the earlier run's, and the configuration forbids continuing.
     public static let otherAddress = Self("the address is another one")
-    /// The part on the disk, or what is noted about it, is damaged or from another version.
+    /// The part or its record is damaged or from another version.
     public static let unusableRecord = Self("what was kept of the earlier run cannot be used")
-    /// The server has no such upload any more.
+    /// The server no longer has the upload.
     public static let expired = Self("the server has no such upload any more")
-    /// Server and client could not agree on how many bytes have arrived.
+    /// Server and client disagree about the bytes that have arrived.
     public static let conflict = Self("the server refuses the offset that it told")
 }
 
-/// Looks at a resumable transfer while it runs.
+/// An observer of a resumable transfer.
 ///
 /// ```swift
 /// let (observer, updates) = ResumableTransferObserver.updates()
@@ -47,22 +47,22 @@ public struct TransferRestart: Sendable, Hashable, CustomStringConvertible {
 /// for await progress in updates { bar.value = progress.fraction }
 /// ```
 ///
-/// The closures are called in order, by the task of the transfer, which waits for them.
+/// The closures are called in order, in the transfer's task, which waits for them.
 public struct ResumableTransferObserver: Sendable {
     private let event: @Sendable (TransferEvent) -> Void
     private let end: @Sendable () -> Void
 
-    /// Tells a closure everything that happens.
+    /// Returns an observer that passes all events to a closure.
     public static func events(
         _ tell: @escaping @Sendable (TransferEvent) -> Void
     ) -> ResumableTransferObserver {
         ResumableTransferObserver(event: tell) {}
     }
 
-    /// Returns an observer, and a sequence of how many bytes are safe; in the background, of how many
-    /// are under way.
+    /// Returns an observer, and a sequence of the safe bytes; in the background, of the bytes under
+    /// way.
     ///
-    /// A slow reader misses reports, never the latest one. The sequence ends with the run.
+    /// A slow reader misses updates, but never the latest one. The sequence ends with the run.
     public static func updates() -> (
         observer: ResumableTransferObserver, updates: AsyncStream<TransferProgress>
     ) {

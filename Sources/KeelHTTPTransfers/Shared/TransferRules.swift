@@ -1,43 +1,43 @@
 public import KeelCore
 
-/// When a transfer tries again, and when it gives up.
+/// The rules for retrying a transfer and giving up.
 ///
-/// Attempts count in a row: as soon as more bytes are safe, the count begins anew. A transfer of a
-/// day therefore survives any number of broken connections, and one to a dead server ends soon.
+/// Consecutive failures count: once more bytes are safe, the count restarts. A transfer of a day
+/// survives any number of broken connections, and one to a dead server ends soon.
 public struct TransferRetry: Sendable {
-    /// How many attempts in a row may bring nothing, and the pauses between them.
+    /// The number of consecutive attempts without progress, and the pauses between them.
     ///
-    /// Its `totalLimit` is counted from the start of the run.
+    /// Its `totalLimit` counts from the start of the run.
     public var policy = RetryPolicy(attempts: 6, baseDelay: .milliseconds(500))
 
-    /// The longest pause that a server may ask for in `Retry-After`; a longer one ends the run.
+    /// The longest pause that a server may request in `Retry-After`; a longer one ends the run.
     public var retryAfterLimit = Duration.seconds(120)
 
-    /// How often one run may begin anew, because the file changes or the server loses the upload.
+    /// How often one run may restart because the file changed or the server lost the upload.
     public var restartLimit = 3
 
-    /// Draws a number from 0 to 1: the part of the longest pause that is waited.
+    /// Returns a random number from 0 to 1: the fraction of the longest pause to wait.
     public var jitter: @Sendable () -> Double = { .random(in: 0...1) }
 
-    /// Creates the usual rules: six attempts in a row, pauses of up to 20 s, three restarts.
+    /// Creates the default rules: six consecutive attempts, pauses of up to 20 s, three restarts.
     public init() {}
 }
 
-/// Counts what went wrong since a transfer last came further.
+/// Counts failures since a transfer last made progress.
 struct TransferPatience: Sendable, Hashable {
     private var failures = 0
     private(set) var restarts = 0
 
-    /// What to do about a failure.
+    /// The reaction to a failure.
     enum Verdict: Hashable, Sendable {
         case giveUp
-        /// Rest for a part of `longest`, but not less than `atLeast`.
+        /// Pause for a random part of `longest`, but at least `atLeast`.
         case rest(longest: Duration, atLeast: Duration)
     }
 
     mutating func cameFurther() { failures = 0 }
 
-    /// Counts an attempt that failed, `now` after the start of the run.
+    /// Counts a failed attempt, `now` after the start of the run.
     mutating func failed(
         _ rules: TransferRetry,
         asked: Duration?,
@@ -55,7 +55,7 @@ struct TransferPatience: Sendable, Hashable {
         return .rest(longest: longest, atLeast: asked)
     }
 
-    /// Counts a restart; false when there may be no more.
+    /// Counts a restart; returns false if the limit is exceeded.
     mutating func restarted(_ rules: TransferRetry) -> Bool {
         restarts += 1
         return restarts <= rules.restartLimit

@@ -3,9 +3,9 @@ import KeelHTTP
 
 /// Resumable uploads of the IETF, interoperability version 6.
 ///
-/// The upload is made by a request of its own that carries no bytes ("careful upload creation"):
-/// its address is then on the disk before the first byte leaves, without the informational response
-/// 104, which few transports hand on.
+/// The upload is created by a separate request without bytes ("careful upload creation"). Its
+/// address is then on disk before the first byte is sent, without the informational response 104,
+/// which few transports pass on.
 struct IETFUploads: UploadDialect {
     static let interopVersion = "6"
 
@@ -47,7 +47,7 @@ struct IETFUploads: UploadDialect {
         if head.status.kind == .successful {
             return speaks ? .offers(limits(fields)) : .unsupported
         }
-        // Servers that know no OPTIONS say so in several ways.
+        // Servers without OPTIONS say so in several ways.
         if [404, 405, 501].contains(head.status.code) { return .unsupported }
         return .failure(head)
     }
@@ -76,14 +76,14 @@ struct IETFUploads: UploadDialect {
         case "?1": return .complete
         case "?0": return .arrived(head.headerFields.byteCount(.uploadOffset) ?? piece.end)
         default:
-            // The response to the last piece is the resource's own.
+            // The response to the last piece is that of the resource.
             if piece.isLast { return .complete }
             return .arrived(head.headerFields.byteCount(.uploadOffset) ?? piece.end)
         }
     }
 
     private func failure(_ head: HTTPResponse) -> UploadAnswer {
-        // Refused where the version, or the whole protocol, is not known.
+        // The server does not know the version, or the protocol.
         head.status.code == 400 && head.headerFields[.uploadDraftInteropVersion] != nil
             && head.headerFields[.uploadDraftInteropVersion] != Self.interopVersion
             ? .unsupported : .failure(head)

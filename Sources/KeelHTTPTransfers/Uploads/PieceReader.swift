@@ -2,7 +2,8 @@ import KeelCore
 import KeelHTTP
 import Synchronization
 
-/// Reads a stretch of a file, and watches that the file stays what it was; it has one reader.
+/// A reader of a range of a file that checks that the file is unchanged; used by one task at a
+/// time.
 final class PieceReader: Sendable {
     private struct State {
         var file: (any OpenFile)?
@@ -16,7 +17,7 @@ final class PieceReader: Sendable {
     private let queue: DiskQueue
     private let state: Mutex<State>
 
-    /// How many bytes are read in one go.
+    /// The number of bytes per read.
     private static let blockSize = 256 * 1024
 
     init(
@@ -34,7 +35,7 @@ final class PieceReader: Sendable {
         state = Mutex(State(offset: piece.offset))
     }
 
-    /// The next bytes; nil at the end of the piece.
+    /// Returns the next bytes, or nil at the end of the piece.
     func next() async throws(TransportError) -> ArraySlice<UInt8>? {
         do throws(TransferError) {
             return try await queue.run { () throws(TransferError) in try self.read()?[...] }
@@ -53,7 +54,7 @@ final class PieceReader: Sendable {
         do throws(FileSystemError) {
             if let known { file = known } else { file = try files.open(path, for: .reading) }
             bytes = try file.read(at: Int(offset), count: count)
-            // Looked at after the read: a change before it or during it shows here.
+            // Checked after the read, to detect changes before and during it.
             isUnchanged = try source.fits(file)
         } catch {
             throw TransferError(error, source: true)

@@ -8,30 +8,30 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// An upload of a file that can be stopped at any moment and goes on where it stopped.
+/// An upload of a file that can be interrupted at any moment and resumed.
 ///
 /// ```swift
 /// let upload = ResumableUpload(of: file, to: address, through: client, by: .tus)
 /// let receipt = try await upload.run()
 /// ```
 ///
-/// To pause it, cancel the task that runs it; to go on, run it again, in this process or after a
-/// crash in another one. To give it up, call ``discard()``.
+/// To pause it, cancel the task that runs it. To resume it, run it again, in this process or, after
+/// a crash, in another. To abandon it, call ``discard()``.
 ///
 /// It promises that
 ///
-/// - the address of the upload is on the disk before its first byte is sent, so that a killed
-///   process goes on with the same upload;
-/// - only bytes that the server has acknowledged are reported as progress;
-/// - pieces of two versions of a file never come together: where the length, the date or the first
-///   bytes have changed, it fails with `sourceChanged`;
-/// - it never sends a file twice on a guess: where all was sent and the server has forgotten the
-///   upload, it fails with `outcomeUnknown`;
-/// - two uploads of one file to one address, in this process or two, refuse each other.
+/// - the address of the upload is on disk before its first byte is sent, so that after a crash the
+///   same upload continues;
+/// - only bytes acknowledged by the server are reported as progress;
+/// - pieces of two versions of a file are never mixed: if the length, the date or the first bytes
+///   have changed, it fails with `sourceChanged`;
+/// - it never guesses whether to send a file again: if all bytes were sent and the server has
+///   forgotten the upload, it fails with `outcomeUnknown`;
+/// - two uploads of one file to one address, in one process or two, refuse each other.
 ///
-/// What it notes lies beside the file, in one whose name begins with `.keel-`, or in
-/// ``Configuration/records``. That holds the address of the upload, which is often all that it takes
-/// to add to it: only the user may read it.
+/// The record is beside the file, in a file whose name begins with `.keel-`, or in
+/// ``Configuration/records``. It contains the address of the upload, which often suffices to add to
+/// it, so only the user may read it.
 public struct ResumableUpload: Sendable {
     let file: URL
     let address: URL
@@ -40,15 +40,15 @@ public struct ResumableUpload: Sendable {
     let configuration: Configuration
     let files: any FileSystem
 
-    /// Creates an upload; nothing happens before it runs.
+    /// Creates an upload, without starting it.
     ///
     /// - Parameters:
     ///   - file: The file to send. It must not change before the upload is complete.
-    ///   - address: Where uploads are made, absolute or relative to the client's base URL. The
-    ///     client's own header fields are sent only to the origin of its base URL.
-    ///   - client: What carries the requests. It does not repeat them: the upload does.
-    ///   - kind: The protocol that the server speaks.
-    ///   - configuration: How it is done.
+    ///   - address: The address that creates uploads, absolute or relative to the client's base
+    ///     URL. The client's own header fields are sent only to the origin of its base URL.
+    ///   - client: The client for the requests. It does not retry them: the upload does.
+    ///   - kind: The protocol of the server.
+    ///   - configuration: The configuration of the upload.
     public init(
         of file: URL,
         to address: URL,
@@ -82,58 +82,55 @@ public struct ResumableUpload: Sendable {
         self.files = files
     }
 
-    /// How an upload is done.
+    /// The configuration of an upload.
     public struct Configuration: Sendable {
-        /// When it tries again, and when it gives up.
+        /// When to retry and when to give up.
         public var retry = TransferRetry()
 
-        /// How many bytes are sent in one request, and so how often progress is acknowledged.
+        /// The number of bytes per request, and therefore between acknowledgements.
         ///
-        /// A server may ask for less or more. A connection that breaks costs at most what the
-        /// server drops of one piece; each piece costs a round trip.
+        /// A server may ask for less or more. A broken connection costs at most what the server
+        /// drops of one piece; each piece costs a round trip.
         public var pieceBytes = 8 * 1024 * 1024
 
-        /// Whether a server is asked what it offers before an upload is made.
+        /// Whether to ask the server for its capabilities before creating an upload.
         ///
-        /// Without that, a server that knows nothing of the protocol may take the request that
-        /// makes the upload for an empty file.
+        /// Otherwise a server without the protocol may take the creating request for an empty file.
         public var asksFirst = true
 
-        /// What is done where the server does not offer resumable uploads.
+        /// What to do if the server does not offer resumable uploads.
         public var withoutSupport = WithoutSupport.fail
 
-        /// The folder for what is noted about the upload; nil is the folder of the file.
+        /// The folder of the upload's record; nil means the folder of the file.
         public var records: URL?
 
-        /// What tus tells the server about the file, such as `filename`; keys are ASCII words.
+        /// Metadata of the file that tus sends, such as `filename`; keys are ASCII words.
         public var metadata: [String: String] = [:]
 
-        /// A checksum that tus sends with each piece; nil sends none.
-        ///
-        /// Each piece is then read twice.
+        /// A checksum that tus sends with each piece, which is then read twice; nil sends none.
         public var pieceChecksum: PieceChecksum?
 
-        /// The content type of the file, sent where the upload is made.
+        /// The content type of the file, sent when the upload is created.
         public var contentType = "application/octet-stream"
 
         /// Header fields of all requests, such as a credential.
         ///
-        /// They go only to the origin of the address: where the server keeps uploads elsewhere,
-        /// requests there have none of them.
+        /// They are sent only to the origin of the address: if the server keeps uploads at another
+        /// origin, requests to it have none of them.
         public var headers: HTTPFields = [:]
 
-        /// What the requests ask of the client's layers.
+        /// The options of the requests for the client's layers.
         public var options = HTTPCallOptions()
 
-        /// Creates the usual configuration.
+        /// Creates the default configuration.
         public init() {}
     }
 
-    /// What is done where the server does not offer resumable uploads.
+    /// The behavior if the server does not offer resumable uploads.
     public enum WithoutSupport: Sendable, Hashable {
-        /// The upload fails with ``TransferError/Code/resumptionUnsupported``.
+        /// Fails with ``TransferError/Code/resumptionUnsupported``.
         case fail
-        /// The file is sent as the body of one plain `POST`, which is made once.
+        /// Sends the file as the body of one plain `POST`, without retries.
         case sendWhole
     }
 
@@ -142,35 +139,35 @@ public struct ResumableUpload: Sendable {
         let name: String
         let make: @Sendable () -> any TransferDigest
 
-        /// Creates a checksum by the name that the server knows it by, such as `sha1`.
+        /// Creates a checksum by the server's name for it, such as `sha1`.
         public init(_ name: String, by make: @escaping @Sendable () -> any TransferDigest) {
             self.name = name
             self.make = make
         }
     }
 
-    /// What an upload did.
+    /// A summary of an upload's run.
     public struct Receipt: Sendable, Hashable {
         /// The length of the file.
         public let byteCount: Int64
-        /// How many of its bytes an earlier run had sent.
+        /// The number of bytes that an earlier run had sent.
         public let resumedBytes: Int64
-        /// How often this run began anew.
+        /// How often this run restarted.
         public let restarts: Int
-        /// Whether the protocol was spoken; false where the file was sent as one plain request.
+        /// Whether the upload was resumable; false if the file was sent as one plain request.
         public let wasResumable: Bool
-        /// The head of the last response; nil where it was lost, and the server said afterwards that
-        /// the upload is complete.
+        /// The head of the last response; nil if it was lost and the server later reported the
+        /// upload as complete.
         public let response: HTTPResponse?
         /// The body of that response.
         public let body: [UInt8]
     }
 
-    /// Sends what is missing.
+    /// Sends the missing bytes.
     ///
-    /// - Parameter observer: Looks at the upload while it runs.
-    /// - Returns: What was done.
-    /// - Throws: ``TransferError``; what was sent stays with the server.
+    /// - Parameter observer: An observer of the run.
+    /// - Returns: A summary of the run.
+    /// - Throws: ``TransferError``; the server keeps what was sent.
     @discardableResult @concurrent
     public func run(
         observer: ResumableTransferObserver? = nil
@@ -181,7 +178,7 @@ public struct ResumableUpload: Sendable {
         return try await run.run()
     }
 
-    /// Refuses a configuration that nothing can be made of.
+    /// Throws if the configuration is invalid.
     func check() throws(TransferError) {
         guard configuration.pieceBytes > 0 else {
             throw TransferError(.invalidConfiguration, "pieceBytes must be positive.")
@@ -195,11 +192,10 @@ public struct ResumableUpload: Sendable {
         !key.isEmpty && key.utf8.allSatisfy { (33...126).contains($0) && $0 != UInt8(ascii: ",") }
     }
 
-    /// Forgets the upload, and asks the server to do so too.
+    /// Removes the record, and asks the server to terminate the upload.
     ///
-    /// Where the server cannot be reached, it keeps what it has until it drops it by itself. An
-    /// upload that may be complete is forgotten on this side only: to end it at the server might
-    /// remove the file that has arrived.
+    /// An unreachable server keeps the bytes until it drops them on its own. An upload that may be
+    /// complete is forgotten only locally: terminating it might remove the file that has arrived.
     ///
     /// - Throws: ``TransferError``, with `inUse` while the upload runs.
     @concurrent

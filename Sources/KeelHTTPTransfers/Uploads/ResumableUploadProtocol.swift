@@ -1,20 +1,20 @@
-/// A protocol for uploads that can be continued.
+/// A protocol for resumable uploads.
 public struct ResumableUploadProtocol: Sendable, Hashable, CustomStringConvertible {
     public let description: String
 
     private init(_ description: String) { self.description = description }
 
-    /// Resumable uploads for HTTP of the IETF, as the draft's interoperability version 6 has them.
+    /// The IETF's resumable uploads for HTTP, in interoperability version 6 of the draft.
     ///
     /// The version is sent in `Upload-Draft-Interop-Version`; see
     /// <https://datatracker.ietf.org/doc/draft-ietf-httpbis-resumable-upload/>.
     public static let ietf = Self("ietf-6")
 
-    /// tus 1.0.0 with creation, and expiration, checksum and termination where the server has them;
-    /// see <https://tus.io/protocols/resumable-upload>.
+    /// tus 1.0.0 with creation, and with expiration, checksum and termination if the server has
+    /// them; see <https://tus.io/protocols/resumable-upload>.
     public static let tus = Self("tus-1.0.0")
 
-    /// What makes its requests and reads its answers.
+    /// The implementation of the protocol.
     var dialect: any UploadDialect {
         self == .tus ? TusUploads() : IETFUploads()
     }

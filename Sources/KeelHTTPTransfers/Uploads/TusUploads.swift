@@ -12,7 +12,7 @@ struct TusUploads: UploadDialect {
     static let version = "1.0.0"
 
     func probe(_ head: inout HTTPRequest) {
-        // The server tells its versions to a client that names none.
+        // The server lists its versions for a client that names none.
         head.method = .options
     }
 
@@ -75,7 +75,7 @@ struct TusUploads: UploadDialect {
 
     func told(_ head: HTTPResponse, length: Int64) -> UploadAnswer {
         guard head.status.kind == .successful else {
-            // The protocol lets a server answer 403 too where there is no upload.
+            // The protocol also lets a server answer 403 for an unknown upload.
             return head.status.code == 403 ? .gone : failure(head)
         }
         guard let offset = head.headerFields.byteCount(.uploadOffset) else {
@@ -98,7 +98,7 @@ struct TusUploads: UploadDialect {
     private func failure(_ head: HTTPResponse) -> UploadAnswer {
         switch head.status.code {
         case 412: .unsupported
-        // Another request still writes to the upload: this one may be tried a little later.
+        // Another request is still writing to the upload; this one may be retried a little later.
         case 423: .refused(.serviceUnavailable, asked: head.retryAfter)
         case 460: .damaged
         default: .failure(head)

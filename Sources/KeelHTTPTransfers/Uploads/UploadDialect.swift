@@ -1,64 +1,58 @@
 import HTTPTypes
 import KeelHTTP
 
-/// The requests and answers of one protocol.
-///
-/// A dialect keeps nothing: what happens next is up to ``UploadMachine``.
+/// The requests and responses of one protocol, without state; ``UploadMachine`` decides what
+/// happens.
 protocol UploadDialect: Sendable {
-    /// Adds what asks a server for what it offers.
+    /// Makes the request that asks a server for its capabilities.
     func probe(_ head: inout HTTPRequest)
-    /// Adds what makes an upload of so many bytes, without any of them.
+    /// Makes the request that creates an upload of a length, without bytes.
     func create(_ head: inout HTTPRequest, length: Int64, metadata: [String: String])
-    /// Adds what asks how many bytes have arrived.
+    /// Makes the request that asks how many bytes have arrived.
     func query(_ head: inout HTTPRequest)
-    /// Adds what sends bytes.
     func append(_ head: inout HTTPRequest, _ piece: UploadPiece)
-    /// Adds what makes the server forget the upload.
+    /// Makes the request that terminates the upload.
     func terminate(_ head: inout HTTPRequest)
 
-    /// What the answers mean, other than those that every protocol reads alike.
+    /// Interprets responses, apart from those common to all protocols.
     func probed(_ head: HTTPResponse) -> UploadAnswer
     func created(_ head: HTTPResponse) -> UploadAnswer
     func told(_ head: HTTPResponse, length: Int64) -> UploadAnswer
     func appended(_ head: HTTPResponse, _ piece: UploadPiece) -> UploadAnswer
 }
 
-/// A stretch of the file.
 struct UploadPiece: Codable, Hashable, Sendable {
     var offset: Int64
     var count: Int64
-    /// Whether the file ends with it.
     var isLast: Bool
 
     var end: Int64 { offset + count }
 }
 
-/// What a server's answer means.
+/// The meaning of a server's response.
 enum UploadAnswer: Hashable, Sendable {
-    /// It speaks the protocol, within these limits.
+    /// The server supports the protocol, within these limits.
     case offers(UploadLimits)
-    /// It does not speak the protocol.
     case unsupported
-    /// The upload is at this place, as the server wrote it.
+    /// The upload is at this location, as the server wrote it.
     case created(location: String, UploadLimits)
-    /// So many bytes have arrived.
+    /// A number of bytes has arrived.
     case arrived(Int64)
-    /// The upload is complete.
     case complete
-    /// There is no such upload.
+    /// The upload does not exist.
     case gone
-    /// The offset, or the length, is not what the server has.
+    /// The offset or the length differs from the server's.
     case conflict
-    /// The file is larger than the server takes.
+    /// The file exceeds the server's limit.
     case tooLarge
-    /// The bytes were damaged on their way.
+    /// The bytes were damaged in transit.
     case damaged
-    /// It refused the request.
+    /// The server refused the request.
     case refused(HTTPResponse.Status, asked: Duration?)
-    /// It makes no sense.
+    /// The response is invalid.
     case invalid(String)
 
-    /// What statuses mean that every protocol reads alike.
+    /// Returns the meaning of statuses common to all protocols.
     static func failure(_ head: HTTPResponse) -> UploadAnswer {
         switch head.status.code {
         case 404, 410: .gone
@@ -69,7 +63,6 @@ enum UploadAnswer: Hashable, Sendable {
     }
 }
 
-/// What a server allows.
 struct UploadLimits: Hashable, Sendable {
     var maximumSize: Int64?
     var maximumPiece: Int64?
@@ -79,7 +72,7 @@ struct UploadLimits: Hashable, Sendable {
 }
 
 extension HTTPField.Name {
-    /// A name that is known to be one.
+    /// Makes a name that is known to be valid.
     private static func upload(_ name: String) -> HTTPField.Name {
         HTTPField.Name(name) ?? .contentType
     }
@@ -99,7 +92,7 @@ extension HTTPField.Name {
 }
 
 extension HTTPFields {
-    /// A number of bytes; nil where there is none, or something else.
+    /// Returns a number of bytes, or nil if the field is missing or invalid.
     func byteCount(_ name: HTTPField.Name) -> Int64? {
         guard let text = self[name], !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) })
         else { return nil }

@@ -2,54 +2,46 @@ import HTTPTypes
 import KeelCore
 import KeelHTTP
 
-/// Decides what a resumable upload does next, by whichever protocol; it knows neither a network nor a
-/// disk nor a clock.
+/// The state machine of a resumable upload by any protocol, without network, disk or clock.
 ///
-/// Each event is answered by effects, which are done in order. The last of them brings the next
-/// event, except `finish` and `fail`, which are the end.
+/// Each event returns effects, to be performed in order. The last effect yields the next event,
+/// except `finish` and `fail`, which end the run.
 struct UploadMachine: Sendable {
-    /// What happened.
     enum Event: Sendable {
-        /// This was noted by an earlier run; nil where there is nothing of use.
+        /// The record of an earlier run; nil if there is no usable one.
         case found(UploadRecord?, isDamaged: Bool)
-        /// The server answered.
         case answered(UploadAnswer)
         /// The exchange failed.
         case broke(TransferError)
-        /// The record is on the disk.
+        /// The record is on disk.
         case saved
         /// The pause is over.
         case rested
     }
 
-    /// What is to be done.
     enum Effect: Hashable, Sendable {
-        /// Ask what the server offers.
+        /// Ask the server for its capabilities.
         case probe
-        /// Make the upload.
         case create
-        /// Note the record.
         case save(UploadRecord)
         /// Ask how many bytes have arrived.
         case query(location: String)
-        /// Send a piece.
         case append(location: String, UploadPiece)
         /// Send the whole file as one plain request.
         case sendWhole
-        /// Rest for a part of `longest`, but not less than `atLeast`.
+        /// Pause for a random part of `longest`, but at least `atLeast`.
         case rest(longest: Duration, atLeast: Duration)
-        /// Ask the server to forget the upload, whatever comes of it; brings no event.
+        /// Ask the server to terminate the upload, ignoring the outcome; yields no event.
         case terminate(location: String)
-        /// Remove the record; brings no event.
+        /// Remove the record; yields no event.
         case forget
-        /// Tell who looks; brings no event.
+        /// Inform the observer; yields no event.
         case resumed(at: Int64)
         case restarted(TransferRestart)
         case progress(Int64)
         case sendingWhole
-        /// End well.
+        /// End with success.
         case finish
-        /// End with an error.
         case fail
     }
 
@@ -76,13 +68,12 @@ struct UploadMachine: Sendable {
     private var isResumed = false
     private var now = Duration.zero
 
-    /// How many bytes the server has.
+    /// The number of bytes that the server has acknowledged.
     private(set) var acknowledged: Int64 = 0
-    /// Why the upload failed.
     private(set) var failure: TransferError?
-    /// How many of the bytes an earlier run had sent.
+    /// The number of bytes that an earlier run had sent.
     private(set) var resumedBytes: Int64 = 0
-    /// Whether the protocol was spoken.
+    /// Whether the upload is resumable.
     private(set) var wasResumable = true
 
     init(_ rules: ResumableUpload.Configuration, dialect: String, source: UploadSource) {
@@ -91,10 +82,9 @@ struct UploadMachine: Sendable {
         self.source = source
     }
 
-    /// How often the upload began anew.
     var restarts: Int { patience.restarts }
 
-    /// Takes an event in, which happened `now` after the start of the run.
+    /// Handles an event that occurred `now` after the start of the run.
     mutating func step(_ event: Event, now: Duration) -> [Effect] {
         self.now = now
         switch (state, event) {
@@ -204,8 +194,8 @@ struct UploadMachine: Sendable {
             count: count,
             isLast: acknowledged + count == source.size
         )
-        // Once the last bytes may be there, an upload that the server does not know may be one
-        // that it has finished: that has to survive a crash.
+        // Once the last bytes may have arrived, an upload unknown to the server may be a finished
+        // one; this must survive a crash.
         if piece.isLast, !record.mayBeComplete {
             record.mayBeComplete = true
             self.record = record
@@ -218,7 +208,7 @@ struct UploadMachine: Sendable {
     private mutating func took(_ answer: UploadAnswer, _ piece: UploadPiece?) -> [Effect] {
         switch answer {
         case .arrived(let offset):
-            // A server may tell less than before, if it lost bytes; never more than there are.
+            // A server that lost bytes may report fewer than before, but never more than were sent.
             let lowest = piece?.offset ?? 0
             let highest = piece?.end ?? source.size
             guard (lowest...highest).contains(offset) else { return conflict() }
@@ -262,7 +252,7 @@ struct UploadMachine: Sendable {
         return [.progress(source.size), .forget, .finish]
     }
 
-    // MARK: Trouble
+    // MARK: Failures
 
     private mutating func gone() -> [Effect] {
         guard record?.mayBeComplete != true else { return fail(TransferError(.outcomeUnknown)) }
@@ -308,7 +298,7 @@ struct UploadMachine: Sendable {
     }
 
     private mutating func broke(_ error: TransferError) -> [Effect] {
-        // A plain request may have been carried out: it is not sent again.
+        // A plain request may have taken effect and is not sent again.
         guard error.isTransient, state != .sendingWhole, state != .resting else {
             return fail(error)
         }
@@ -327,7 +317,7 @@ struct UploadMachine: Sendable {
         }
     }
 
-    /// After a pause, the server is asked what has arrived: it may be more than it could tell.
+    /// Asks the server after a pause: more bytes may have arrived than it could report.
     private mutating func retry() -> [Effect] {
         failure = nil
         if record != nil { return query() }

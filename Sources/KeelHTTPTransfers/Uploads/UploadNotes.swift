@@ -1,24 +1,24 @@
 import KeelCore
 import Synchronization
 
-/// The record of one upload, and its lock.
+/// The record of an upload, and its lock.
 ///
-/// Calls block; the transfer makes them one after the other, on its queue.
+/// Calls block; the transfer makes them serially on its queue.
 final class UploadNotes: Sendable {
     private let files: any FileSystem
     private let folder: String
     private let path: String
     private let newPath: String
     private let lockPath: String
-    /// A piece of the file as a file of its own, which a background session sends.
+    /// The path of a file with one piece, which a background session sends.
     let piecePath: String
     private let lock = Mutex<(any FileLock)?>(nil)
 
     /// - Parameters:
-    ///   - names: The names beside the file.
-    ///   - folder: Another folder for them; nil is the file's own.
-    ///   - purpose: What tells several uploads of one file apart.
-    ///   - files: The files of the machine.
+    ///   - names: The paths beside the file.
+    ///   - folder: Another folder for the record; nil means the file's own.
+    ///   - purpose: Distinguishes several uploads of one file.
+    ///   - files: The file system.
     init(
         _ names: TransferNames,
         folder: String?,
@@ -29,7 +29,7 @@ final class UploadNotes: Sendable {
         let mark = String(CRC32C.checksum(Array(purpose.utf8)), radix: 16)
         var place = names
         if let folder {
-            // Files of one name from several folders may have their records in one.
+            // Files of the same name from several folders may have their records in one folder.
             let origin = String(CRC32C.checksum(Array(names.file.utf8)), radix: 16)
             let name = names.file.split(separator: "/").last.map(String.init) ?? "file"
             place = TransferNames(path: folder + "/" + origin + "-" + name)
@@ -41,14 +41,13 @@ final class UploadNotes: Sendable {
         piecePath = place.companion("\(mark).upload-piece")
     }
 
-    /// What an earlier run has left.
+    /// The state that an earlier run left.
     struct Found: Sendable {
         var record: UploadRecord?
-        /// Whether something is there that cannot be used.
+        /// Whether unusable data was found.
         var isDamaged = false
     }
 
-    /// Takes the lock and reads the record.
     func open() throws(FileSystemError) -> Found {
         let taken = try files.transferLock(lockPath)
         lock.withLock { $0 = taken }
@@ -57,21 +56,20 @@ final class UploadNotes: Sendable {
         return Found(record: record, isDamaged: record == nil)
     }
 
-    /// Replaces the record in one step, and makes it survive a power failure.
+    /// Replaces the record atomically and durably.
     func save(_ record: UploadRecord) throws(FileSystemError) {
         let bytes = RecordFile.bytes(of: record, kind: UploadRecord.kind)
         try files.replaceFile(path, by: newPath, with: bytes)
         try files.syncFolder(folder)
     }
 
-    /// Removes the record.
     func forget() throws(FileSystemError) {
         try files.removeIfThere(path)
         try files.removeIfThere(newPath)
         try files.removeIfThere(piecePath)
     }
 
-    /// Releases the lock, and removes its file, while nobody else can have it.
+    /// Releases the lock, removing its file first while no one else can hold it.
     func unlock() throws(FileSystemError) {
         guard lock.withLock({ $0 != nil }) else { return }
         try files.removeIfThere(lockPath)

@@ -1,17 +1,16 @@
 import KeelCore
 
-/// What a file to send was when its upload began.
+/// The properties of a file when its upload began.
 struct UploadSource: Codable, Hashable, Sendable {
-    /// Its length.
     var size: Int64
-    /// When it was last changed, in microseconds since 1970; nil where that is not known.
+    /// When the file was last modified, in microseconds since 1970; nil if unknown.
     var modified: Int64?
-    /// The CRC-32C of its first bytes.
+    /// The CRC-32C of the first bytes, at most ``sampleLength``.
     var sample: UInt32
 
     static let sampleLength = 1 << 20
 
-    /// Looks at a file.
+    /// Reads the properties of a file.
     init(_ path: String, _ files: any FileSystem) throws(FileSystemError) {
         let file = try files.open(path, for: .reading)
         size = Int64(try file.size())
@@ -25,32 +24,30 @@ struct UploadSource: Codable, Hashable, Sendable {
         self.sample = sample
     }
 
-    /// Whether an open file still has the length and the date.
+    /// Returns whether an open file still has the same length and date.
     func fits(_ file: any OpenFile) throws(FileSystemError) -> Bool {
         let (size, modified) = (try file.size(), try file.modificationTime())
         return Int64(size) == self.size && modified == self.modified
     }
 }
 
-/// What is noted about an upload.
+/// The record of an upload.
 ///
-/// How many bytes have arrived is not: the server knows it, and is asked.
+/// Does not include the number of bytes that have arrived, which only the server knows.
 struct UploadRecord: Codable, Hashable, Sendable {
-    /// The name of the protocol.
     var dialect: String
-    /// Where the upload is.
+    /// The location of the upload.
     ///
-    /// Who knows it may add to the upload, so only the user may read the file.
+    /// It allows adding to the upload, so only the user may read the file.
     var location: String
-    /// What the file was.
     var source: UploadSource
-    /// Whether the last bytes may have been sent: from then on the server may be done with it.
+    /// Whether the last bytes may have been sent, so that the server may have finished the upload.
     var mayBeComplete = false
     /// When the server forgets the upload, as it wrote it.
     var expires: String?
-    /// The largest piece that the server takes.
+    /// The largest piece that the server accepts.
     var maximumPiece: Int64?
-    /// The smallest piece that the server takes, but for the last.
+    /// The smallest piece that the server accepts, except for the last.
     var minimumPiece: Int64?
 
     static let kind = "KEELUPL1"

@@ -2,7 +2,7 @@ import KeelCore
 import KeelHTTP
 
 extension UploadRun {
-    /// A piece of the file as the body of a request.
+    /// Returns a piece of the file as the body of a request.
     func content(_ piece: UploadPiece, _ source: UploadSource) -> HTTPBody {
         guard piece.count > 0 else { return HTTPBody([]) }
         let (path, files, queue) = (path, upload.files, queue)
@@ -13,7 +13,6 @@ extension UploadRun {
         }
     }
 
-    /// The checksum of a piece.
     func digest(
         _ piece: UploadPiece,
         _ checksum: ResumableUpload.PieceChecksum

@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// One run of an upload: does what its machine says, and tells it what came of that.
+/// A run of an upload: performs its machine's effects, and returns the events.
 struct UploadRun {
     let upload: ResumableUpload
     private let observer: ResumableTransferObserver?
@@ -43,7 +43,7 @@ struct UploadRun {
             folder: try upload.configuration.records.map { folder throws(TransferError) in
                 try TransferNames(folder).file
             },
-            // One file may go to several places at once.
+            // One file may be uploaded to several addresses at once.
             purpose: "\(upload.kind) \(head.redactedURL)",
             upload.files
         )
@@ -52,7 +52,7 @@ struct UploadRun {
     }
 
     #if canImport(Darwin)
-    /// Leaves the bytes of the file to a background session.
+    /// Sends the bytes of the file through a background session.
     mutating func carry(in session: BackgroundTransferSession) -> BackgroundUpload {
         let purpose = DownloadAddress(place: "\(upload.kind) \(head.redactedURL)", query: nil)
         let background = BackgroundUpload(
@@ -75,12 +75,12 @@ struct UploadRun {
         } catch {
             result = .failure(error)
         }
-        // A lock file that stays is no harm: the lock itself ends with this run.
+        // A remaining lock file is harmless: the lock itself ends with this run.
         _ = try? await queue.run { [notes] () throws(FileSystemError) in try notes.unlock() }
         return try result.get()
     }
 
-    /// Removes what is noted, and asks the server to forget the upload, unless it may be complete.
+    /// Removes the record, and terminates the upload at the server unless it may be complete.
     mutating func discard() async throws(TransferError) {
         let found = try await disk { notes throws(FileSystemError) in try notes.open() }
         if let record = found.record, await isUnfinished(record) {
@@ -92,9 +92,9 @@ struct UploadRun {
         }
     }
 
-    /// Whether the server lacks bytes for sure.
+    /// Returns whether the server certainly lacks bytes.
     ///
-    /// To end an upload that is complete may remove the file that it has become.
+    /// Terminating a complete upload may remove the file that it has become.
     private mutating func isUnfinished(_ record: UploadRecord) async -> Bool {
         guard record.mayBeComplete else { return true }
         let length = record.source.size
@@ -196,7 +196,7 @@ struct UploadRun {
         return nil
     }
 
-    /// A head with the header fields of the configuration.
+    /// Returns a head with the header fields of the configuration.
     private func own(_ head: HTTPRequest) -> HTTPRequest {
         var head = head
         let fields = upload.configuration.headers
@@ -206,7 +206,6 @@ struct UploadRun {
         return head
     }
 
-    /// The head of a request to an upload.
     private func head(at location: String) throws(TransportError) -> HTTPRequest {
         guard let url = URL(string: location) else {
             throw TransportError(.redirectInvalid, url: head.redactedURL)
@@ -215,17 +214,17 @@ struct UploadRun {
         return head.hasSameOrigin(as: self.head) ? own(head) : head
     }
 
-    /// The address of an upload, from what the server wrote (RFC 9110 section 10.2.2).
+    /// Returns the absolute address of an upload from the server's `Location` (RFC 9110 section
+    /// 10.2.2).
     private func absolute(_ location: String) throws(TransportError) -> String {
         var target = head
         try target.move(to: location, from: head)
         return "\(target.scheme ?? "http")://\(target.authority ?? "")\(target.path ?? "/")"
     }
 
-    /// Asks how many bytes the server has.
     private mutating func query(_ location: String, _ length: Int64) async -> UploadMachine.Event {
         #if canImport(Darwin)
-        // The answer to the last piece says that it was the last; some servers forget the upload then.
+        // The response to the last piece completes the upload; some servers forget the upload then.
         if let (piece, answer) = await background?.earlier(),
             dialect.appended(answer.head, piece) == .complete
         {
@@ -270,7 +269,7 @@ struct UploadRun {
         }
     }
 
-    /// Sends a request with a piece of the file, by the client or by the system.
+    /// Sends a request with a piece of the file, through the client or the system.
     private func carried(
         _ head: HTTPRequest,
         _ piece: UploadPiece,
@@ -312,10 +311,10 @@ struct UploadRun {
             if case .created(let location, let limits) = answer {
                 answer = .created(location: try absolute(location), limits)
             }
-            // Short bodies are read, so that the connection serves the next request too.
+            // Short bodies are read to the end, so that the connection can be reused.
             let limit = upload.client.configuration.errorBodyLimit
             if keepsResponse, answer == .complete {
-                // The upload is complete, whatever becomes of the rest of the response.
+                // The upload is complete, whatever happens to the rest of the response.
                 response = reply.head
                 body = (try? await reply.body.collectPrefix(limit)) ?? []
             } else if (reply.announcedLength ?? 0) <= Int64(limit) {
