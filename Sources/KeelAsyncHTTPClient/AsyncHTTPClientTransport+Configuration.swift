@@ -4,51 +4,51 @@ public import KeelHTTPCompression
 import NIOCore
 
 extension AsyncHTTPClientTransport {
-    /// What all calls of a transport have in common.
+    /// The configuration of a transport.
     public struct Configuration: Sendable, Hashable {
-        /// How long a connection may take to open, the secure channel included.
+        /// The timeout for opening a connection, including its TLS handshake.
         ///
-        /// It also bounds the wait for a free connection, see ``poolTimeout``.
+        /// Also limits the wait for a free connection, see ``poolTimeout``.
         public var connectTimeout: Duration = .seconds(10)
 
-        /// How long a call may wait for a free connection while all of its host are busy; nil is
-        /// as long as ``connectTimeout``, which is the most.
+        /// The timeout for a free connection while all connections to the host are busy; nil means
+        /// ``connectTimeout``, which is the maximum.
         ///
-        /// When it passes, the call fails with `TransportError.Code.poolTimeout`.
+        /// After it, the call fails with `TransportError.Code.poolTimeout`.
         public var poolTimeout: Duration?
 
-        /// How long the network may take nothing more of a request body that waits for it.
+        /// The stall timeout of a request body: the time without any bytes taken by the network.
         ///
-        /// When it passes, the call fails with `TransportError.Code.writeTimeout`.
+        /// After it, the call fails with `TransportError.Code.writeTimeout`.
         public var writeTimeout: Duration = .seconds(60)
 
         /// How long an unused connection is kept open for the next call.
         public var idleConnectionLifetime: Duration = .seconds(60)
 
-        /// How many HTTP/1.1 connections to one host are kept in use at once.
+        /// The number of HTTP/1.1 connections to one host kept in concurrent use.
         ///
-        /// Each eight of them have an event loop of their own, as far as half of the processors go:
-        /// a gateway that calls one server sets this to eight times the processors it may take.
+        /// Every eight of them have their own event loop, up to half the number of processors: a
+        /// gateway that calls one server sets this to eight times the processors it may use.
         public var connectionsPerHost = 8
 
         /// Whether HTTP/2 is used with servers that offer it.
         public var usesHTTP2 = true
 
-        /// Whom to trust, and what to show servers that ask.
+        /// The trusted certificates, and the client certificate.
         public var security = TransportSecurity()
 
-        /// The proxy in between; nil connects directly.
+        /// The proxy; nil connects directly.
         public var proxy: Proxy?
 
-        /// How far a compressed response body may grow; nil asks for no compressed responses.
+        /// The limits on compressed response bodies; nil requests no compression.
         ///
-        /// A `NetworkClient` over the transport asks for compressed responses and decodes them;
-        /// `ResponseDecompression` says which calls are left alone. The transport itself hands bodies
-        /// on as the server sent them. By default a body may grow to 16 MiB whatever its ratio, because
-        /// harmless data, such as a table of equal rows, can be compressed to any ratio.
+        /// A `NetworkClient` over the transport requests compressed responses and decodes them,
+        /// except for the calls listed under `ResponseDecompression`. The transport itself passes
+        /// bodies on as the server sent them. By default a body may grow to 16 MiB whatever its
+        /// ratio, because harmless data, such as a table of equal rows, may compress to any ratio.
         public var decompression: DecompressionLimits? = DecompressionLimits(allowance: 16 << 20)
 
-        /// Creates a configuration with the usual limits.
+        /// Creates a configuration with the default limits.
         public init() {}
 
         var settings: HTTPClient.Configuration {
@@ -63,14 +63,14 @@ extension AsyncHTTPClientTransport {
             settings.httpVersion = usesHTTP2 ? .automatic : .http1Only
             settings.tlsConfiguration = security.tlsConfiguration
             settings.proxy = proxy?.settings
-            // Spans are the business of Keel's layers. The client's own would count each exchange
-            // twice, hold queries, and cost a fifth of a request where nobody records them.
+            // Keel's layers create spans. The client's own would count each exchange twice, contain
+            // queries, and cost a fifth of a request even if unrecorded.
             settings.tracing.tracer = nil
             return settings
         }
     }
 
-    /// A proxy that connections go through.
+    /// A proxy for connections.
     public struct Proxy: Sendable, Hashable {
         private enum Kind: Hashable { case http, socks }
 
@@ -84,12 +84,12 @@ extension AsyncHTTPClientTransport {
             let password: String
         }
 
-        /// An HTTP proxy, asked for a tunnel with `CONNECT` (RFC 9110 section 9.3.6).
+        /// Returns an HTTP proxy, asked for a tunnel with `CONNECT` (RFC 9110 section 9.3.6).
         public static func http(host: String, port: Int) -> Proxy {
             Proxy(kind: .http, host: host, port: port, credentials: nil)
         }
 
-        /// An HTTP proxy that asks for a user and a password (Basic, RFC 7617).
+        /// Returns an HTTP proxy that requires a user and a password (Basic, RFC 7617).
         public static func http(
             host: String,
             port: Int,
@@ -100,7 +100,7 @@ extension AsyncHTTPClientTransport {
             return Proxy(kind: .http, host: host, port: port, credentials: credentials)
         }
 
-        /// A SOCKS5 proxy without authorization (RFC 1928).
+        /// Returns a SOCKS5 proxy without authorization (RFC 1928).
         public static func socks(host: String, port: Int = 1080) -> Proxy {
             Proxy(kind: .socks, host: host, port: port, credentials: nil)
         }

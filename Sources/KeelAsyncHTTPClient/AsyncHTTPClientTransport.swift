@@ -8,32 +8,32 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// A transport on AsyncHTTPClient and SwiftNIO: the usual one on Linux.
+/// A transport on AsyncHTTPClient and SwiftNIO, the usual one on Linux.
 ///
 /// | feature | |
 /// |---|---|
-/// | streaming both ways, with back-pressure | yes |
+/// | streaming in both directions, with backpressure | yes |
 /// | trailers | yes |
 /// | interim responses, see `HTTPCall.onInterimResponse` | yes |
-/// | content coding | left as the server sent it; a client decodes, see ``Configuration/decompression`` |
-/// | HTTP/2 | over TLS, where the server offers it |
+/// | content coding | as sent by the server; a client decodes, see ``Configuration/decompression`` |
+/// | HTTP/2 | over TLS, if the server offers it |
 /// | connection information | identity, reuse, protocol, address; the moments of an exchange |
 /// | pinning, client certificates, proxies | yes |
 ///
-/// AsyncHTTPClient's own repetition of connection attempts is off: it would hide a refused port
-/// or an unknown host until the connect timeout. So are redirects and decompression, and its spans:
-/// `HTTPTracing` of KeelHTTPObservability makes those of a client.
+/// AsyncHTTPClient's retries of connection attempts are off: they would hide a refused port or an
+/// unknown host until the connect timeout. Also off are its redirects, its decompression and its
+/// spans, which `HTTPTracing` of KeelHTTPObservability creates instead.
 ///
-/// Bytes that a server sends beyond the end of an HTTP/1.1 response are dropped, and the connection is not
-/// used again (RFC 9112 section 6.3). If they arrive only after the next request was sent, that request
-/// fails as on a stale connection, and a client repeats it. Bytes that look like a whole response cannot be
-/// told from the answer to that request.
+/// Bytes after the end of an HTTP/1.1 response are dropped, and the connection is not reused (RFC
+/// 9112 section 6.3). If they arrive only after the next request was sent, that request fails as on
+/// a stale connection, and a client repeats it. Bytes that look like a whole response cannot be
+/// distinguished from the response to that request.
 ///
-/// The calls of one origin share an event loop, origins take turns on the loops there are. With
-/// sixteen or more ``Configuration/connectionsPerHost``, and four or more processors, many calls at
-/// once are spread over several loops.
+/// The calls to one origin share an event loop, and origins are distributed over the loops. With at
+/// least sixteen ``Configuration/connectionsPerHost`` and four processors, many concurrent calls to
+/// one origin use several loops.
 ///
-/// A transport that is dropped closes its connections; call ``shutdown()`` to wait for that.
+/// A deallocated transport closes its connections; call ``shutdown()`` to wait for that.
 public final class AsyncHTTPClientTransport: HTTPTransport, LayeringTransport, DeadlineKeeping {
     private let client: HTTPClient
     private let isShutDown = Mutex(false)
@@ -50,7 +50,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport, LayeringTransport, D
         .clientCertificates, .exchangeMoments,
     ]
 
-    /// Creates a transport with a connection pool of its own.
+    /// Creates a transport with its own connection pool.
     public init(_ configuration: Configuration = Configuration()) {
         var settings = configuration.settings
         ConnectionWatch(
@@ -76,14 +76,14 @@ public final class AsyncHTTPClientTransport: HTTPTransport, LayeringTransport, D
     }
 
     deinit {
-        // A client that is dropped while open traps in debug builds; the future keeps it alive.
+        // Deallocating an open client traps in debug builds; the future keeps it alive.
         guard beginShutdown() else { return }
         _ = client.shutdown()
     }
 
     public func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
-        // Nothing was sent over a connection that is passed over. It is closed, or retired: the pool
-        // soon opens a new one.
+        // Nothing was sent on a skipped connection. It is closed or retired, and the pool soon
+        // opens a new one.
         var passedOver = 0
         while true {
             let mayPassOver = call.isReplayable && passedOver < Self.mostPassedOver
@@ -101,8 +101,8 @@ public final class AsyncHTTPClientTransport: HTTPTransport, LayeringTransport, D
         }
     }
 
-    /// How many connections a call passes over: closed or spoiled ones, and used ones if it wants a
-    /// new one.
+    /// The maximum number of connections a call skips: closed or spoiled ones, and used ones if it
+    /// wants a new one.
     private static let mostPassedOver = 32
 
     private func send(
@@ -119,8 +119,8 @@ public final class AsyncHTTPClientTransport: HTTPTransport, LayeringTransport, D
         )
         defer { waiting.take(exchange.number) }
         do {
-            // AsyncHTTPClient's own deadline does not end a call whose connection never opens. The
-            // head of a request that is not streamed is watched without a task of its own.
+            // AsyncHTTPClient's deadline does not end a call whose connection never opens. Requests
+            // that are not streamed are timed without an extra task.
             guard let prepared else { return try await limitedReply(to: call, exchange) }
             return try await reply(to: call, prepared, exchange)
         } catch {
@@ -163,7 +163,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport, LayeringTransport, D
     ) async throws -> HTTPReply {
         try Task.checkCancellation()
         let deadline = call.endsAtDeadline ? call.deadline : nil
-        // The layers above may have come here late, and nobody has cancelled them.
+        // The layers above may have arrived here late, without being canceled.
         if let deadline, deadline.remaining <= .zero { throw TransportError(.deadlineExceeded) }
         var request = prepared.request
         request.headers = HTTPHeaders(call.head.headerFields, of: exchange)
@@ -175,7 +175,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport, LayeringTransport, D
             eventLoop: .delegate(on: prepared.eventLoop),
             logger: nil
         )
-        // A client that was shut down by now has told the task, and maybe not the receiver.
+        // A client that was shut down meanwhile fails the task, but possibly not the receiver.
         if isShutDown.withLock({ $0 }) {
             task.futureResult.whenFailure { receiver.fail($0) }
         }
@@ -202,11 +202,11 @@ public final class AsyncHTTPClientTransport: HTTPTransport, LayeringTransport, D
         )
     }
 
-    /// Sends a request with a body that is produced on the way, or too large to be written at once.
+    /// Sends a request with a body that is produced on the way, or too large to write at once.
     ///
-    /// A server may answer before it has read such a body. What takes a response as a
-    /// ``ResponseReceiver`` does is told of the end only when the request is over too, so these
-    /// exchanges are made with AsyncHTTPClient's asynchronous functions, which cost more.
+    /// A server may respond before it has read such a body. A delegate like ``ResponseReceiver``
+    /// learns of the end only after the request has ended as well, so these exchanges use
+    /// AsyncHTTPClient's asynchronous functions, which cost more.
     private func streamedReply(
         to call: HTTPCall,
         _ exchange: Exchange
@@ -227,8 +227,8 @@ public final class AsyncHTTPClientTransport: HTTPTransport, LayeringTransport, D
 
     public func shutdown() async {
         guard beginShutdown() else { return }
-        // A connection that is being opened holds AsyncHTTPClient's shutdown up, without any limit
-        // while the settings of HTTP/2 are missing. The future goes on where waiting ends.
+        // A connection being opened delays AsyncHTTPClient's shutdown, without any limit while the
+        // settings of HTTP/2 are missing. The future continues after waiting ends.
         let (ended, end) = AsyncStream.makeStream(of: Void.self)
         let future: EventLoopFuture<Void> = client.shutdown()
         future.whenComplete { _ in end.finish() }
@@ -248,7 +248,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport, LayeringTransport, D
         of call: HTTPCall,
         _ exchange: Exchange
     ) -> HTTPByteStream {
-        // Not the call itself: it would keep the request's body in memory while this one is read.
+        // Not the call itself, which would keep the request's body in memory during the response.
         let (head, id) = (call.head, call.id)
         let idle = call.timeouts.idle
         let read: HTTPByteStream.Read = { () async throws(TransportError) in
@@ -272,13 +272,13 @@ public final class AsyncHTTPClientTransport: HTTPTransport, LayeringTransport, D
         if translated.code == .cancelled, !Task.isCancelled, isShutDown.withLock({ $0 }) {
             return TransportError(.clientShutdown, phase: phase)
         }
-        // A connection that takes no more requests cancels one that has just come to it.
+        // A connection that takes no more requests cancels one that has just arrived.
         if translated.code == .cancelled, !Task.isCancelled, !exchange.hasConnection {
             return TransportError(.staleConnection, processed: .no, cause: translated.cause)
         }
         let complete = exchange.complete(translated)
-        // The proxy was reached, and no connection came of it: whatever was lost or not understood
-        // before the first byte of a request was the proxy's.
+        // The proxy was reached without a connection resulting, so any failure before the first
+        // byte of a request is the proxy's.
         if hasProxy, !exchange.hasConnection, [.connectionLost, .unknown].contains(complete.code) {
             return TransportError(.proxyFailed, cause: complete.cause)
         }
@@ -287,10 +287,10 @@ public final class AsyncHTTPClientTransport: HTTPTransport, LayeringTransport, D
 }
 
 extension HTTPClient.Body {
-    /// A small body in memory, written at once.
+    /// Returns a small body in memory, written at once.
     ///
-    /// It does not wait for the network: a server may answer without reading it. What is larger than
-    /// the ``SendWindow`` is sent as a stream, which waits.
+    /// Does not wait for the network: a server may respond without reading it. Bodies larger than
+    /// the ``SendWindow`` are streamed, which waits.
     fileprivate static func sent(
         _ bytes: [UInt8],
         on eventLoop: any EventLoop
@@ -303,7 +303,7 @@ extension HTTPClient.Body {
     }
 }
 #else
-/// A transport on AsyncHTTPClient; it takes the trait `AsyncHTTPClient`.
+/// A transport on AsyncHTTPClient; requires the trait `AsyncHTTPClient`.
 @available(
     *,
     unavailable,

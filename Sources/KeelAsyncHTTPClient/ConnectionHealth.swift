@@ -3,9 +3,9 @@ import KeelHTTP
 import NIOHTTP2
 import Synchronization
 
-/// What happened to an HTTP/2 connection that explains the end of its streams.
+/// The events of an HTTP/2 connection that explain the end of its streams.
 ///
-/// AsyncHTTPClient tells the requests only that their stream or connection was closed.
+/// AsyncHTTPClient tells a request only that its stream or connection was closed.
 final class ConnectionHealth: Sendable {
     private struct State {
         var lastStream: Int?
@@ -14,17 +14,16 @@ final class ConnectionHealth: Sendable {
 
     private let state = Mutex(State())
 
-    /// The server takes no more requests, and looked at none above this stream (RFC 9113, 6.8).
+    /// The server takes no more requests, and processed none above this stream (RFC 9113, 6.8).
     func goAway(_ lastStream: Int) {
         state.withLock { $0.lastStream = min($0.lastStream ?? .max, lastStream) }
     }
 
-    /// The server broke the rules of HTTP/2.
     func broke(_ error: any Error) {
         state.withLock { $0.violation = $0.violation ?? error }
     }
 
-    /// Returns what a failure really was, or nil if the connection does not explain it.
+    /// Returns the actual failure, or nil if the connection does not explain it.
     func explanation(of error: TransportError) -> TransportError? {
         let state = state.withLock { $0 }
         if let stream = (error.cause as? NIOHTTP2Errors.StreamClosed)?.streamID,

@@ -4,10 +4,10 @@ import Synchronization
 
 /// Limits how long a call waits for a free connection.
 ///
-/// AsyncHTTPClient measures that wait and the opening of a connection with one limit. Here a call
-/// counts as waiting for a free connection if, when its time is over, as many exchanges with its
-/// host are under way as there may be connections; otherwise a connection is being opened, which
-/// has a limit of its own.
+/// AsyncHTTPClient uses one limit for that wait and for opening a connection. Here a call counts as
+/// waiting for a free connection if, at its timeout, as many exchanges with its host are in
+/// progress as there may be connections. Otherwise its connection is being opened, which has its
+/// own limit.
 final class ConnectionQueue: Sendable {
     private let limit: Int
     private let timeout: Duration?
@@ -18,13 +18,11 @@ final class ConnectionQueue: Sendable {
         self.timeout = timeout
     }
 
-    /// Takes note of an exchange that got a connection.
     func exchangeBegan(_ origin: String) {
         guard timeout != nil else { return }
         busy.withLock { $0[origin, default: 0] += 1 }
     }
 
-    /// Takes note of the end of an exchange that had got a connection.
     func exchangeEnded(_ origin: String) {
         guard timeout != nil else { return }
         busy.withLock { busy in
@@ -33,7 +31,7 @@ final class ConnectionQueue: Sendable {
         }
     }
 
-    /// Runs an exchange, and ends it if it waits for a free connection for too long.
+    /// Runs an exchange, and ends it if it waits too long for a free connection.
     func waiting<Value: Sendable>(
         _ exchange: Exchange,
         _ operation: @escaping @Sendable () async throws -> Value

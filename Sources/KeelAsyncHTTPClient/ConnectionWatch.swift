@@ -6,10 +6,10 @@ import NIOHTTP1
 import NIOHTTP2
 import NIOSSL
 
-/// Puts an ``ExchangeHandler`` into every pipeline that AsyncHTTPClient makes.
+/// Adds an ``ExchangeHandler`` to every pipeline that AsyncHTTPClient creates.
 ///
-/// The client calls these functions after the handshake and before the first request, on the event
-/// loop of the channel. They are its only way to a channel, whatever their name says
+/// The client calls these functions after the handshake and before the first request, on the
+/// channel's event loop. Despite their names, they are the only way to its channels
 /// (swift-server/async-http-client#868).
 struct ConnectionWatch: Sendable {
     let waiting: WaitingExchanges

@@ -6,9 +6,9 @@ import NIOCore
 import NIOHTTP1
 
 extension HTTPRequest {
-    /// Where the request goes.
+    /// The target of the request.
     ///
-    /// - Throws: `TransportError.Code.invalidRequest` if that is not said.
+    /// - Throws: `TransportError.Code.invalidRequest` if it is incomplete.
     var target: (scheme: String, authority: String, path: String) {
         get throws(TransportError) {
             guard let scheme, let authority, !authority.isEmpty,
@@ -30,7 +30,7 @@ extension HTTPMethod {
 }
 
 extension HTTPHeaders {
-    /// The fields of a request, with the number of its exchange for ``ExchangeHandler``.
+    /// Creates the fields of a request, with the number of its exchange for ``ExchangeHandler``.
     init(_ fields: HTTPFields, of exchange: Exchange) {
         self.init()
         reserveCapacity(fields.count + 2)
@@ -70,7 +70,7 @@ extension HTTPFields {
     init(_ headers: HTTPHeaders) {
         self.init()
         for (name, value) in headers {
-            // The parser lets no other names through; one that is not a token is no field.
+            // The parser passes only valid names; any other is dropped.
             guard let name = HTTPField.Name(name) else { continue }
             append(HTTPField(name: name, value: value))
         }

@@ -8,10 +8,10 @@ import NIOPosix
 import NIOSSL
 
 extension TransportError {
-    /// Creates the error that a failure of AsyncHTTPClient or SwiftNIO means.
+    /// Maps a failure of AsyncHTTPClient or SwiftNIO.
     ///
-    /// The phase is `Phase/awaitHead` for everything before the response head, or
-    /// `Phase/readBody`. A failure that tells more about itself gets its own phase.
+    /// `phase` is `Phase/awaitHead` for everything before the response head, or `Phase/readBody`. A
+    /// more specific failure gets its own phase.
     init(fromAsyncHTTPClient error: any Error, during phase: Phase) {
         switch error {
         case let error as TransportError: self = error
@@ -63,9 +63,9 @@ extension TransportError {
         }
     }
 
-    /// Creates the error of a refused request or of the client's own fault.
+    /// Maps a refused request or an internal error of the client.
     ///
-    /// Some quote header fields, so they are not kept as the cause.
+    /// Some of them quote header fields, so they are not kept as the cause.
     private init(request error: HTTPClientError) {
         switch error.shortDescription {
         case let text where text.contains("internal"), let text where text.contains("Internal"):
@@ -76,7 +76,7 @@ extension TransportError {
     }
 
     private init(connection error: NIOConnectionError) {
-        // Each address had its own failure; the first is that of the preferred address.
+        // Each address has its own failure; the first is that of the preferred address.
         if let failure = error.connectionErrors.first {
             self.init(fromAsyncHTTPClient: failure.error, during: .connect)
         } else if let lookup = error.dnsAError ?? error.dnsAAAAError {
@@ -92,7 +92,7 @@ extension TransportError {
 
     private init(system error: IOError, _ phase: Phase) {
         let code = Code(systemError: error.errnoCode, in: phase)
-        // The others are failures to connect, whatever the call was about.
+        // All others are failures to connect, whatever the phase of the call.
         let isLate = code == .connectionLost || code == .unknown
         self.init(code, phase: isLate ? phase : nil, cause: error)
     }
@@ -138,10 +138,10 @@ extension TransportError {
         }
     }
 
-    /// Creates the error of a secure channel that was open.
+    /// Maps an error of an open secure channel.
     ///
-    /// In TLS 1.3 a server judges the client's certificate only when the client believes that the
-    /// handshake is over (RFC 8446 section 4.4.2.4).
+    /// In TLS 1.3 a server checks the client's certificate when the client already considers the
+    /// handshake complete (RFC 8446 section 4.4.2.4).
     private init(record error: BoringSSLError, _ phase: Phase) {
         guard Self.concernsClientCertificate(error) else {
             self.init(.connectionLost, phase: phase, cause: error)
@@ -150,7 +150,7 @@ extension TransportError {
         self.init(.tlsClientCertificate, cause: error)
     }
 
-    // BoringSSL tells its reasons apart only in the text of its error stack.
+    // BoringSSL distinguishes its reasons only in the text of its error stack.
     private static func concernsClientCertificate(_ error: BoringSSLError) -> Bool {
         let text = String(describing: error)
         let alerts = [
@@ -170,7 +170,7 @@ extension TransportError {
     }
 
     private init(stream error: NIOHTTP2Errors.StreamClosed, _ phase: Phase) {
-        // REFUSED_STREAM promises that nothing was done with the request (RFC 9113 section 8.7);
+        // REFUSED_STREAM promises that the request was not processed (RFC 9113 section 8.7);
         // streams above the last one that a GOAWAY names end the same way.
         guard error.errorCode == .refusedStream else {
             self.init(.streamReset, phase: phase, cause: error)

@@ -1,14 +1,14 @@
 #if AsyncHTTPClient && canImport(AsyncHTTPClient)
 import NIOCore
 
-/// Keeps what a server sends beyond a response away from the next one.
+/// Keeps bytes after the end of a response from being read as the next response.
 ///
-/// Bytes after the end of a response belong to no response (RFC 9112 section 6.3), and may have been
-/// chosen by whoever made the body. AsyncHTTPClient would read them as the answer to the next request
-/// on the connection. Here the response that is complete succeeds, the excess is dropped, and the
-/// connection is closed; a request that comes to it before it is gone is sent on another one.
+/// Such bytes belong to no response (RFC 9112 section 6.3), and may have been chosen by the author
+/// of the body. AsyncHTTPClient would read them as the response to the next request on the
+/// connection. Here the complete response succeeds, the excess is dropped, and the connection is
+/// closed; a request that reaches it before that is sent on another one.
 ///
-/// It stands before the decoder of HTTP/1.1 and is used on the event loop of its channel only.
+/// Precedes the HTTP/1.1 decoder, and is used only on its channel's event loop.
 final class ExcessHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -20,8 +20,8 @@ final class ExcessHandler: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var bytes = unwrapInboundIn(data)
         exchanges.holdEnd()
-        // The decoder does not say how much it has read when a response ends. The last byte is
-        // therefore kept back: a response that ends before it has it in excess.
+        // The decoder does not report how much it has read when a response ends. The last byte is
+        // therefore held back: a response that ends before it has excess bytes.
         if exchanges.mayEnd(before: bytes.readableBytes),
             let first = bytes.readSlice(length: bytes.readableBytes - 1)
         {

@@ -5,10 +5,10 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// What becomes known of one exchange while it is under way.
+/// The state of one exchange in progress.
 ///
-/// AsyncHTTPClient does not tell which connection serves a request. The request therefore carries
-/// its number in a field that ``ExchangeHandler`` takes out again right before the encoder.
+/// AsyncHTTPClient does not report which connection serves a request. The request therefore carries
+/// its number in a field that ``ExchangeHandler`` removes just before the encoder.
 final class Exchange: Sendable {
     private struct State {
         var connection: ConnectionInfo?
@@ -22,16 +22,16 @@ final class Exchange: Sendable {
         var refusal: TransportError?
         var place: OriginLoops.Place?
 
-        /// Whether the connection carries several exchanges at once; nil where there is none.
+        /// Whether the connection carries several exchanges at once; nil if there is none.
         var isMultiplexed: Bool? { connection.map { $0.version == "HTTP/2" } }
     }
 
     let number: UInt64
-    /// What the request asks for, where it does not say so itself: see ``OriginRequests``.
+    /// The requested path, if it differs from the request's own: see ``OriginRequests``.
     let path: String?
     let origin: String
     let pins: PublicKeyPins?
-    /// Whether a connection that has carried another exchange is passed over.
+    /// Whether to skip connections that have carried another exchange.
     let wantsNewConnection: Bool
     let host: String
     /// Used by bodies that are sent as they are produced.
@@ -57,7 +57,7 @@ final class Exchange: Sendable {
         pins = call.options.pins
         host = pins == nil ? "" : call.head.hostWithoutPort
         onInterimResponse = call.onInterimResponse
-        // Only an observed call is worth keeping: it may hold a large body.
+        // Only an observed call is kept: it may contain a large body.
         self.call = call.isObserved ? call : nil
     }
 
@@ -65,7 +65,7 @@ final class Exchange: Sendable {
     var trailers: HTTPFields? { state.withLock { $0.trailers } }
     var hasConnection: Bool { state.withLock { $0.connection != nil } }
 
-    // MARK: Told by the connection
+    // MARK: Called by the connection
 
     func connected(to connection: ConnectionInfo, _ health: ConnectionHealth) {
         state.withLock { state in
@@ -93,9 +93,9 @@ final class Exchange: Sendable {
         call.record(.sentBody(bytes: state.withLock { $0.bodyBytesSent }))
     }
 
-    /// An interim response has come (RFC 9110 section 15.2).
+    /// Handles an interim response (RFC 9110 section 15.2).
     func received(interim status: HTTPResponseStatus, _ headers: HTTPHeaders) {
-        // 100 and 101 are the connection's.
+        // 100 and 101 concern only the connection.
         guard status.code > 101 else { return }
         onInterimResponse?(HTTPResponse(status, headers))
     }
@@ -104,7 +104,7 @@ final class Exchange: Sendable {
 
     func received(trailers: HTTPFields?) { state.withLock { $0.trailers = trailers } }
 
-    /// The connection is given up on this side.
+    /// This side gives the connection up.
     func refused(because error: TransportError) { state.withLock { $0.refusal = error } }
 
     /// The connection is free again, or gone.
@@ -119,7 +119,7 @@ final class Exchange: Sendable {
         window.close()
     }
 
-    /// The caller no longer waits, whether or not there was a connection.
+    /// The caller no longer waits, with or without a connection.
     func givenUp() {
         let (place, isMultiplexed) = state.withLock { ($0.place.take(), $0.isMultiplexed) }
         place?.leave(isMultiplexed: isMultiplexed)
@@ -128,9 +128,9 @@ final class Exchange: Sendable {
 
     func received(bytes: Int) { state.withLock { $0.bytesReceived += Int64(bytes) } }
 
-    // MARK: Asked when it failed
+    // MARK: Failures
 
-    /// Adds what is known of the connection, and tells a stale one from one that was lost.
+    /// Adds the connection's details, and distinguishes stale from lost connections.
     func complete(_ error: TransportError) -> TransportError {
         let state = state.withLock { $0 }
         guard error.code != .deadlineExceeded else { return error }
@@ -141,8 +141,8 @@ final class Exchange: Sendable {
         if complete.code == .protocolViolation, error.phase == .awaitHead, !state.hasResponse,
             state.connection?.isReused == true, state.isMultiplexed == false
         {
-            // It may be the rest of an earlier response, which came too late to be told from this
-            // one. A server that does not speak HTTP is seen on a new connection too.
+            // It may be the rest of an earlier response that arrived too late to be recognized. A
+            // server that does not speak HTTP fails on a new connection as well.
             complete = TransportError(
                 .staleConnection,
                 processed: .maybe,
@@ -159,7 +159,7 @@ final class Exchange: Sendable {
                     cause: error.cause
                 )
             } else if state.connection == nil {
-                // It was lost while it was being opened; the server has not seen the request.
+                // Lost while being opened; the server has not seen the request.
                 complete = TransportError(
                     .connectionLost,
                     phase: .connect,
@@ -179,24 +179,24 @@ final class Exchange: Sendable {
     ]
 }
 
-/// Why a request was not sent: its connection had carried another exchange, and it wants a new one
-/// or the connection is spoiled.
+/// The cause of a request not sent because its connection is spoiled, or was used before although
+/// the request wants a new one.
 struct UsedConnection: Error {}
 
 extension TransportError {
-    /// A connection was passed over; nothing was sent.
+    /// The error of a skipped connection, on which nothing was sent.
     static var usedConnection: TransportError {
         TransportError(.staleConnection, processed: .no, cause: UsedConnection())
     }
 
-    /// Whether the pool handed out a connection that was closed already.
+    /// Whether the pool provided a connection that was already closed.
     fileprivate var isOfClosedChannel: Bool {
         (cause as? ChannelError) == .ioOnClosedChannel
     }
 }
 
 extension HTTPRequest {
-    /// The host of the target, without its port and without brackets.
+    /// The host of the target, without port and brackets.
     fileprivate var hostWithoutPort: String {
         var host = (authority ?? "")[...]
         if let end = host.lastIndex(of: "]") {
@@ -212,7 +212,6 @@ extension HTTPRequest {
 final class WaitingExchanges: Sendable {
     private let state = Mutex<(next: UInt64, waiting: [UInt64: Exchange])>((0, [:]))
 
-    /// Takes note of a call that is about to be sent.
     func begin(
         _ call: HTTPCall,
         _ prepared: OriginRequests.Prepared?,
@@ -233,7 +232,7 @@ final class WaitingExchanges: Sendable {
         }
     }
 
-    /// Returns an exchange that has reached a connection, or that has ended, and forgets it.
+    /// Removes and returns an exchange that has reached a connection or has ended.
     @discardableResult
     func take(_ number: UInt64) -> Exchange? {
         state.withLock { $0.waiting.removeValue(forKey: number) }

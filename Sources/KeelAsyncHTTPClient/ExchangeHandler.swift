@@ -5,16 +5,16 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTP2
 
-/// Follows the exchanges of a connection, and keeps requests from servers with the wrong key.
+/// Tracks the exchanges of a connection, and keeps requests from servers with the wrong key.
 ///
-/// It stands between AsyncHTTPClient's own handler and the encoder: of HTTP/1.1 in the pipeline of
-/// the connection, of HTTP/2 in that of each stream.
+/// Placed between AsyncHTTPClient's handler and the encoder: for HTTP/1.1 in the connection's
+/// pipeline, for HTTP/2 in that of each stream.
 final class ExchangeHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundIn = HTTPClientRequestPart
     typealias OutboundOut = HTTPClientRequestPart
 
-    /// Carries the number of the exchange from the request to this handler; it is never sent.
+    /// The field with the number of the exchange, which is removed here and never sent.
     static let field = "keel-exchange"
 
     let connection: Connection
@@ -23,7 +23,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
     private var exchange: Exchange?
     private var context: ChannelHandlerContext?
 
-    /// The rest of the response's body, where its length was announced.
+    /// The remaining length of the response's body, if it was announced.
     private var remaining: Int?
     private var heldEnd: NIOAny?
     private var holdsEnd = false
@@ -39,7 +39,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
         case .head(var head):
             exchange = head.headers.first(name: Self.field).flatMap { UInt64($0) }
                 .flatMap { waiting.take($0) }
-            // Given up on its way here, a request has nobody who says where it goes, and no pins.
+            // A request that was given up on its way here has no path and no pins.
             guard let exchange else {
                 refuse(TransportError(.cancelled, processed: .no), context, promise)
                 return
@@ -71,7 +71,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
         }
     }
 
-    /// Ends the connection, and with it the exchange.
+    /// Closes the connection, which ends the exchange.
     private func refuse(
         _ error: TransportError,
         _ context: ChannelHandlerContext,
@@ -84,7 +84,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
         context.close(promise: nil)
     }
 
-    /// Writes a piece of the body, and makes room for the next one when the network has taken it.
+    /// Writes a piece of the body, and makes room for the next once the network has taken it.
     private func write(
         _ body: IOData,
         _ data: NIOAny,
@@ -100,7 +100,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
         sending.handedOver(count, on: context.eventLoop) {
             self.refuse(TransportError(.writeTimeout), context, nil)
         }
-        // The promise of AsyncHTTPClient may be one of another event loop.
+        // AsyncHTTPClient's promise may belong to another event loop.
         let taken = context.eventLoop.makePromise(of: Void.self)
         taken.futureResult.cascade(to: promise)
         taken.futureResult.assumeIsolated().whenComplete { _ in
@@ -113,7 +113,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(let head):
-            // AsyncHTTPClient passes over interim responses.
+            // AsyncHTTPClient ignores interim responses.
             if head.status.code < 200 {
                 exchange?.received(interim: head.status, head.headers)
             } else {
@@ -138,7 +138,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard heldEnd == nil else {
-            // The response is complete: these bytes do not belong to it.
+            // The response is complete, and these bytes do not belong to it.
             connection.isSpoiled = true
             return
         }
@@ -165,22 +165,22 @@ final class ExchangeHandler: ChannelDuplexHandler {
     }
 }
 
-// MARK: Asked by what stands before the decoder
+// MARK: Called by handlers before the decoder
 
 extension ExchangeHandler {
-    /// Whether a response is awaited, or under way.
+    /// Whether a response is awaited or in progress.
     var isAnswering: Bool { exchange != nil }
 
-    /// Whether the response may end before the last of so many bytes.
+    /// Returns whether the response may end before the last of a number of bytes.
     func mayEnd(before count: Int) -> Bool {
         isAnswering && count > 1 && (remaining ?? 0) < count
     }
 
-    /// Keeps the end of a response back: AsyncHTTPClient takes it as leave to use the connection
-    /// again at once, while the decoder may still be at work on the bytes behind it.
+    /// Holds back the end of a response, because AsyncHTTPClient reuses the connection at once,
+    /// while the decoder may still be processing later bytes.
     func holdEnd() { holdsEnd = true }
 
-    /// Hands on the end that was kept back.
+    /// Passes on the end that was held back.
     func releaseEnd() {
         holdsEnd = false
         guard let end = heldEnd else { return }
@@ -190,7 +190,7 @@ extension ExchangeHandler {
 }
 
 extension HTTPRequestHead {
-    /// The bytes that this head has in HTTP/1.1; HTTP/2 packs them more tightly.
+    /// The size of this head in HTTP/1.1, in bytes; HTTP/2 compresses it.
     fileprivate var size: Int {
         headers.reduce(method.rawValue.utf8.count + uri.utf8.count + 14) { size, field in
             size + field.name.utf8.count + field.value.utf8.count + 4
@@ -198,14 +198,12 @@ extension HTTPRequestHead {
     }
 }
 
-/// One connection, as the exchanges on it see it.
-///
-/// It is used on the event loop of its channel only.
+/// A connection as seen by its exchanges; used only on its channel's event loop.
 final class Connection {
     /// The SHA-256 digest of the server's public key; nil on a connection without TLS.
     let keyDigest: [UInt8]?
 
-    /// What the failure of an exchange may have to do with.
+    /// The connection events that may explain a failed exchange.
     let health = ConnectionHealth()
 
     private let id: String
@@ -213,11 +211,11 @@ final class Connection {
     private let remoteAddress: String?
     private(set) var hasCarriedExchange = false
 
-    /// Whether the server has sent something that belongs to no response: no more requests.
+    /// Whether the server has sent bytes outside any response, so that no more requests may follow.
     var isSpoiled = false
 
-    /// Has the pool begin no more exchanges on the connection, those under way go on; nil where an
-    /// exchange has the connection for itself.
+    /// Keeps the pool from starting new exchanges on the connection, without ending others; nil if
+    /// a connection carries one exchange at a time.
     fileprivate(set) var retire: (() -> Void)?
 
     init(_ channel: any Channel, version: String, keyDigest: [UInt8]?) {
@@ -227,7 +225,7 @@ final class Connection {
         remoteAddress = channel.remoteAddress.map { "\($0)" }
     }
 
-    /// Describes the connection for the exchange that begins now.
+    /// Returns the connection's description for the exchange that begins now.
     func next() -> ConnectionInfo {
         defer { hasCarriedExchange = true }
         return ConnectionInfo(
@@ -239,7 +237,7 @@ final class Connection {
     }
 }
 
-/// Follows an HTTP/2 connection, and is in its pipeline where its streams find it.
+/// Tracks an HTTP/2 connection, from a place in the pipeline where its streams find it.
 final class ConnectionHolder: ChannelInboundHandler {
     typealias InboundIn = HTTP2Frame
 
@@ -249,8 +247,8 @@ final class ConnectionHolder: ChannelInboundHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         let pipeline = context.pipeline
-        // AsyncHTTPClient lets go of a connection whose server takes no more requests. It is told
-        // so in the server's name, with the highest stream there can be: none is ended by it.
+        // AsyncHTTPClient releases a connection whose server takes no more requests. This tells it
+        // so in the server's name, with the highest possible stream, so that no stream ends.
         connection.retire = {
             let frame = HTTP2Frame(
                 streamID: .rootStream,
@@ -264,7 +262,7 @@ final class ConnectionHolder: ChannelInboundHandler {
     func handlerRemoved(context: ChannelHandlerContext) { connection.retire = nil }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // The multiplexer passes on what belongs to no stream.
+        // The multiplexer passes on frames that belong to no stream.
         if case .goAway(let last, _, _) = unwrapInboundIn(data).payload {
             connection.health.goAway(Int(last))
         }

@@ -2,54 +2,52 @@
 import NIOCore
 import Synchronization
 
-/// The event loops of one origin, and how many exchanges each of them has under way.
+/// The event loops of one origin, with the number of exchanges on each.
 ///
-/// While there are few, one loop has them all, and the connections are opened there: no response
-/// changes threads on its way. Each further few take another loop, as long as there may be
-/// connections for them; an exchange that only waits for a connection gains nothing by it. Nor does
-/// one over HTTP/2, where all share one connection.
+/// While there are few exchanges, all use one loop, on which the connections are opened, so that no
+/// response changes threads. Every few more use another loop, as long as there may be connections
+/// for them: an exchange that only waits for a connection gains nothing from one, nor does one over
+/// HTTP/2, where all share a connection.
 ///
-/// Half of the loops are left out: the tasks that the responses are for need processors, too. With
-/// two processors, an origin therefore has one loop.
+/// Half of the loops are left out, because the tasks that handle the responses need processors as
+/// well. With two processors, an origin therefore has one loop.
 final class OriginLoops: Sendable {
-    /// An exchange on a loop.
     struct Place: Sendable {
         let eventLoop: any EventLoop
         fileprivate let index: Int
         fileprivate let loops: OriginLoops
 
-        /// Takes note that the exchange is over.
+        /// Records the end of the exchange.
         ///
         /// - Parameter isMultiplexed: Whether its connection carries several exchanges at once; nil
-        ///   if it had none.
+        ///   if it had no connection.
         func leave(isMultiplexed: Bool?) { loops.leave(index, isMultiplexed: isMultiplexed) }
     }
 
     fileprivate struct State {
         var busy: [Int]
-        /// Whether one connection, and so one loop, has all exchanges.
+        /// Whether one connection, and therefore one loop, has all exchanges.
         var isMultiplexed = false
     }
 
-    /// With so many exchanges under way, a loop is busy enough for another one to take the next.
+    /// The number of exchanges at which a loop is busy enough for another one to take the next.
     static let few = 8
 
     private let loops: [any EventLoop]
     private let state: Mutex<State>
 
-    /// Creates a table of loops.
+    /// Creates the loops of an origin.
     ///
     /// - Parameters:
-    ///   - all: The loops there are.
-    ///   - first: The place of the one that is used first.
-    ///   - connections: How many connections with the origin are kept in use at once.
+    ///   - all: All loops.
+    ///   - first: The index of the loop to use first.
+    ///   - connections: The number of connections to the origin kept in concurrent use.
     init(_ all: [any EventLoop], from first: Int, connections: Int) {
         let count = max(1, min(all.count / 2, connections / Self.few))
         loops = (0..<count).map { all[(first + $0) % all.count] }
         state = Mutex(State(busy: Array(repeating: 0, count: count)))
     }
 
-    /// Takes note of a new exchange, and finds a loop for it.
     func enter() -> Place {
         guard loops.count > 1 else { return Place(eventLoop: loops[0], index: 0, loops: self) }
         let index = state.withLock { state in
@@ -70,7 +68,7 @@ final class OriginLoops: Sendable {
 }
 
 extension OriginLoops.State {
-    /// The first loop with room, or the one that has the least to do.
+    /// The first loop with room, or the least busy one.
     fileprivate var next: Int {
         if let free = busy.firstIndex(where: { $0 < OriginLoops.few }) { return free }
         return busy.indices.min { busy[$0] < busy[$1] } ?? 0

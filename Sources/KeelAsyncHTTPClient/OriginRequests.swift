@@ -12,22 +12,21 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The requests that AsyncHTTPClient is given: of each method and origin one, parsed once.
+/// The requests passed to AsyncHTTPClient, one per origin and method, parsed once.
 ///
-/// AsyncHTTPClient has Foundation take the URL of every request apart, at the cost of a tenth of
-/// the request. So it gets a request for the root of the origin, and ``ExchangeHandler`` puts the
-/// path of the call in, right before the encoder.
+/// AsyncHTTPClient parses the URL of every request with Foundation, which takes a tenth of the
+/// request's time. So it gets a request for the root of the origin, and ``ExchangeHandler`` inserts
+/// the path of the call just before the encoder.
 ///
-/// It also says on which event loop the exchange takes place, see ``OriginLoops``. Origins take turns
-/// on the loops there are.
+/// Also assigns the event loop of each exchange, see ``OriginLoops``; origins are distributed over
+/// the loops.
 final class OriginRequests: Sendable {
-    /// What a call is sent with.
     struct Prepared: Sendable {
         /// The request without header fields and body.
         var request: HTTPClient.Request
-        /// To be left when the exchange is over.
+        /// The place on a loop, to leave when the exchange is over.
         let place: OriginLoops.Place
-        /// The path that takes the place of the request's own; nil leaves that.
+        /// The path that replaces the request's own; nil keeps it.
         let path: String?
 
         var eventLoop: any EventLoop { place.eventLoop }
@@ -46,15 +45,15 @@ final class OriginRequests: Sendable {
 
     private struct State {
         var origins: [Origin: Known] = [:]
-        /// How many origins have got their loops so far.
+        /// The number of origins that have got their loops so far.
         var originCount = 0
         var uses: UInt64 = 0
     }
 
-    /// How many origins are kept; with one more, the sixteenth that was used longest ago goes.
+    /// The number of origins kept; beyond it, the least recently used sixteenth is dropped.
     static let limit = 512
 
-    /// How many methods of an origin are kept; there are nine (RFC 9110 section 9, RFC 5789).
+    /// The number of methods kept per origin; there are nine (RFC 9110 section 9, RFC 5789).
     private static let methodLimit = 16
 
     private let eventLoops: [any EventLoop]
@@ -64,21 +63,21 @@ final class OriginRequests: Sendable {
     /// Creates a table.
     ///
     /// - Parameters:
-    ///   - eventLoops: The loops there are.
-    ///   - connections: How many connections with an origin are kept in use at once.
+    ///   - eventLoops: All loops.
+    ///   - connections: The number of connections to an origin kept in concurrent use.
     init(on eventLoops: any EventLoopGroup, connections: Int) {
         self.eventLoops = Array(eventLoops.makeIterator())
         self.connections = connections
     }
 
-    /// Returns what a call with this head is sent with; its place is to be left in the end.
+    /// Returns the prepared call of a head; its place must be left in the end.
     ///
     /// - Throws: `TransportError.Code.invalidRequest` if the head has no usable target.
     func request(for head: HTTPRequest) throws(TransportError) -> Prepared {
         let target = try head.target
         let origin = Origin(scheme: target.scheme, authority: target.authority)
         let (known, loops) = find(origin, head.method)
-        // What Foundation would change in a path, it must see.
+        // Foundation must see any path that it would change.
         guard target.path.isEncodedPathAndQuery,
             let request = known != nil ? known : try root(of: origin, head.method)
         else {
@@ -89,7 +88,7 @@ final class OriginRequests: Sendable {
         return Prepared(request: request, place: loops.enter(), path: target.path)
     }
 
-    /// Returns what is kept of an origin; what is not kept yet is kept from now on.
+    /// Returns what is known of an origin, adding an unknown one.
     private func find(
         _ origin: Origin,
         _ method: HTTPRequest.Method
@@ -110,13 +109,15 @@ final class OriginRequests: Sendable {
         }
     }
 
-    /// Forgets several at once: a search for one would cost each new origin a way through the table.
+    /// Drops several at once, because finding a single one would cost each new origin a full
+    /// search.
     private func evict(_ state: inout State) {
         let oldest = state.origins.sorted { $0.value.lastUse < $1.value.lastUse }
         for (origin, _) in oldest.prefix(Self.limit / 16) { state.origins[origin] = nil }
     }
 
-    /// Returns the request for the root of an origin; nil if what was given is more than an origin.
+    /// Returns the request for the root of an origin, or nil if the given text is more than an
+    /// origin.
     private func root(
         of origin: Origin,
         _ method: HTTPRequest.Method
@@ -146,9 +147,9 @@ final class OriginRequests: Sendable {
 }
 
 extension String {
-    /// Whether the text is a path with or without a query, written as RFC 3986 (3.3 and 3.4) wants.
+    /// Whether the text is a path with an optional query in the form of RFC 3986 (3.3 and 3.4).
     fileprivate var isEncodedPathAndQuery: Bool {
-        // How many digits a percent sign still asks for.
+        // The number of digits still due after a percent sign.
         var digits = 0
         for byte in utf8 {
             switch byte {

@@ -2,9 +2,9 @@
 import KeelHTTP
 import NIOCore
 
-/// A request body as the sequence of buffers that AsyncHTTPClient sends.
+/// A request body as a sequence of buffers for AsyncHTTPClient.
 ///
-/// The body is produced no faster than the network takes it: see ``SendWindow``.
+/// Produced no faster than the network takes it: see ``SendWindow``.
 struct RequestBodyChunks: AsyncSequence, Sendable {
     typealias Element = ByteBuffer
 
@@ -33,7 +33,7 @@ struct RequestBodyChunks: AsyncSequence, Sendable {
                 if chunks == nil { chunks = try await body.open().makeAsyncIterator() }
                 while rest.isEmpty, let chunk = try await chunks?.next() { rest = chunk }
                 self.chunks = chunks
-                // A copy of the piece alone: the chunk may be a large body as a whole.
+                // Copies only the piece: the chunk may be a whole large body.
                 let piece = rest.prefix(ByteBuffer.pieceSize)
                 rest = rest.dropFirst(piece.count)
                 window.produced(piece.count)
@@ -47,10 +47,10 @@ struct RequestBodyChunks: AsyncSequence, Sendable {
 }
 
 extension ByteBuffer {
-    /// How many bytes are given to the network at once: ``SendWatch`` sees only whole pieces taken.
+    /// The number of bytes written at once: ``SendWatch`` sees only whole pieces being taken.
     static let pieceSize = 64 * 1024
 
-    /// Takes the next bytes away, no more than are sent in one piece; nil if there are none.
+    /// Removes and returns the next piece, or nil if there are no more bytes.
     mutating func readPiece() -> ByteBuffer? {
         readableBytes == 0 ? nil : readSlice(length: min(readableBytes, Self.pieceSize))
     }

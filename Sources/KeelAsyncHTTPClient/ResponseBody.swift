@@ -5,12 +5,12 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// Gives a response body piece by piece; dropping it before its end cancels the exchange.
+/// A response body in pieces; releasing it before its end cancels the exchange.
 protocol ResponseBody: AnyObject, Sendable {
-    /// Returns the next bytes, nil at the end and after an error.
+    /// Returns the next bytes, or nil at the end and after an error.
     ///
-    /// AsyncHTTPClient's read timeout goes on while nobody reads and would punish a slow reader, so
-    /// waiting is measured here.
+    /// AsyncHTTPClient's read timeout continues while no task reads, which would punish a slow
+    /// reader, so the wait is measured here.
     func next(within limit: Duration?) async throws -> ArraySlice<UInt8>?
 }
 
@@ -24,11 +24,11 @@ extension TransportError {
     }
 }
 
-/// A response that a ``ResponseReceiver`` takes.
+/// The body of a response received by a ``ResponseReceiver``.
 final class ReceivedResponse: ResponseBody {
     private let receiver: ResponseReceiver
     private let task: HTTPClient.Task<Void>
-    /// What ends the exchange at its deadline.
+    /// Ends the exchange at its deadline.
     private let watch: DeadlineWatch?
 
     init(_ receiver: ResponseReceiver, _ task: HTTPClient.Task<Void>, _ watch: DeadlineWatch?) {
@@ -42,7 +42,6 @@ final class ReceivedResponse: ResponseBody {
         if receiver.abandon() { task.cancel() }
     }
 
-    /// Waits for the head.
     func head() async throws -> HTTPResponseHead {
         try await withTaskCancellationHandler {
             try await receiver.head()
@@ -51,7 +50,7 @@ final class ReceivedResponse: ResponseBody {
         }
     }
 
-    /// Returns all bytes of the body, if they have arrived, and takes them away.
+    /// Removes and returns the whole body if it has arrived.
     func takeWhole() -> [UInt8]? { receiver.takeWhole() }
 
     func next(within limit: Duration?) async throws -> ArraySlice<UInt8>? {
@@ -71,12 +70,12 @@ final class ReceivedResponse: ResponseBody {
     }
 }
 
-/// Reads the body of a response whose request is sent as it is produced.
+/// The body of a response whose request is sent as it is produced.
 ///
-/// Dropping it drops the iterator, which makes AsyncHTTPClient cancel the exchange.
+/// Releasing it releases the iterator, which makes AsyncHTTPClient cancel the exchange.
 ///
-/// `@unchecked`, because the iterator cannot be sent: the flag lets only one call touch it, and the
-/// lock around the flag orders one call after the other.
+/// `@unchecked`, because the iterator is not `Sendable`: the flag admits one call at a time, and
+/// the lock around the flag orders successive calls.
 final class StreamedExchangeBody: ResponseBody, @unchecked Sendable {
     private var iterator: HTTPClientResponse.Body.AsyncIterator
     private var hasEnded = false
@@ -115,7 +114,7 @@ final class StreamedExchangeBody: ResponseBody, @unchecked Sendable {
             throw error
         }
         hasEnded = true
-        // A cancelled reader is told "end", which must not be taken for the end of the body.
+        // A canceled reader also gets nil, which must not count as the end of the body.
         try Task.checkCancellation()
         return nil
     }

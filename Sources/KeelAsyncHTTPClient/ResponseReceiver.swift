@@ -5,10 +5,10 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// Takes a response from AsyncHTTPClient on its event loop, and hands it to the one who waits.
+/// Receives a response from AsyncHTTPClient on its event loop, and passes it to the waiting task.
 ///
-/// The head is handed over at the end of the turn of the event loop that brought it, or with the
-/// end of the response: a small response is then complete, and nobody has to wait for its body.
+/// The head is passed on at the end of the event loop's turn, or with the end of the response: a
+/// small response is then complete, and its body needs no waiting.
 final class ResponseReceiver: HTTPClientResponseDelegate {
     typealias Response = Void
 
@@ -22,7 +22,7 @@ final class ResponseReceiver: HTTPClientResponseDelegate {
         var mayHandOverHead = false
         var pieces = CircularBuffer<ByteBuffer>()
         var bytes = 0
-        /// How the response ended; nil while it has not.
+        /// The end of the response; nil until it has ended.
         var end: Result<Void, any Error>?
         var waiter: Waiter?
         /// Fulfilled when there is room for more.
@@ -30,7 +30,6 @@ final class ResponseReceiver: HTTPClientResponseDelegate {
         var isAbandoned = false
     }
 
-    /// What there is to do once the lock is open again.
     fileprivate enum Action {
         case none
         case giveHead(
@@ -44,21 +43,20 @@ final class ResponseReceiver: HTTPClientResponseDelegate {
         )
     }
 
-    /// With so many bytes unread, the network is left alone until half of them are read.
+    /// The number of unread bytes at which reading stops, until half of them are read.
     fileprivate static let limit = 256 * 1024
 
     private let state = Mutex(State())
 
-    // MARK: Asked by the reader
+    // MARK: Called by the reader
 
-    /// Waits for the head.
     func head() async throws -> HTTPResponseHead {
         try await withCheckedThrowingContinuation { continuation in
             change { $0.waiter = .head(continuation) }
         }
     }
 
-    /// Returns all bytes of the body, if they have arrived, and takes them away.
+    /// Removes and returns the whole body if it has arrived.
     func takeWhole() -> [UInt8]? {
         state.withLock { state in
             guard case .success? = state.end else { return nil }
@@ -83,9 +81,9 @@ final class ResponseReceiver: HTTPClientResponseDelegate {
         }
     }
 
-    /// Takes note that nobody will read the rest.
+    /// Records that the rest will not be read.
     ///
-    /// - Returns: Whether there may be a rest, and the exchange is to be cancelled.
+    /// - Returns: Whether the response is incomplete, so that the exchange must be canceled.
     func abandon() -> Bool {
         let (room, isUnfinished) = state.withLock { state in
             state.isAbandoned = true
@@ -96,9 +94,9 @@ final class ResponseReceiver: HTTPClientResponseDelegate {
         return isUnfinished
     }
 
-    /// Ends the response with an error, unless its head has come.
+    /// Ends the response with an error, unless its head has arrived.
     ///
-    /// - Returns: Whether it has ended by this.
+    /// - Returns: Whether this ended it.
     func failHead(_ error: any Error) -> Bool {
         var isFailed = false
         change { state in
@@ -111,7 +109,7 @@ final class ResponseReceiver: HTTPClientResponseDelegate {
     /// Ends the response with an error, unless it has ended.
     func fail(_ error: any Error) { change { $0.end = $0.end ?? .failure(error) } }
 
-    // MARK: Told by AsyncHTTPClient
+    // MARK: Called by AsyncHTTPClient
 
     func didReceiveHead(
         task: HTTPClient.Task<Void>,
@@ -144,9 +142,9 @@ final class ResponseReceiver: HTTPClientResponseDelegate {
 
     func didReceiveError(task: HTTPClient.Task<Void>, _ error: any Error) { fail(error) }
 
-    // MARK: Handing over
+    // MARK: Passing on
 
-    /// Changes the state and gives the one who waits what there is now.
+    /// Changes the state, and resumes the waiting task if possible.
     private func change(_ change: (inout State) -> Void) {
         let action = state.withLock { state in
             change(&state)
@@ -183,14 +181,14 @@ extension ResponseReceiver.State {
         }
     }
 
-    /// Nil while the next piece is not known; the value nil stands for the end of the body.
+    /// Returns nil while the next piece is unknown; a successful nil is the end of the body.
     private mutating func nextPiece() -> Result<ByteBuffer?, any Error>? {
         if let piece = pieces.popFirst() {
             bytes -= piece.readableBytes
             return .success(piece)
         }
         guard case .failure(let error)? = end else { return end.map { _ in .success(nil) } }
-        // A stream gives its error once.
+        // A stream reports its error once.
         end = .success(())
         return .failure(error)
     }

@@ -1,12 +1,12 @@
 #if AsyncHTTPClient && canImport(AsyncHTTPClient)
 import NIOCore
 
-/// Notices when the network takes nothing more of a request body.
+/// The stall timeout of a request body.
 ///
-/// AsyncHTTPClient's own limit on writing would not do: it stands still while the network takes
-/// nothing, runs while nobody has anything to send, and is set up for requests without a body too.
+/// AsyncHTTPClient's own write timeout does not suffice: it stops while the network takes nothing,
+/// runs while there is nothing to send, and starts for requests without a body as well.
 ///
-/// It is used on the event loop of its channel only.
+/// Used only on its channel's event loop.
 final class SendWatch {
     private let limit: TimeAmount
     private var waitingBytes = 0
@@ -15,25 +15,24 @@ final class SendWatch {
 
     init(_ limit: TimeAmount) { self.limit = limit }
 
-    /// Takes note of a piece that was given to the network.
+    /// Records a piece given to the network.
     ///
     /// - Parameters:
-    ///   - count: How many bytes it has.
+    ///   - count: The number of its bytes.
     ///   - eventLoop: The event loop of the channel.
-    ///   - expired: Is called when nothing has been taken for the whole limit.
+    ///   - expired: Called when nothing was taken for the whole timeout.
     func handedOver(_ count: Int, on eventLoop: any EventLoop, _ expired: @escaping () -> Void) {
         if waitingBytes == 0 { lastProgress = .now() }
         waitingBytes += count
         if timer == nil { wait(for: limit, on: eventLoop, expired) }
     }
 
-    /// Takes note that the network has taken a piece.
     func taken(_ count: Int) {
         waitingBytes -= count
         lastProgress = .now()
     }
 
-    /// Ends the watch over a request; what is left of it is not waited for any more.
+    /// Ends the timeout of a request, ignoring the rest of its body.
     func end() {
         timer?.cancel()
         timer = nil

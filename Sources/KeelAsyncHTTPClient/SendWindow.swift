@@ -1,10 +1,10 @@
 #if AsyncHTTPClient && canImport(AsyncHTTPClient)
 import Synchronization
 
-/// Holds the producer of a request body back until the network has taken what was produced.
+/// Makes the producer of a request body wait until the network has taken what was produced.
 ///
-/// AsyncHTTPClient asks for more as soon as a piece is handed to the event loop. A loop that is
-/// busy, or a server that does not read, would let the pieces pile up in memory.
+/// AsyncHTTPClient asks for more as soon as a piece is with the event loop. With a busy loop, or a
+/// server that does not read, the pieces would pile up in memory.
 final class SendWindow: Sendable {
     private struct State {
         var waitingBytes = 0
@@ -12,7 +12,7 @@ final class SendWindow: Sendable {
         var producer: CheckedContinuation<Void, Never>?
     }
 
-    /// How many bytes may wait for the network.
+    /// The maximum number of bytes waiting for the network.
     static let limit = 512 * 1024
 
     private let state = Mutex(State())
@@ -33,10 +33,8 @@ final class SendWindow: Sendable {
         }
     }
 
-    /// Takes note of bytes that were produced.
     func produced(_ count: Int) { state.withLock { $0.waitingBytes += count } }
 
-    /// Takes note of bytes that the network has taken.
     func taken(_ count: Int) {
         let producer = state.withLock { state in
             state.waitingBytes -= count
@@ -45,7 +43,7 @@ final class SendWindow: Sendable {
         producer?.resume()
     }
 
-    /// Lets the producer go: nothing will be taken any more.
+    /// Releases the producer, as nothing more will be taken.
     func close() {
         state.withLock { $0.isOver = true }
         resume(nil)

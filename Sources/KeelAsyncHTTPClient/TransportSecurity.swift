@@ -3,15 +3,15 @@ public import KeelHTTP
 import NIOSSL
 
 extension AsyncHTTPClientTransport {
-    /// Whom a transport trusts, and what it shows servers that ask who it is.
+    /// The certificates that a transport trusts, and its client certificate.
     public struct TransportSecurity: Sendable, Hashable {
-        /// The authorities whose certificates are trusted.
+        /// The trusted authorities.
         public var trustRoots: TrustRoots = .system
 
-        /// What is shown to servers that ask for a client certificate.
+        /// The client certificate for servers that request one.
         public var identity: Identity?
 
-        /// Creates the usual security: the system's authorities, no identity, TLS 1.2 or newer.
+        /// Creates the default security: the system's authorities, no identity, TLS 1.2 or newer.
         public init() {}
 
         var tlsConfiguration: TLSConfiguration {
@@ -28,17 +28,17 @@ extension AsyncHTTPClientTransport {
         }
     }
 
-    /// The authorities whose certificates are trusted.
+    /// The trusted authorities.
     public struct TrustRoots: Sendable, Hashable {
         fileprivate let certificates: [NIOSSLCertificate]?
 
-        /// Those of the system.
+        /// The system's authorities.
         public static let system = TrustRoots(certificates: nil)
 
-        /// Only these, one or several in one PEM text (RFC 7468).
+        /// Returns trust in only the certificates of a PEM text (RFC 7468), one or several.
         ///
-        /// - Throws: `TransportError.Code.invalidConfiguration` if the text is not PEM or holds no
-        ///   certificate.
+        /// - Throws: `TransportError.Code.invalidConfiguration` if the text is not PEM or contains
+        ///   no certificate.
         public static func pem(_ text: some Sequence<UInt8>) throws(TransportError) -> TrustRoots {
             TrustRoots(certificates: try certificates(in: text))
         }
@@ -66,9 +66,9 @@ extension AsyncHTTPClientTransport {
         /// Creates an identity from PEM texts (RFC 7468).
         ///
         /// - Parameters:
-        ///   - chain: The certificate and the ones above it, in this order.
-        ///   - key: The private key, not encrypted.
-        /// - Throws: `TransportError.Code.invalidConfiguration` if one of them cannot be read.
+        ///   - chain: The certificate, followed by its issuers in order.
+        ///   - key: The private key, unencrypted.
+        /// - Throws: `TransportError.Code.invalidConfiguration` if either cannot be read.
         public init(
             chainPEM chain: some Sequence<UInt8>,
             keyPEM key: some Sequence<UInt8>
@@ -77,7 +77,7 @@ extension AsyncHTTPClientTransport {
             do {
                 self.key = try NIOSSLPrivateKey(bytes: Array(key), format: .pem)
             } catch {
-                // Its text might quote the key, so the cause is not kept.
+                // The error's text might quote the key, so it is not kept as the cause.
                 throw TransportError(
                     .invalidConfiguration,
                     "The private key is not in the PEM format, or it is encrypted."
@@ -88,7 +88,7 @@ extension AsyncHTTPClientTransport {
 }
 
 extension AsyncHTTPClientTransport.Identity: CustomStringConvertible, CustomReflectable {
-    /// A word without any part of the key.
+    /// A fixed word that reveals nothing of the key.
     public var description: String { "identity" }
 
     public var customMirror: Mirror { Mirror(self, children: [:]) }

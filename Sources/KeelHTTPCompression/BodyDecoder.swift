@@ -2,23 +2,23 @@ internal import KeelHTTP
 internal import KeelZlib
 internal import Synchronization
 
-/// Decodes one body of one content coding, piece by piece and with bounded memory.
+/// Decodes one content coding of a body in pieces, with bounded memory.
 ///
-/// It holds the last compressed piece, the window of zlib (32 KiB) and one piece of output.
+/// Holds the last compressed piece, zlib's window (32 KiB) and one piece of output.
 final class BodyDecoder: Sendable {
     private struct State {
         let stream = InflateStream()
         var input: ArraySlice<UInt8> = []
         var format: DeflateFormat?
         var isInMember = false
-        /// Whether a member has ended, after which more members or padding may follow.
+        /// Whether a member has ended, so that further members or padding may follow.
         var hasMember = false
         var isAtEnd = false
         var received: Int64 = 0
         var produced: Int64 = 0
     }
 
-    /// The most bytes that one read gives.
+    /// The maximum number of bytes per read.
     private static let pieceSize = 64 * 1024
 
     private let coding: ContentCoding
@@ -31,7 +31,7 @@ final class BodyDecoder: Sendable {
         state = Mutex(State())
     }
 
-    /// Reads the next decoded bytes, or nil at the end.
+    /// Returns the next decoded bytes, or nil at the end.
     func next(
         from read: HTTPByteStream.Read
     ) async throws(TransportError) -> ArraySlice<UInt8>? {
@@ -63,7 +63,7 @@ final class BodyDecoder: Sendable {
     private func finish() throws(TransportError) {
         let isWhole = state.withLock { state in
             state.isAtEnd = true
-            // A body without any bytes stands for an empty text: some servers send it.
+            // An empty body counts as an empty text: some servers send one.
             return state.received == 0 || state.hasMember && !state.isInMember
         }
         guard isWhole else {
@@ -75,7 +75,7 @@ final class BodyDecoder: Sendable {
         }
     }
 
-    /// Decodes from what is at hand; nil if more is needed or the end is reached.
+    /// Decodes the available input; returns nil if more is needed or the end is reached.
     private func produce() throws(TransportError) -> ArraySlice<UInt8>? {
         let result = state.withLock { state -> Result<ArraySlice<UInt8>?, TransportError> in
             guard !state.isAtEnd else { return .success(nil) }
@@ -121,10 +121,10 @@ final class BodyDecoder: Sendable {
         return output.isEmpty ? nil : output[...]
     }
 
-    /// Begins a member; returns whether there is one to be read now.
+    /// Begins a member; returns whether it can be read now.
     private func begin(_ state: inout State) throws(InflateFailure) -> Bool {
         if state.hasMember {
-            // What follows a member is another one, or zeros up to a block's end (tar does that).
+            // A member may be followed by another, or by zeros up to a block's end (as in tar).
             guard coding == .gzip else { throw .corrupt }
             if state.format == .gzip, state.input.first == 0 {
                 guard state.input.allSatisfy({ $0 == 0 }) else { throw .corrupt }
@@ -152,14 +152,14 @@ final class BodyDecoder: Sendable {
     }
 }
 
-/// The content codings that are decoded (RFC 9110 section 8.4.1).
+/// A supported content coding (RFC 9110 section 8.4.1).
 enum ContentCoding {
     case gzip
     case deflate
 
-    /// The codings of a `Content-Encoding`, in the order in which they were applied.
+    /// Returns the codings of a `Content-Encoding`, in the order in which they were applied.
     ///
-    /// Nil if one of them is not known, or if there are more than anybody needs.
+    /// Nil if one of them is unknown, or if there are more than three.
     static func list(_ value: String) -> [ContentCoding]? {
         var codings: [ContentCoding] = []
         for item in value.split(separator: ",") {

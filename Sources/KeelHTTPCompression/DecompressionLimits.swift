@@ -1,22 +1,22 @@
-/// How far a compressed body may grow.
+/// The limits on the growth of a compressed body.
 public struct DecompressionLimits: Sendable, Hashable {
-    /// How many times larger than its compressed form a body may be.
+    /// The maximum ratio of a body's size to its compressed size.
     ///
-    /// It counts from ``allowance`` on, and cannot be passed by more than 64 KiB.
+    /// Applies above ``allowance``, and is exceeded by at most 64 KiB.
     public var ratio: Int
 
-    /// How many bytes any body may have, whatever its ratio.
+    /// The size in bytes allowed whatever the ratio.
     public var allowance: Int64
 
-    /// How many bytes a body may have at most; nil is no limit beside the ratio.
+    /// The maximum size of a body in bytes, or nil for no limit besides the ratio.
     public var total: Int64?
 
     /// Creates limits.
     ///
     /// - Parameters:
-    ///   - ratio: How many times larger than its compressed form a body may be.
-    ///   - allowance: How many bytes any body may have, whatever its ratio.
-    ///   - total: How many bytes a body may have at most.
+    ///   - ratio: The maximum ratio of a body's size to its compressed size.
+    ///   - allowance: The size in bytes allowed whatever the ratio.
+    ///   - total: The maximum size of a body in bytes.
     public init(ratio: Int = 200, allowance: Int64 = 1024 * 1024, total: Int64? = nil) {
         self.ratio = ratio
         self.allowance = allowance

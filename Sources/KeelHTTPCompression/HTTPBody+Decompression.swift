@@ -1,12 +1,12 @@
 package import KeelHTTP
 
 extension HTTPBody {
-    /// The body without its content codings, decoded while it is read.
+    /// Returns the body without its content codings, decoded while it is read.
     ///
     /// - Parameters:
     ///   - encoding: The value of `Content-Encoding`.
-    ///   - limits: How much may come of how little.
-    /// - Returns: The body; nil if a coding is not known.
+    ///   - limits: The limits on the decoded size.
+    /// - Returns: The body, or nil if a coding is unknown.
     package func decompressed(
         from encoding: String,
         limits: DecompressionLimits = DecompressionLimits()

@@ -3,19 +3,19 @@ public import KeelHTTP
 internal import KeelZlib
 internal import Synchronization
 
-/// Compresses the bodies of requests with gzip.
+/// A middleware that compresses request bodies with gzip.
 ///
-/// HTTP has no way to ask a server beforehand whether it takes compressed requests: use it for
-/// servers that are known to. A body that could be sent twice still can.
+/// HTTP cannot ask a server beforehand whether it accepts compressed requests: use this for servers
+/// that are known to. A replayable body remains replayable.
 public struct RequestCompression: HTTPMiddleware, DeadlineKeeping {
     private let minimumSize: Int64
     private let isWanted: @Sendable (HTTPRequest) -> Bool
 
-    /// Creates the layer.
+    /// Creates the middleware.
     ///
     /// - Parameters:
-    ///   - minimumSize: How many bytes a body must have; bodies of unknown size are compressed.
-    ///   - isWanted: Which requests are compressed.
+    ///   - minimumSize: The minimum body size in bytes; bodies of unknown size are compressed.
+    ///   - isWanted: Returns whether to compress a request.
     public init(
         minimumSize: Int64 = 1024,
         isWanted: @escaping @Sendable (HTTPRequest) -> Bool = { _ in true }
@@ -58,7 +58,7 @@ public struct RequestCompression: HTTPMiddleware, DeadlineKeeping {
         }
     }
 
-    /// Types whose bytes do not get fewer.
+    /// Returns whether content of a type is compressed already.
     private static func isCompressed(_ type: String?) -> Bool {
         let type = (type ?? "").prefix { $0 != ";" }.lowercased()
         return ["image/", "video/", "audio/", "font/woff"].contains { type.hasPrefix($0) }
@@ -68,7 +68,7 @@ public struct RequestCompression: HTTPMiddleware, DeadlineKeeping {
     }
 }
 
-/// Compresses one body, piece by piece.
+/// Compresses one body in pieces.
 private final class BodyEncoder: Sendable {
     private struct State {
         let stream = DeflateStream()

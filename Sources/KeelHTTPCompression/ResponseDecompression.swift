@@ -1,39 +1,37 @@
 internal import HTTPTypes
 public import KeelHTTP
 
-/// Asks for compressed responses and decodes them while they are read.
+/// A middleware that requests compressed responses and decodes them while they are read.
 ///
-/// A client over `AsyncHTTPClientTransport` has this layer by default (see the transport's
-/// configuration), and below `URLSessionTransport` the system decodes. For another transport:
+/// A client over `AsyncHTTPClientTransport` has it by default (see the transport's configuration),
+/// and below `URLSessionTransport` the system decodes. For another transport:
 ///
 /// ```swift
 /// configuration.attemptMiddleware.append(ResponseDecompression(for: transport.features))
 /// ```
 ///
-/// It knows `gzip` and `deflate`. The reply loses the fields `Content-Encoding` and
-/// `Content-Length`, which belong to the compressed form. The layer passes these calls and their
-/// responses on unchanged:
+/// Supports `gzip` and `deflate`. The reply loses `Content-Encoding` and `Content-Length`, which
+/// describe the compressed form. These calls and their responses pass unchanged:
 ///
-/// - a call that names an `Accept-Encoding` of its own, or a `Range`, whose bytes are counted in the
-///   form that the server sends;
+/// - a call with its own `Accept-Encoding`, or with a `Range`, which counts the bytes as sent;
 /// - a `HEAD`, so that its reply has the length of the uncompressed body;
-/// - a download whose progress is observed: the length of the compressed form says nothing about
-///   how much of the decoded body has arrived.
+/// - a call that accepts only `text/event-stream`;
+/// - a download with an observer: the compressed length says nothing about the decoded progress.
 ///
-/// Where the transport does not hand bodies on as the server sent them
-/// (`HTTPTransportFeatures.rawContentCoding`), the layer does nothing: the system decodes already.
+/// If the transport does not pass bodies on as sent (`HTTPTransportFeatures.rawContentCoding`), the
+/// system decodes already and the middleware does nothing.
 ///
-/// A cache stands above the layer: it keeps the decoded body under the entity tag of the compressed
-/// one, asks the server about it by that tag, and cuts ranges from the decoded body. A `Vary` that
-/// names `Accept-Encoding` makes no difference to it.
+/// A cache belongs above it: it stores the decoded body under the entity tag of the compressed one,
+/// validates it by that tag, and cuts ranges from the decoded body. A `Vary` that names
+/// `Accept-Encoding` makes no difference to it.
 ///
-/// Bodies fail with `decompressionFailed` where they are not what they claim to be or end early,
-/// and with `decompressionLimit` where they grow out of proportion.
+/// Bodies fail with `decompressionFailed` if they are malformed or end early, and with
+/// `decompressionLimit` if they exceed the limits.
 public struct ResponseDecompression: HTTPMiddleware, DeadlineKeeping {
     private let limits: DecompressionLimits
     private let isActive: Bool
 
-    /// Creates the layer for a transport with these features.
+    /// Creates the middleware for a transport with the given features.
     public init(
         for features: HTTPTransportFeatures,
         limits: DecompressionLimits = DecompressionLimits()

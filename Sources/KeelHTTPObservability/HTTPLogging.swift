@@ -6,41 +6,41 @@ public import KeelHTTP
 public import Logging
 internal import Synchronization
 
-/// Logs calls: one line for each, and its details at a lower level.
+/// An observer that logs one line per call, and its details at a lower level.
 ///
 /// ```swift
 /// configuration.observers.append(HTTPLogging(Logger(label: "api")))
 /// ```
 ///
-/// It is an observer of events, not a layer: it sees repetitions, redirects and cached answers as
-/// well as exchanges, and cannot slow a call down more than its log handler does. Targets lose
-/// their query; header fields are written only where asked for, and then redacted; bodies never.
-/// Errors are named by their code.
+/// As an observer of events rather than a middleware, it sees retries, redirects and cached
+/// responses as well as exchanges, and slows a call down no more than its log handler does. URLs
+/// lose their query; header fields are logged only on request, and redacted; bodies never. Errors
+/// are named by their code.
 public struct HTTPLogging: HTTPEventObserver {
-    /// The levels of the lines.
+    /// The log levels.
     public struct Levels: Sendable, Hashable {
-        /// A call that was answered, whatever the status below 500.
+        /// A call answered with a status below 500.
         public var answered: Logger.Level = .info
-        /// A call that was answered with a status from 500.
+        /// A call answered with a status of 500 or above.
         public var refused: Logger.Level = .warning
         /// A call that failed.
         public var failed: Logger.Level = .warning
-        /// A call that its caller cancelled.
+        /// A call that its caller canceled.
         public var cancelled: Logger.Level = .debug
-        /// What happens during a call.
+        /// The details of a call.
         public var details: Logger.Level = .debug
 
-        /// Creates the usual levels.
+        /// Creates the default levels.
         public init() {}
     }
 
-    /// Which header fields are written with the details.
+    /// The header fields logged with the details.
     public enum Fields: Sendable, Hashable {
         /// None.
         case none
-        /// Those of these names, redacted.
+        /// The fields with these names, redacted.
         case named(Set<HTTPField.Name>)
-        /// All of them, redacted.
+        /// All fields, redacted.
         case all
     }
 
@@ -50,13 +50,13 @@ public struct HTTPLogging: HTTPEventObserver {
     private let redactor: Redactor
     private let calls = OpenCalls()
 
-    /// Creates an observer that logs.
+    /// Creates an observer.
     ///
     /// - Parameters:
-    ///   - logger: Where to log; nil is a logger called `keel.http`.
-    ///   - levels: The levels of the lines.
-    ///   - fields: Which header fields are written with the details.
-    ///   - redactor: What takes secrets out of targets and fields.
+    ///   - logger: The logger; nil is a logger called `keel.http`.
+    ///   - levels: The log levels.
+    ///   - fields: The header fields logged with the details.
+    ///   - redactor: Removes secrets from URLs and fields.
     public init(
         _ logger: Logger? = nil,
         levels: Levels = Levels(),
@@ -147,7 +147,7 @@ public struct HTTPLogging: HTTPEventObserver {
 }
 
 extension HTTPCallSummary {
-    /// The code of the failure, or the status of a refusal, by OpenTelemetry's rules.
+    /// The code of the failure, or an error status, by OpenTelemetry's rules.
     var errorType: String? {
         switch outcome {
         case .pending: nil
@@ -157,14 +157,14 @@ extension HTTPCallSummary {
     }
 }
 
-/// The summaries of the calls under way.
+/// The summaries of the calls in progress.
 final class OpenCalls: Sendable {
-    // Enough for any app; a call whose end nobody tells must not stay forever.
+    // Enough for any app, and keeps calls whose end is never reported from piling up.
     private static let limit = 10_000
 
     private let calls = Mutex<[HTTPCallID: HTTPCallSummary]>([:])
 
-    /// Takes an event in; returns the summary of the call if it ended with this event.
+    /// Adds an event; returns the summary of the call if the event ended it.
     func add(_ event: HTTPEvent) -> HTTPCallSummary? {
         calls.withLock { calls in
             if case .started = event.moment {

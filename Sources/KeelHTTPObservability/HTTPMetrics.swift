@@ -6,21 +6,21 @@ internal import KeelCore
 internal import HTTPTypes
 internal import Synchronization
 
-/// Measures calls under the names of OpenTelemetry's semantic conventions for HTTP clients.
+/// An observer that measures calls under OpenTelemetry's semantic conventions for HTTP clients.
 ///
-/// For each request that is sent, so once for each attempt, redirect and hedge:
+/// For each request sent, so once per attempt, redirect and hedge:
 ///
-/// - `http.client.request.duration`, a timer, to the end of the body;
+/// - `http.client.request.duration`, a timer, until the end of the body;
 /// - `http.client.active_requests`, a meter;
 /// - `http.client.request.body.size` and `http.client.response.body.size`, recorders of bytes.
 ///
 /// For each call: `keel.http.client.call.duration`, a timer over attempts and pauses, and
-/// `keel.http.client.retries`, a counter. Dimensions are the method, the server, the status and
-/// the error's code: never a path, and of servers at most ``serverLimit``.
+/// `keel.http.client.retries`, a counter. Dimensions are the method, the server, the status and the
+/// error's code: never a path, and at most ``serverLimit`` servers.
 ///
-/// It is an observer of events. One instance may serve several clients.
+/// One instance may serve several clients.
 public final class HTTPMetrics: HTTPEventObserver {
-    /// How many servers have dimensions of their own; further ones are measured as `_OTHER`.
+    /// The number of servers with their own dimensions; any others are measured as `_OTHER`.
     public static let serverLimit = 100
 
     private struct Key: Hashable {
@@ -51,7 +51,7 @@ public final class HTTPMetrics: HTTPEventObserver {
     private let calls = OpenCalls()
     private let state = Mutex(State())
 
-    /// Creates an observer that measures; nil is swift-metrics' current factory at this moment.
+    /// Creates an observer; nil means swift-metrics' current factory.
     public init(_ factory: (any MetricsFactory)? = nil) {
         instruments = InstrumentCache(factory ?? MetricsSystem.factory)
     }
@@ -89,7 +89,7 @@ public final class HTTPMetrics: HTTPEventObserver {
             [("http.request.method", Self.method(head.method))]
             + serverDimensions(String((head.authority ?? "").split(separator: "@").last ?? ""))
             + [("url.scheme", head.scheme ?? "http")]
-        // An exchange whose end nobody hears of must not count as active for ever.
+        // An exchange whose end is never reported must not count as active forever.
         let forgotten = state.withLock { state in
             var forgotten: [Exchange] = []
             if state.exchanges.count >= 10_000 {
@@ -140,7 +140,8 @@ public final class HTTPMetrics: HTTPEventObserver {
         return [("server.address", server.host), ("server.port", server.port ?? "")]
     }
 
-    /// Methods outside of the registry would make a dimension without bounds.
+    /// Returns the method, or `_OTHER` for unregistered ones, which would make the dimension
+    /// unbounded.
     static func method(_ method: HTTPRequest.Method) -> String {
         let known: Set<HTTPRequest.Method> = [
             .get, .head, .post, .put, .delete, .connect, .options, .trace, .patch,
@@ -148,7 +149,7 @@ public final class HTTPMetrics: HTTPEventObserver {
         return known.contains(method) ? method.rawValue : "_OTHER"
     }
 
-    /// `HTTP/1.1` is written `1.1`, as the conventions want it.
+    /// Returns `1.1` for `HTTP/1.1`, as the conventions require.
     static func number(of version: String) -> String {
         version.hasPrefix("HTTP/") ? String(version.dropFirst(5)) : version
     }
@@ -173,7 +174,7 @@ struct ServerAddress {
     }
 }
 
-/// The instruments of a factory, each made once.
+/// The instruments of a factory, each created once.
 final class InstrumentCache: Sendable {
     private struct Made {
         var timers: [String: Metrics.Timer] = [:]

@@ -6,27 +6,27 @@ public import KeelHTTP
 internal import Synchronization
 public import Tracing
 
-/// Makes a span for each call or for each request that is sent, and tells servers about it.
+/// A middleware that creates a span for each call or each request sent, and propagates its context.
 ///
 /// ```swift
 /// configuration.middleware.insert(HTTPTracing(.call), at: 0)
 /// configuration.attemptMiddleware.append(HTTPTracing(.attempt))
 /// ```
 ///
-/// The span of a call covers its attempts and pauses; the spans of attempts are its children, of
-/// the kind `client`, and their context is written into the request by the tracer, usually as
-/// `traceparent` and `tracestate` (W3C Trace Context). Both last to the end of the body. Names and
-/// attributes follow OpenTelemetry's semantic conventions for HTTP client spans; targets lose
-/// their query, errors are recorded by their code.
+/// The span of a call covers its attempts and pauses. The spans of attempts are its children, of
+/// the kind `client`; the tracer writes their context into the request, usually as `traceparent`
+/// and `tracestate` (W3C Trace Context). Both last until the end of the body. Names and attributes
+/// follow OpenTelemetry's semantic conventions for HTTP client spans; URLs lose their query, and
+/// errors are recorded by their code.
 ///
-/// It is a layer and not an observer, because it changes requests and hands its context down with
-/// the task.
+/// A middleware rather than an observer, because it changes requests and passes its context down
+/// with the task.
 public struct HTTPTracing: HTTPMiddleware, DeadlineKeeping {
-    /// What a span stands for.
+    /// The unit that a span covers.
     public enum Scope: Sendable, Hashable {
-        /// The whole call; place it outermost.
+        /// The whole call; place the middleware outermost.
         case call
-        /// One request that is sent; place it innermost.
+        /// One request; place the middleware innermost.
         case attempt
     }
 
@@ -35,13 +35,13 @@ public struct HTTPTracing: HTTPMiddleware, DeadlineKeeping {
     private let redactor: Redactor
     private let isTrusted: @Sendable (HTTPRequest) -> Bool
 
-    /// Creates the layer.
+    /// Creates the middleware.
     ///
     /// - Parameters:
-    ///   - scope: What a span stands for.
-    ///   - tracer: Where to trace; nil is the tracer that is current at each call.
-    ///   - redactor: What takes secrets out of targets.
-    ///   - isTrusted: Which requests are told about the trace.
+    ///   - scope: The unit that a span covers.
+    ///   - tracer: The tracer; nil is the current tracer at each call.
+    ///   - redactor: Removes secrets from URLs.
+    ///   - isTrusted: Returns whether a request may carry the trace context.
     public init(
         _ scope: Scope,
         tracer: (any Tracer)? = nil,
@@ -77,7 +77,7 @@ public struct HTTPTracing: HTTPMiddleware, DeadlineKeeping {
             )
         }
         let traced = call
-        // Task-local values rethrow untyped; a result keeps the type.
+        // Task-local values rethrow untyped; a result preserves the type.
         let result = await InstrumentationContext.withValue(span.context) {
             do throws(TransportError) {
                 return Result<HTTPReply, TransportError>.success(try await next(traced))
@@ -106,7 +106,7 @@ public struct HTTPTracing: HTTPMiddleware, DeadlineKeeping {
     }
 }
 
-/// Writes a trace's context into header fields.
+/// An injector that writes a trace context into header fields.
 public struct HTTPFieldsInjector: Injector {
     /// Creates an injector.
     public init() {}
@@ -117,7 +117,7 @@ public struct HTTPFieldsInjector: Injector {
     }
 }
 
-/// A span that ends with its body, with a failure, or with its last user.
+/// A span that ends with its body, with a failure, or when it is released.
 private final class OpenSpan: Sendable {
     private let span: any Span
     private let state = Mutex<(bytes: Int64, hasEnded: Bool)>((0, false))
@@ -174,7 +174,7 @@ private final class OpenSpan: Sendable {
     func fail(_ error: TransportError) {
         guard !state.withLock({ $0.hasEnded }) else { return }
         span.attributes["error.type"] = error.code.name
-        // The message may name an address, and the cause is somebody else's text.
+        // The message may name an address, and the cause is foreign text.
         span.recordError(TransportError(error.code, phase: error.phase, processed: error.processed))
         span.setStatus(SpanStatus(code: .error, message: error.code.name))
         end()

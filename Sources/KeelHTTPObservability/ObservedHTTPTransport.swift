@@ -9,26 +9,26 @@ public import Metrics
 internal import Synchronization
 public import Tracing
 
-/// A transport that logs, measures and traces the exchanges it hands on.
+/// A transport that logs, measures and traces its exchanges.
 ///
-/// For a transport that is used without a client, or to see what remains of calls below a client's
-/// own layers. A client is better observed by its configuration, which knows of repetitions too:
-/// see `observe(logger:metrics:tracer:redactor:)`.
+/// For a transport used without a client, or to observe calls below a client's layers. To observe a
+/// client, including its retries, use its configuration: see
+/// `observe(logger:metrics:tracer:redactor:)`.
 public struct ObservedHTTPTransport<Upstream: HTTPTransport>: HTTPTransport {
     private let upstream: Upstream
     private let observers: [any HTTPEventObserver]
     private let tracing: HTTPTracing
     private let clock: any Clock<Duration>
 
-    /// Creates the decorator; `transport.observed()` is the usual way.
+    /// Creates the decorator; usually through `transport.observed()`.
     ///
     /// - Parameters:
-    ///   - upstream: The transport whose exchanges are observed.
-    ///   - logger: Where to log; nil is a logger called `keel.http`.
-    ///   - metrics: Where to measure; nil is swift-metrics' current factory at this moment.
-    ///   - tracer: Where to trace; nil is the tracer that is current at each call.
-    ///   - redactor: What takes secrets out.
-    ///   - clock: The clock that durations are measured on.
+    ///   - upstream: The observed transport.
+    ///   - logger: The logger; nil is a logger called `keel.http`.
+    ///   - metrics: The metrics factory; nil is swift-metrics' current factory.
+    ///   - tracer: The tracer; nil is the current tracer at each call.
+    ///   - redactor: Removes secrets.
+    ///   - clock: The clock for durations.
     public init(
         _ upstream: Upstream,
         logger: Logger? = nil,
@@ -69,7 +69,7 @@ extension ObservedHTTPTransport: LayeringTransport where Upstream: LayeringTrans
     package var clientLayers: [any HTTPMiddleware] { upstream.clientLayers }
 }
 
-/// Adds the end of the call to the events of an exchange, which is all there is of the call.
+/// Adds the end of a call to the events of its only exchange.
 private final class FinishingObserver: HTTPEventObserver {
     private let observers: [any HTTPEventObserver]
     private let status = Mutex(0)
@@ -94,7 +94,7 @@ private final class FinishingObserver: HTTPEventObserver {
     }
 }
 
-/// Hands what a transport tells to those who look at the call from above.
+/// Passes the events of the transport to the observers of the call.
 private struct ForwardingObserver: HTTPEventObserver {
     let call: HTTPCall
 
@@ -110,11 +110,11 @@ extension HTTPTransport {
     /// Logs, measures and traces exchanges; see ``ObservedHTTPTransport``.
     ///
     /// - Parameters:
-    ///   - logger: Where to log; nil is a logger called `keel.http`.
-    ///   - metrics: Where to measure; nil is swift-metrics' current factory at this moment.
-    ///   - tracer: Where to trace; nil is the tracer that is current at each call.
-    ///   - redactor: What takes secrets out.
-    ///   - clock: The clock that durations are measured on.
+    ///   - logger: The logger; nil is a logger called `keel.http`.
+    ///   - metrics: The metrics factory; nil is swift-metrics' current factory.
+    ///   - tracer: The tracer; nil is the current tracer at each call.
+    ///   - redactor: Removes secrets.
+    ///   - clock: The clock for durations.
     /// - Returns: The decorated transport.
     public func observed(
         logger: Logger? = nil,
@@ -137,14 +137,14 @@ extension HTTPTransport {
 extension NetworkClient.Configuration {
     /// Logs, measures and traces all calls of a client.
     ///
-    /// Call it after the other layers are in place: it adds a span around all of them and one
-    /// below all of them, and two observers.
+    /// Call it after adding all other layers: it adds two observers, a span around the layers and
+    /// one below them.
     ///
     /// - Parameters:
-    ///   - logger: Where to log; nil is a logger called `keel.http`.
-    ///   - metrics: Where to measure; nil is swift-metrics' current factory at this moment.
-    ///   - tracer: Where to trace; nil is the tracer that is current at each call.
-    ///   - redactor: What takes secrets out.
+    ///   - logger: The logger; nil is a logger called `keel.http`.
+    ///   - metrics: The metrics factory; nil is swift-metrics' current factory.
+    ///   - tracer: The tracer; nil is the current tracer at each call.
+    ///   - redactor: Removes secrets.
     public mutating func observe(
         logger: Logger? = nil,
         metrics: (any MetricsFactory)? = nil,
@@ -160,19 +160,19 @@ extension NetworkClient.Configuration {
 
 #else
 
-/// A transport that logs, measures and traces the exchanges it hands on.
+/// A transport that logs, measures and traces its exchanges.
 @available(*, unavailable, message: "Enable the 'Observability' trait of the keel package.")
 public struct ObservedHTTPTransport<Upstream: HTTPTransport>: Sendable {}
 
-/// Logs calls.
+/// An observer that logs calls.
 @available(*, unavailable, message: "Enable the 'Observability' trait of the keel package.")
 public struct HTTPLogging: Sendable {}
 
-/// Measures calls.
+/// An observer that measures calls.
 @available(*, unavailable, message: "Enable the 'Observability' trait of the keel package.")
 public struct HTTPMetrics: Sendable {}
 
-/// Traces calls.
+/// A middleware that traces calls.
 @available(*, unavailable, message: "Enable the 'Observability' trait of the keel package.")
 public struct HTTPTracing: Sendable {}
 

@@ -1,7 +1,7 @@
 public import KeelHTTP
 public import KeelSecrets
 
-/// Keeps the credentials of a session in a store of secrets.
+/// A store of a session's credentials in a secret store.
 ///
 /// ```swift
 /// let secrets = try await SecretStore.platformDefault(service: "com.example.notes", orElse: file)
@@ -12,17 +12,17 @@ public import KeelSecrets
 /// ```
 ///
 /// The credentials are one secret, as JSON: a save replaces all of them or nothing, and signing out
-/// removes the secret. Each session of an app needs a key of its own. What a store of secrets
-/// throws, a locked keyring for example, reaches the caller as the cause of an
-/// `AuthenticationError` with the code `storeFailed`; the credentials stay where they are.
+/// removes the secret. Each session of an app needs its own key. An error of the secret store, for
+/// example a locked keyring, becomes the cause of an `AuthenticationError` with the code
+/// `storeFailed`; the credentials remain stored.
 public struct SecretCredentialStore<Credentials: SessionCredentials & Codable>: CredentialStore {
     private let secrets: SecretStore
     private let key: String
 
-    /// Creates a store of credentials.
+    /// Creates a credential store.
     ///
     /// - Parameters:
-    ///   - secrets: What keeps them.
+    ///   - secrets: The secret store.
     ///   - key: The key of the secret.
     public init(_ secrets: SecretStore, key: String = "session") {
         self.secrets = secrets
@@ -48,7 +48,7 @@ public struct SecretCredentialStore<Credentials: SessionCredentials & Codable>: 
 }
 
 extension SecretCredentialStore: CustomStringConvertible, CustomReflectable {
-    /// Where the credentials are, and nothing of them.
+    /// The location of the credentials, without their contents.
     public var description: String { "credentials \(key) in \(secrets)" }
 
     public var customMirror: Mirror { Mirror(self, children: ["key": key]) }

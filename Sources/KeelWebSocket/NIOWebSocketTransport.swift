@@ -4,16 +4,16 @@ public import KeelHTTP
 
 /// A WebSocket transport on SwiftNIO, for Linux and Apple's systems.
 ///
-/// It speaks RFC 6455 over HTTP/1.1, with permessage-deflate (RFC 7692) on the system's zlib.
-/// Secure connections, TLS 1.2 or newer, check the certificate, the host's name and the
-/// `WebSocketConfiguration.pins`. Each connection is a socket of its own: there is no pool, and
-/// nothing to shut down.
+/// Speaks RFC 6455 over HTTP/1.1, with permessage-deflate (RFC 7692) on the system's zlib. Secure
+/// connections, TLS 1.2 or newer, verify the certificate, the host name and the
+/// `WebSocketConfiguration.pins`. Each connection has its own socket: there is no pool, and nothing
+/// to shut down.
 ///
-/// All connections of a process share up to four event loops, which the calls of an HTTP client do
-/// not run on. Messages are compressed there: a large one holds the other WebSockets of its loop up.
+/// All connections of a process share up to four event loops, separate from those of HTTP clients.
+/// Messages are compressed there, so a large one delays the other WebSockets of its loop.
 ///
-/// Used by itself, a transport knows nothing of the pins, credentials and observers of a
-/// `NetworkClient`: open WebSockets through `NetworkClient.webSocketTransport(over:)` to have them.
+/// On its own, a transport knows none of the pins, credentials and observers of a `NetworkClient`:
+/// open WebSockets through `NetworkClient.webSocketTransport(over:)` to apply them.
 ///
 /// ```swift
 /// let transport = NIOWebSocketTransport()
@@ -23,14 +23,14 @@ public import KeelHTTP
 /// }
 /// ```
 public struct NIOWebSocketTransport: WebSocketTransport {
-    /// The certificates that are trusted.
+    /// The trusted certificates.
     public struct Trust: Sendable, Hashable {
         let pem: [UInt8]?
 
-        /// The certificates that the system trusts.
+        /// Trusts the certificates that the system trusts.
         public static let system = Trust(pem: nil)
 
-        /// Only these certificates, in PEM format: for a server with a certificate of its own.
+        /// Trusts only these certificates, in PEM format, for servers with a private certificate.
         public static func only(pem: [UInt8]) -> Trust { Trust(pem: pem) }
     }
 
@@ -44,9 +44,9 @@ public struct NIOWebSocketTransport: WebSocketTransport {
     /// The certificates are read once, when the first secure connection is opened.
     ///
     /// - Parameters:
-    ///   - trust: Which certificates are trusted.
-    ///   - identity: The certificate for servers that ask for one.
-    ///   - clock: The clock that limits and pings are measured on.
+    ///   - trust: The trusted certificates.
+    ///   - identity: The certificate for servers that request one.
+    ///   - clock: The clock for timeouts and pings.
     public init(
         trust: Trust = .system,
         identity: Identity? = nil,
@@ -102,7 +102,7 @@ public struct NIOWebSocketTransport: WebSocketTransport {
     }
 }
 #else
-/// A WebSocket transport on SwiftNIO; it takes the trait `WebSocket`.
+/// A WebSocket transport on SwiftNIO; requires the trait `WebSocket`.
 @available(
     *,
     unavailable,

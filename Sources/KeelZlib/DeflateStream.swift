@@ -1,6 +1,6 @@
 internal import CKeelZlib
 
-/// One compression in the gzip format; not safe for use from two threads at once.
+/// A compression in the gzip format; not thread-safe.
 package final class DeflateStream {
     private let stream: UnsafeMutablePointer<z_stream>
     private let isOpen: Bool
@@ -27,9 +27,9 @@ package final class DeflateStream {
         stream.deallocate()
     }
 
-    /// Compresses bytes, or ends the compressed text with nil.
+    /// Compresses bytes, or ends the compressed data with nil.
     ///
-    /// - Returns: What there is by now, which may be nothing; nil if there was no memory.
+    /// - Returns: The output so far, possibly empty, or nil if memory is exhausted.
     package func deflate(_ input: ArraySlice<UInt8>?) -> [UInt8]? {
         guard isOpen else { return nil }
         var result: [UInt8] = []

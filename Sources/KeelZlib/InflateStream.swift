@@ -1,16 +1,16 @@
 internal import CKeelZlib
 
-/// Why compressed bytes cannot be read.
+/// A failure to decompress.
 package enum InflateFailure: Error {
-    /// They are not in their format, or more follows than belongs to them.
+    /// The bytes do not have the format, or extra bytes follow.
     case corrupt
-    /// They end too early.
+    /// The bytes end too early.
     case truncated
 }
 
-/// One decompression, with its window; not safe for use from two threads at once.
+/// A decompression with its window; not thread-safe.
 package final class InflateStream {
-    // zlib keeps the address of the stream inside its state: it must not move.
+    // zlib keeps the address of the stream in its state, so the stream must not move.
     private let stream: UnsafeMutablePointer<z_stream>
     private var isOpen = false
 
@@ -25,7 +25,7 @@ package final class InflateStream {
         stream.deallocate()
     }
 
-    /// Begins to read a format, or a further member of it.
+    /// Starts a format, or a further member of it.
     package func open(_ format: DeflateFormat) throws(InflateFailure) {
         if isOpen {
             guard inflateReset2(stream, format.windowBits) == Z_OK else { throw .corrupt }
@@ -38,12 +38,12 @@ package final class InflateStream {
         isOpen = true
     }
 
-    /// Reads bytes until they are used up, the output is full, or the compressed text ends.
+    /// Decompresses until the input is used up, the output is full, or the compressed data ends.
     ///
     /// - Parameters:
-    ///   - input: The bytes to read; what is not used stays.
-    ///   - limit: The most bytes to give.
-    /// - Returns: The bytes, and whether the compressed text has ended.
+    ///   - input: The bytes to read; unused bytes remain.
+    ///   - limit: The maximum number of bytes to return.
+    /// - Returns: The output, and whether the compressed data has ended.
     /// - Throws: `corrupt`.
     package func inflate(
         _ input: inout ArraySlice<UInt8>,
@@ -53,7 +53,7 @@ package final class InflateStream {
         var used = 0
         let output = [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
             input.withUnsafeBufferPointer { bytes in
-                // zlib only reads from it, though its type does not say so.
+                // zlib only reads through this pointer, despite its type.
                 stream.pointee.next_in = UnsafeMutablePointer(mutating: bytes.baseAddress)
                 stream.pointee.avail_in = UInt32(bytes.count)
                 stream.pointee.next_out = buffer.baseAddress
@@ -66,7 +66,7 @@ package final class InflateStream {
         }
         input = input.dropFirst(used)
         switch status {
-        // With no progress possible, zlib reports a buffer error, which is none here.
+        // Without progress zlib reports a buffer error, which is not one here.
         case Z_OK, Z_BUF_ERROR: return (output, false)
         case Z_STREAM_END: return (output, true)
         default: throw .corrupt

@@ -4,29 +4,28 @@ import KeelHTTP
 extension WebSocketDeflate {
     static let extensionName = "permessage-deflate"
 
-    /// The values that a window may have.
+    /// The valid window sizes, in bits.
     static let windows = 8...15
 
-    /// The offer as it stands in the request (RFC 7692 section 7.1).
+    /// The text of the offer in the request (RFC 7692 section 7.1).
     var offer: String {
         var text = Self.extensionName
         if serverForgetsContext { text += "; server_no_context_takeover" }
         if clientForgetsContext { text += "; client_no_context_takeover" }
         if serverWindowBits < 15 { text += "; server_max_window_bits=\(serverWindowBits)" }
-        // Without a value it says that the server may choose.
+        // Without a value, the server may choose.
         text += "; client_max_window_bits"
         if clientWindowBits < 15 { text += "=\(clientWindowBits)" }
         return text
     }
 
-    /// Checks the offer itself.
     var isValid: Bool {
         Self.windows.contains(clientWindowBits) && Self.windows.contains(serverWindowBits)
             && (1...9).contains(level)
     }
 }
 
-/// What both sides agreed on for compression.
+/// The compression parameters agreed on by both sides.
 struct DeflateAgreement: Equatable, Sendable {
     var clientWindowBits: Int
     var serverWindowBits: Int
@@ -35,7 +34,7 @@ struct DeflateAgreement: Equatable, Sendable {
 
     /// Reads the server's answer to an offer (RFC 7692 sections 5 and 7.1).
     ///
-    /// - Throws: The reason why the answer is not one to this offer.
+    /// - Throws: The reason the answer does not match the offer.
     init(_ answer: ExtensionHeader, to offer: WebSocketDeflate) throws(AnswerFlaw) {
         clientWindowBits = offer.clientWindowBits
         serverWindowBits = 15
@@ -65,7 +64,7 @@ struct DeflateAgreement: Equatable, Sendable {
     }
 
     private static func window(_ value: String?, upTo limit: Int) throws(AnswerFlaw) -> Int {
-        // Only the digits, without a sign or leading zeros (section 7.1.2.1).
+        // Digits only, without a sign or leading zeros (section 7.1.2.1).
         guard let value, let bits = Int(value), "\(bits)" == value,
             WebSocketDeflate.windows.contains(bits), bits <= limit
         else { throw AnswerFlaw("The server names a window of a size that was not offered.") }
@@ -73,7 +72,7 @@ struct DeflateAgreement: Equatable, Sendable {
     }
 }
 
-/// Why the server's agreement to open a connection does not count.
+/// The reason a server's answer to the opening handshake is invalid.
 struct AnswerFlaw: Error, Equatable {
     let text: String
 

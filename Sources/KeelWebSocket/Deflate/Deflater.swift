@@ -2,7 +2,7 @@
 import CKeelZlib
 import KeelHTTP
 
-/// Compresses the messages of this side (RFC 7692 section 7.2.1).
+/// Compresses outgoing messages (RFC 7692 section 7.2.1).
 ///
 /// Not `Sendable`: it belongs to one connection.
 final class Deflater {
@@ -17,8 +17,8 @@ final class Deflater {
             stream,
             Int32(min(9, max(1, level))),
             Z_DEFLATED,
-            // zlib refuses 8 for raw data. With 9 it looks back 512 - 262 = 250 bytes at the most,
-            // which a window of 256 bytes holds.
+            // zlib refuses 8 for raw data. With 9 it looks back at most 512 - 262 = 250 bytes,
+            // which fit into a window of 256 bytes.
             Int32(-max(9, windowBits)),
             8,
             Z_DEFAULT_STRATEGY,
@@ -33,9 +33,8 @@ final class Deflater {
         stream.deallocate()
     }
 
-    /// Compresses a whole message.
     func deflate(_ message: UnsafeRawBufferPointer) -> [UInt8] {
-        // zlib has nothing to flush for it; this is the empty message of section 7.2.3.6.
+        // zlib has nothing to flush; this is the empty message of section 7.2.3.6.
         guard let start = message.baseAddress, !message.isEmpty else { return [0] }
         stream.pointee.next_in = UnsafeMutableRawPointer(mutating: start)
             .assumingMemoryBound(to: UInt8.self)

@@ -1,5 +1,5 @@
 #if WebSocket
-/// One extension of a `Sec-WebSocket-Extensions` field, with its parameters (RFC 6455 section 9.1).
+/// An extension in a `Sec-WebSocket-Extensions` field, with its parameters (RFC 6455 section 9.1).
 struct ExtensionHeader: Equatable, Sendable {
     struct Parameter: Equatable, Sendable {
         var name: String
@@ -15,13 +15,13 @@ struct ExtensionHeader: Equatable, Sendable {
         }
     }
 
-    /// Reads the values of all fields of that name; nil if one of them is not well-formed.
+    /// Reads the values of all fields of that name; nil if any is malformed.
     static func parse(_ values: [String]) -> [ExtensionHeader]? {
         var found: [ExtensionHeader] = []
         for value in values {
             var scanner = TokenScanner(value)
             repeat {
-                // RFC 9110 section 5.6.1.2: empty elements of a list are skipped.
+                // Empty list elements are skipped (RFC 9110 section 5.6.1.2).
                 if scanner.peek() == UInt8(ascii: ",") || scanner.isAtEnd { continue }
                 guard let name = scanner.token() else { return nil }
                 var header = ExtensionHeader(name: name, parameters: [])
@@ -42,7 +42,7 @@ struct ExtensionHeader: Equatable, Sendable {
     }
 }
 
-/// Reads the tokens of a header field (RFC 9110 section 5.6.2).
+/// A scanner for the tokens of a header field (RFC 9110 section 5.6.2).
 struct TokenScanner {
     private var rest: ArraySlice<UInt8>
 
@@ -79,7 +79,7 @@ struct TokenScanner {
         var text: [UInt8] = []
         while var byte = rest.popFirst() {
             if byte == UInt8(ascii: "\"") {
-                // What stands in quotes must be a token all the same.
+                // The quoted text must be a token as well.
                 guard !text.isEmpty, text.allSatisfy(Self.isTokenByte) else { return nil }
                 return String(decoding: text, as: UTF8.self)
             }

@@ -4,8 +4,8 @@ import KeelHTTP
 
 /// Decompresses the messages of a server (RFC 7692 section 7.2.2).
 ///
-/// Not `Sendable`: it belongs to one connection. zlib keeps a pointer to the stream's state, so the
-/// state has a place of its own in memory.
+/// Not `Sendable`: it belongs to one connection. zlib keeps a pointer to the stream's state, which
+/// therefore needs a stable address.
 final class Inflater {
     private let stream: UnsafeMutablePointer<z_stream>
     private let output: UnsafeMutableRawBufferPointer
@@ -14,10 +14,10 @@ final class Inflater {
     private var consumed = 0
     private var produced = 0
 
-    /// How much of a message may appear before its ratio counts.
+    /// The size up to which a message's ratio is not checked.
     static let ratioAllowance = 64 << 10
 
-    /// The end that a sender takes off each message.
+    /// The end that a sender removes from each message.
     private static let tail: [UInt8] = [0x00, 0x00, 0xff, 0xff]
 
     init(windowBits: Int, forgetsContext: Bool, maximumRatio: Int?) {
@@ -26,7 +26,7 @@ final class Inflater {
         output = .allocate(byteCount: 16 << 10, alignment: 1)
         self.forgetsContext = forgetsContext
         self.maximumRatio = maximumRatio
-        // Below zero: raw data, without the header and checksum of the zlib format.
+        // A negative value selects raw data, without zlib's header and checksum.
         let result = inflateInit2_(
             stream,
             Int32(-windowBits),
@@ -42,9 +42,9 @@ final class Inflater {
         output.deallocate()
     }
 
-    /// Decompresses the next bytes of a message and hands the result to `take`, piece by piece.
+    /// Decompresses the next bytes of a message, and passes the result to `take` in pieces.
     ///
-    /// An error of `take` stops it: what lies behind is never decompressed.
+    /// An error of `take` stops it before anything else is decompressed.
     func inflate(
         _ input: UnsafeRawBufferPointer,
         _ take: (UnsafeRawBufferPointer) throws(Violation) -> Void
@@ -68,7 +68,7 @@ final class Inflater {
             case Z_OK: break
             case Z_BUF_ERROR: return
             case Z_STREAM_END:
-                // A sender may end a block for good (section 7.2.3.4). The window stays in force.
+                // A sender may end a block for good (section 7.2.3.4). The window stays valid.
                 inflateResetKeep(stream)
             default:
                 throw .protocolError("A message is compressed wrongly.")
@@ -76,7 +76,7 @@ final class Inflater {
         } while stream.pointee.avail_in > 0 || stream.pointee.avail_out == 0
     }
 
-    /// Ends a message and hands what is left of it to `take`.
+    /// Ends a message, and passes the rest of it to `take`.
     func finishMessage(
         _ take: (UnsafeRawBufferPointer) throws(Violation) -> Void
     ) throws(Violation) {

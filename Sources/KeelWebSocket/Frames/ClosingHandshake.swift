@@ -19,14 +19,13 @@ extension WebSocketClose {
         self.init(code, reason: String(decoding: payload[2...], as: UTF8.self))
     }
 
-    /// The payload of a Close frame.
     var payload: [UInt8] {
         guard code != .noStatus else { return [] }
         return [UInt8(code.rawValue >> 8), UInt8(code.rawValue & 0xff)] + Array(reason.utf8)
     }
 }
 
-/// Which Close frames have passed, and which one is due (RFC 6455 sections 5.5.1 and 7.1).
+/// The state of the closing handshake (RFC 6455 sections 5.5.1 and 7.1).
 struct ClosingHandshake: Equatable, Sendable {
     private(set) var sent: WebSocketClose?
     private(set) var received: WebSocketClose?
@@ -35,28 +34,28 @@ struct ClosingHandshake: Equatable, Sendable {
     /// Whether messages and pings may still be sent.
     var allowsSending: Bool { sent == nil && received == nil && !hasFailed }
 
-    /// Whether what arrives still counts.
+    /// Whether received frames still count.
     var allowsReceiving: Bool { received == nil && !hasFailed }
 
-    /// Whether both Close frames have passed.
+    /// Whether both Close frames were exchanged.
     var isComplete: Bool { sent != nil && received != nil }
 
-    /// Closes from this side; returns what to send, or nil if a Close frame was sent before.
+    /// Closes from this side; returns the frame to send, or nil if one was sent before.
     mutating func close(_ close: WebSocketClose) -> WebSocketClose? {
         guard sent == nil else { return nil }
         sent = close
         return close
     }
 
-    /// Takes the peer's Close frame; returns the answer, or nil if none is due.
+    /// Handles the peer's Close frame; returns the answer, or nil if none is due.
     ///
-    /// The answer repeats the code and leaves the reason out: that is the peer's own.
+    /// The answer repeats the peer's code but not its reason.
     mutating func receive(_ close: WebSocketClose) -> WebSocketClose? {
         received = close
         return self.close(WebSocketClose(close.code))
     }
 
-    /// Fails the connection; returns what to send, or nil if a Close frame was sent before.
+    /// Fails the connection; returns the frame to send, or nil if one was sent before.
     mutating func fail(_ violation: Violation) -> WebSocketClose? {
         hasFailed = true
         return close(WebSocketClose(violation.closeCode, reason: violation.text))

@@ -1,7 +1,7 @@
 #if WebSocket
 import KeelHTTP
 
-/// What a frame carries (RFC 6455 section 5.2).
+/// The opcode of a frame (RFC 6455 section 5.2).
 enum Opcode: UInt8, Sendable {
     case continuation = 0
     case text = 1
@@ -13,7 +13,7 @@ enum Opcode: UInt8, Sendable {
     var isControl: Bool { rawValue & 8 != 0 }
 }
 
-/// The beginning of a frame that a server sent, checked against what a single frame may look like.
+/// The header of a server's frame, checked against the rules for single frames.
 struct FrameHeader: Equatable, Sendable {
     var opcode: Opcode
     var isFinal: Bool
@@ -21,18 +21,18 @@ struct FrameHeader: Equatable, Sendable {
     var isCompressed: Bool
     var payloadLength: Int
 
-    /// The most bytes that the payload of a control frame may have.
+    /// The maximum payload of a control frame, in bytes.
     static let maximumControlLength = 125
 
     /// Reads the header at the beginning of `bytes`.
     ///
-    /// A flaw is reported as soon as the byte that shows it is there, so that nobody waits for the
-    /// rest of a frame that will be refused.
+    /// A violation is reported at the first byte that shows it, without waiting for the rest of a
+    /// frame that will be refused.
     ///
     /// - Parameters:
-    ///   - bytes: What has arrived; may end anywhere.
+    ///   - bytes: The received bytes, which may end anywhere.
     ///   - allowsCompression: Whether permessage-deflate was agreed on.
-    /// - Returns: The header and how many bytes it has, or nil if bytes are missing.
+    /// - Returns: The header and its length, or nil if bytes are missing.
     /// - Throws: A violation of RFC 6455 section 5.
     static func read(
         _ bytes: UnsafeRawBufferPointer,
@@ -80,11 +80,11 @@ struct FrameHeader: Equatable, Sendable {
     }
 }
 
-/// What the peer did that ends the connection.
+/// A violation by the peer that ends the connection.
 struct Violation: Error, Equatable {
-    /// What the app is told.
+    /// The code reported to the app.
     let code: WebSocketError.Code
-    /// What the peer is told.
+    /// The code sent to the peer.
     let closeCode: WebSocketCloseCode
     let text: String
 

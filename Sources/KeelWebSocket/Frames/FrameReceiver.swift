@@ -1,7 +1,7 @@
 #if WebSocket
 import KeelHTTP
 
-/// Something that the peer said.
+/// A message or control frame of the peer.
 enum ReceivedEvent: Equatable, Sendable {
     case message(WebSocketMessage)
     case ping([UInt8])
@@ -9,10 +9,10 @@ enum ReceivedEvent: Equatable, Sendable {
     case close(WebSocketClose)
 }
 
-/// Turns the bytes of a server into events, one at a time, under the rules of RFC 6455.
+/// Parses the bytes of a server into events, one at a time, under the rules of RFC 6455.
 ///
-/// Bytes that nobody has asked about stay as they are: a caller that stops calling `next()` stops
-/// all work and all growth but that of the bytes it goes on handing in.
+/// Parsing happens only in `next()`: without calls, work and memory stop growing except for
+/// appended bytes.
 struct FrameReceiver {
     private enum Stage {
         case header
@@ -36,7 +36,7 @@ struct FrameReceiver {
         )
     }
 
-    /// Takes bytes that have arrived; those after a Close frame are dropped.
+    /// Appends received bytes; drops those after a Close frame.
     mutating func append(_ bytes: UnsafeRawBufferPointer) {
         if case .ended = stage { return }
         if position > 0 {
@@ -83,7 +83,7 @@ struct FrameReceiver {
     private mutating func readHeader() throws(Violation) -> FrameHeader? {
         let allowsCompression = assembly.inflater != nil
         let position = position
-        // `withUnsafeBytes` does not keep the type of an error; a result does.
+        // `withUnsafeBytes` does not preserve typed errors; a result does.
         let found = try input.withUnsafeBytes { bytes in
             Result { () throws(Violation) in
                 try FrameHeader.read(
@@ -104,7 +104,7 @@ struct FrameReceiver {
     private mutating func take(_ count: Int, of header: FrameHeader) throws(Violation) {
         defer {
             position += count
-            // Nothing is moved while there is more to read, and nothing kept once there is not.
+            // Bytes are not moved while there is more to read, nor kept when there is not.
             if position == input.count {
                 input.removeAll(keepingCapacity: input.count <= 64 << 10)
                 position = 0

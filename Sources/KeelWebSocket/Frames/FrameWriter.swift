@@ -1,17 +1,17 @@
 #if WebSocket
 /// Writes the frames of a client, which are masked (RFC 6455 section 5.3).
 enum FrameWriter {
-    /// The most bytes that a header has, the masking key included.
+    /// The maximum length of a header, including the masking key.
     static let maximumHeaderLength = 14
 
     /// Writes one frame.
     ///
     /// - Parameters:
-    ///   - header: What the frame is; its payload length is that of `payload`.
+    ///   - header: The header; its payload length is that of `payload`.
     ///   - payload: The bytes to mask and send.
-    ///   - key: The masking key; must not be predictable.
-    ///   - target: Where to write; takes `maximumHeaderLength` more bytes than the payload has.
-    /// - Returns: How many bytes were written.
+    ///   - key: The masking key; must be unpredictable.
+    ///   - target: The destination, `maximumHeaderLength` bytes larger than the payload.
+    /// - Returns: The number of bytes written.
     static func write(
         _ header: FrameHeader,
         _ payload: UnsafeRawBufferPointer,

@@ -1,12 +1,12 @@
 #if WebSocket
 import KeelHTTP
 
-/// Puts the payloads of data frames together to messages, within the limits.
+/// Assembles the payloads of data frames into messages, within the limits.
 ///
-/// Text is checked and compressed data inflated as it arrives: a message that is too large or not
-/// UTF-8 is refused at the byte that shows it, never held whole.
+/// Text is validated and compressed data inflated as it arrives, so that a message that is too
+/// large or not UTF-8 is refused at the first offending byte.
 struct MessageAssembly {
-    /// The limit on the size of a message, in bytes after decompression.
+    /// The maximum size of a message, in bytes after decompression.
     let maximumMessageSize: Int
     let inflater: Inflater?
 
@@ -20,7 +20,6 @@ struct MessageAssembly {
         self.inflater = inflater
     }
 
-    /// Takes the header of a data frame.
     mutating func begin(_ header: FrameHeader) throws(Violation) {
         if header.opcode == .continuation {
             guard kind != nil else {
@@ -37,18 +36,17 @@ struct MessageAssembly {
             throw tooLarge
         }
         if !isCompressed {
-            // Memory follows what has arrived, not what was announced.
+            // Memory follows the received bytes, not the announced length.
             bytes.reserveCapacity(bytes.count + min(header.payloadLength, 64 << 10))
         }
     }
 
-    /// Takes the next bytes of the payload.
     mutating func append(_ payload: UnsafeRawBufferPointer) throws(Violation) {
         guard isCompressed, let inflater else { return try take(payload) }
         try inflater.inflate(payload) { (piece) throws(Violation) in try take(piece) }
     }
 
-    /// Takes the end of a frame; returns the message if the frame was its last.
+    /// Ends a frame; returns the message if the frame was its last.
     mutating func end(_ header: FrameHeader) throws(Violation) -> WebSocketMessage? {
         guard header.isFinal else { return nil }
         if isCompressed, let inflater {

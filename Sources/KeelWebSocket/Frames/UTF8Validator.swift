@@ -1,18 +1,18 @@
 #if WebSocket
-/// Checks text piece by piece, so that bad text fails at its first bad byte.
+/// An incremental UTF-8 validator that fails at the first invalid byte.
 ///
-/// It accepts exactly the well-formed sequences of The Unicode Standard, table 3-7: no overlong
-/// forms, no surrogates, nothing beyond U+10FFFF.
+/// Accepts exactly the well-formed sequences of The Unicode Standard, table 3-7: no overlong forms,
+/// no surrogates, nothing beyond U+10FFFF.
 struct UTF8Validator: Equatable, Sendable {
-    /// How many continuation bytes the character under way still needs.
+    /// The number of missing continuation bytes of the current character.
     private var missing = 0
-    /// What the next continuation byte may be; only the second byte of a character is narrowed.
+    /// The valid range of the next continuation byte; only a character's second byte is narrowed.
     private var next: ClosedRange<UInt8> = 0x80...0xbf
 
     /// Whether the text so far ends with a whole character.
     var isComplete: Bool { missing == 0 }
 
-    /// Takes the next bytes of the text.
+    /// Validates the next bytes of the text.
     ///
     /// - Returns: Whether the text can still become valid.
     mutating func accept(_ bytes: UnsafeRawBufferPointer) -> Bool {

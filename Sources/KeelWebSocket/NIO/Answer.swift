@@ -2,10 +2,10 @@
 import KeelHTTP
 import Synchronization
 
-/// A result that one task waits for and whoever comes first gives.
+/// A result that one task waits for and the first caller provides.
 ///
-/// Cancelling the waiting task, and the end of its patience, are results too: the giver who comes
-/// too late is told so and cleans up.
+/// Cancellation of the waiting task and a timeout are results as well: a provider that comes later
+/// is told so and cleans up.
 final class Answer<Value: Sendable>: Sendable {
     typealias Outcome = Result<Value, WebSocketError>
 
@@ -17,7 +17,7 @@ final class Answer<Value: Sendable>: Sendable {
 
     private let state = Mutex(State.open)
 
-    /// Gives the result; returns false if there was one already.
+    /// Provides the result; returns false if there is one already.
     @discardableResult
     func give(_ outcome: Outcome) -> Bool {
         let (isFirst, waiter) = state.withLock { state in
@@ -42,7 +42,7 @@ final class Answer<Value: Sendable>: Sendable {
         }
     }
 
-    /// Waits for the result; to be called once.
+    /// Waits for the result; may be called once.
     func wait() async -> Outcome {
         await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in
@@ -58,7 +58,7 @@ final class Answer<Value: Sendable>: Sendable {
         }
     }
 
-    /// Waits for the result, and gives `expired` as the result when the time is up.
+    /// Waits for the result; after the limit, the result is `expired`.
     func wait(
         upTo limit: Duration,
         on clock: any Clock<Duration>,

@@ -3,17 +3,16 @@ import KeelHTTP
 import NIOCore
 import Synchronization
 
-/// The messages between the event loop, which brings them, and the task that reads them.
+/// The queue of messages from the event loop to the reading task.
 ///
-/// It says when it is full, so that the socket is left unread, and when it has room again.
+/// Signals when it is full, so that the socket is not read, and when it has room again.
 final class MessageMailbox: Sendable {
     typealias Reader = Answer<WebSocketMessage?>
 
-    /// How the connection ended.
     enum End: Sendable {
-        /// With the peer's Close frame.
+        /// Ended by the peer's Close frame.
         case closedByPeer(WebSocketClose)
-        /// With this side's.
+        /// Ended by this side's Close frame.
         case closedHere
         case failed(WebSocketError)
 
@@ -26,7 +25,7 @@ final class MessageMailbox: Sendable {
             }
         }
 
-        /// What a call that comes too late is told.
+        /// The error of later calls.
         var error: WebSocketError {
             switch self {
             case .closedByPeer(let close): WebSocketError(closedBy: close)
@@ -36,17 +35,16 @@ final class MessageMailbox: Sendable {
         }
     }
 
-    /// What a reader finds.
     enum Taken {
         case outcome(Reader.Outcome)
-        /// A message, and the mailbox has room again since it was taken.
+        /// A message whose removal gave a full mailbox room again.
         case lastStraw(WebSocketMessage)
-        /// Nothing: the result will be given to the reader.
+        /// No message yet: the reader will get the result.
         case nothing
     }
 
     private struct State {
-        /// A buffer that forgets what is taken out of it: a slice of an array would not.
+        /// Releases removed elements, unlike a slice of an array.
         var messages = CircularBuffer<WebSocketMessage>()
         var bytes = 0
         var isFull = false
@@ -57,21 +55,21 @@ final class MessageMailbox: Sendable {
     private let capacity: Int
     private let state = Mutex(State())
 
-    /// Counts the arrivals of bytes: the peer's signs of life.
+    /// The number of arrivals of bytes, which show that the peer is alive.
     let arrivals = Atomic<Int>(0)
 
-    /// What a message takes besides its bytes, so that empty ones do not pile up without end.
+    /// The overhead per message, which bounds the number of empty messages.
     private static let overhead = 64
 
     init(capacity: Int) { self.capacity = max(1, capacity) }
 
-    /// Whether the socket is to be left unread.
+    /// Whether the socket must not be read.
     var isFull: Bool { state.withLock { $0.isFull } }
 
-    /// How the connection ended; nil while it has not.
+    /// The end of the connection; nil while it is open.
     var end: End? { state.withLock { $0.end } }
 
-    /// Takes a message in; returns whether there is room for another.
+    /// Adds a message; returns whether there is room for another.
     func deliver(_ message: WebSocketMessage) -> Bool {
         state.withLock { state in
             guard state.end == nil else { return true }
@@ -83,9 +81,9 @@ final class MessageMailbox: Sendable {
         }
     }
 
-    /// Ends the mailbox.
+    /// Ends the mailbox; only the first end counts.
     ///
-    /// Messages that are in it can still be read. Only the first end counts.
+    /// Messages in the mailbox can still be read.
     func finish(_ end: End) {
         state.withLock { state in
             guard state.end == nil else { return }
@@ -94,7 +92,7 @@ final class MessageMailbox: Sendable {
         }
     }
 
-    /// Ends the mailbox at once: what is in it is dropped, and any earlier end replaced.
+    /// Ends the mailbox at once, dropping its messages and replacing an earlier orderly end.
     func abort(_ error: WebSocketError) {
         state.withLock { state in
             if case .failed? = state.end { return }
@@ -106,7 +104,7 @@ final class MessageMailbox: Sendable {
         }
     }
 
-    /// Takes the next message out, or leaves `reader` waiting for it.
+    /// Removes the next message, or leaves `reader` waiting for it.
     func take(_ reader: Reader) -> Taken {
         state.withLock { state in
             if let message = state.messages.popFirst() {

@@ -52,8 +52,8 @@ final class NIOWebSocketChannel: WebSocketChannel {
             }
             return try await sent.wait().get()
         }
-        // Waiting would cost a change of threads. Whatever ends the connection is told by the next
-        // call.
+        // Waiting would cost a change of threads. The next call reports whatever ends the
+        // connection.
         onLoop { [backlog] handler in
             handler.send(message) { _ in backlog.leave(count) }
         }
@@ -91,20 +91,20 @@ final class NIOWebSocketChannel: WebSocketChannel {
             else: WebSocketError(.closed)
         )
         guard case .failure(let error) = outcome else {
-            // Cancelling drops the connection, and the loop may hear of that before it hears of
-            // this call: it then finds nothing left to close.
+            // Cancellation drops the connection, and the loop may process that first and then find
+            // nothing left to close.
             if let error = mailbox.end?.error, error.code == .cancelled { throw error }
             return
         }
         if error.code == .cancelled { throw error }
-        // Not only on the loop: the next call must find the end.
+        // Here as well as on the loop, because the next call must find the end.
         mailbox.abort(.closedHere)
         onLoop { $0.abort(.closedHere, nil) }
     }
 
-    // MARK: Life
+    // MARK: Lifetime
 
-    /// Pings the peer now and then, and drops the connection when it is silent; ends with its task.
+    /// Pings the peer at intervals, and drops a silent connection; ends with its task.
     func watch() async {
         guard let interval = configuration.pingInterval else { return }
         let patience = configuration.pongTimeout
@@ -128,8 +128,8 @@ final class NIOWebSocketChannel: WebSocketChannel {
         let hungUp = Answer<Void>()
         channel.closeFuture.whenComplete { _ in hungUp.give(.success(())) }
         onLoop { $0.close(close) }
-        // The server hangs up first, so that its port is not the one that waits out the connection
-        // (RFC 6455 section 7.1.1).
+        // The server closes the socket first, so that its side is in TIME_WAIT (RFC 6455 section
+        // 7.1.1).
         _ = await hungUp.wait(
             upTo: configuration.closeTimeout,
             on: clock,
@@ -138,9 +138,9 @@ final class NIOWebSocketChannel: WebSocketChannel {
         channel.close(promise: nil)
     }
 
-    /// Drops the connection: every call that waits ends with `error`.
+    /// Drops the connection; every waiting call ends with `error`.
     func abort(_ error: WebSocketError) {
-        // Not only on the loop: the reader must not find one more message.
+        // Here as well as on the loop, because the reader must not find another message.
         mailbox.abort(error)
         onLoop { $0.abort(error, WebSocketClose(.goingAway)) }
     }

@@ -5,10 +5,10 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// The TLS context of a transport, made when its first secure connection is opened.
+/// The TLS context of a transport, created when its first secure connection is opened.
 ///
-/// Reading the authorities that a system trusts takes milliseconds. It happens once, and on a thread
-/// that may block.
+/// Reading the system's trusted authorities takes milliseconds. It happens once, on a thread that
+/// may block.
 final class SecureContext: Sendable {
     private let trust: NIOWebSocketTransport.Trust
     private let identity: NIOWebSocketTransport.Identity?
@@ -66,9 +66,9 @@ extension NIOWebSocketTransport {
         /// Creates an identity from PEM texts (RFC 7468).
         ///
         /// - Parameters:
-        ///   - chain: The certificate and the ones above it, in this order.
-        ///   - key: The private key, not encrypted.
-        /// - Throws: `TransportError.Code.invalidConfiguration` if one of them cannot be read.
+        ///   - chain: The certificate, followed by its issuers in order.
+        ///   - key: The private key, unencrypted.
+        /// - Throws: `TransportError.Code.invalidConfiguration` if either cannot be read.
         public init(
             chainPEM chain: some Sequence<UInt8>,
             keyPEM key: some Sequence<UInt8>
@@ -85,7 +85,7 @@ extension NIOWebSocketTransport {
             do {
                 self.key = try NIOSSLPrivateKey(bytes: Array(key), format: .pem)
             } catch {
-                // Its text might quote the key, so the cause is not kept.
+                // The error's text might quote the key, so it is not kept as the cause.
                 throw TransportError(
                     .invalidConfiguration,
                     "The private key is not in the PEM format, or it is encrypted."
@@ -96,7 +96,7 @@ extension NIOWebSocketTransport {
 }
 
 extension NIOWebSocketTransport.Identity: CustomStringConvertible, CustomReflectable {
-    /// A word without any part of the key.
+    /// A fixed word that reveals nothing of the key.
     public var description: String { "identity" }
 
     public var customMirror: Mirror { Mirror(self, children: [:]) }

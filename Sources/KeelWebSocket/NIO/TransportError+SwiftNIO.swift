@@ -6,7 +6,7 @@ import NIOPosix
 import NIOSSL
 
 extension TransportError {
-    /// Creates the error that a failure of SwiftNIO means, where it does not tell more itself.
+    /// Maps a failure of SwiftNIO; `phase` applies where the failure implies none.
     init(fromSwiftNIO error: any Error, during phase: Phase) {
         switch error {
         case let error as TransportError: self = error
@@ -30,7 +30,7 @@ extension TransportError {
     }
 
     private init(connecting error: NIOConnectionError) {
-        // Each address had its own failure; the first is that of the preferred address.
+        // Each address has its own failure; the first is that of the preferred address.
         if let failure = error.connectionErrors.first {
             self.init(fromSwiftNIO: failure.error, during: .connect)
         } else if let lookup = error.dnsAError ?? error.dnsAAAAError {
@@ -49,7 +49,7 @@ extension TransportError {
         case .uncleanShutdown:
             self.init(.connectionLost, phase: phase, cause: error)
         case .handshakeFailed(let reason):
-            // BoringSSL tells its reasons apart only in the text of its error stack.
+            // BoringSSL distinguishes its reasons only in the text of its error stack.
             let text = String(describing: reason)
             self.init(
                 text.contains("CERTIFICATE_VERIFY_FAILED") ? .tlsUntrusted : .tlsHandshakeFailed,

@@ -6,11 +6,11 @@ import NIOCore
 import NIOHTTP1
 import NIOSSL
 
-/// Sends the request for a WebSocket and makes room for one when the server agrees.
+/// Sends the request for a WebSocket, and installs the WebSocket handler if the server agrees.
 ///
-/// SwiftNIO's HTTP decoder hands the bytes behind a head on only later, and not at all if the
-/// server hangs up at once. They matter here, so the head is read without it; the bodies of
-/// refusals are left to it.
+/// SwiftNIO's HTTP decoder passes on the bytes after a head late, and not at all if the server
+/// hangs up at once. They matter here, so the head is read without the decoder, which reads only
+/// the bodies of refusals.
 final class UpgradeHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -45,8 +45,8 @@ final class UpgradeHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        // The end of the handshake is such an event. What is written before it is over, NIOSSL keeps
-        // until it is, and drops if it fails.
+        // Such an event marks the end of the handshake. NIOSSL holds earlier writes until then, and
+        // drops them if the handshake fails.
         if exchange.isSecure,
             let certificate = try? context.pipeline.syncOperations.nioSSL_peerCertificate()
         {
@@ -55,7 +55,7 @@ final class UpgradeHandler: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireUserInboundEventTriggered(event)
     }
 
-    /// Sends the request, unless the server has another key than it may have.
+    /// Sends the request, unless the server's key violates the pins.
     private func request(_ context: ChannelHandlerContext, certificate: NIOSSLCertificate?) {
         guard case .waiting = stage, !isRequested else { return }
         isRequested = true
@@ -81,7 +81,7 @@ final class UpgradeHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        // A server that has refused gets nothing more: see `RefusalHandler`.
+        // Nothing more is sent to a server that has refused: see `RefusalHandler`.
         guard case .refused = stage else { return context.write(data, promise: promise) }
         promise?.succeed()
     }
@@ -128,14 +128,14 @@ final class UpgradeHandler: ChannelDuplexHandler, RemovableChannelHandler {
         opening.note(.init(head: head, isComplete: false))
         let decoder = ByteToMessageHandler(HTTPResponseDecoder())
         let collector = RefusalHandler(head, limit: configuration.refusalBodyLimit, opening)
-        // One after the other: the decoder must be there when the collector is added.
+        // In this order: the decoder must exist when the collector is added.
         guard add(decoder, after: self, context), add(collector, after: decoder, context) else {
             return
         }
         handOn(context)
     }
 
-    /// Passes the bytes that are left to the handlers that have just been added.
+    /// Passes the remaining bytes to the handlers just added.
     private func handOn(_ context: ChannelHandlerContext) {
         guard !input.isEmpty else { return }
         context.fireChannelRead(wrapInboundOut(ByteBuffer(bytes: input)))
@@ -152,7 +152,7 @@ final class UpgradeHandler: ChannelDuplexHandler, RemovableChannelHandler {
             try pipeline.addHandler(handler, position: .after(other))
             return true
         } catch {
-            // Only a pipeline that is torn down takes no handlers.
+            // Only a closed pipeline refuses handlers.
             fail(context, TransportError(.connectionLost, phase: .awaitHead, cause: error))
             return false
         }
@@ -187,8 +187,8 @@ final class RefusalHandler: ChannelInboundHandler {
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
-        // The decoder takes no response to a request that it has not seen go by. This one stops at
-        // the upgrade handler.
+        // The decoder accepts a response only after seeing a request, which stops at the upgrade
+        // handler.
         let request = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/")
         context.write(wrapOutboundOut(.head(request)), promise: nil)
     }

@@ -3,10 +3,10 @@ import KeelHTTP
 import NIOCore
 import Synchronization
 
-/// The end of a connection's pipeline: turns bytes into messages and messages into bytes.
+/// The last handler of a connection's pipeline, which converts between bytes and messages.
 ///
-/// It answers pings and Close frames itself, and reads from the socket only while the mailbox has
-/// room. All of it runs on the connection's event loop.
+/// Answers pings and Close frames itself, and reads from the socket only while the mailbox has
+/// room. Runs on the connection's event loop.
 final class WebSocketHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
@@ -29,7 +29,7 @@ final class WebSocketHandler: ChannelDuplexHandler {
     private var needsFlush = false
     private var failure: (any Error)?
 
-    /// The newest ping that could not be answered because the socket takes nothing.
+    /// The latest ping that was not answered because the socket is not writable.
     private var unansweredPing: [UInt8]?
     private var lastPing: UInt64 = 0
     private var pings: [(number: UInt64, answer: Sent)] = []
@@ -68,7 +68,7 @@ final class WebSocketHandler: ChannelDuplexHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         mailbox.arrivals.add(1, ordering: .relaxed)
-        // What follows the end of the conversation is read, so that closing is seen, and dropped.
+        // Bytes after the end of the conversation are read, to detect the close, and dropped.
         guard closing.allowsReceiving else { return }
         let buffer = unwrapInboundIn(data)
         buffer.withUnsafeReadableBytes { receiver.append($0) }
@@ -105,13 +105,12 @@ final class WebSocketHandler: ChannelDuplexHandler {
 
     func channelInactive(context: ChannelHandlerContext) {
         self.context = nil
-        // A mailbox that is full, or was until a moment ago, leaves messages unread that came before
-        // the end.
+        // A mailbox that is or was full has left messages unread that precede the end.
         resume()
         context.fireChannelInactive()
     }
 
-    /// Handles what has arrived as far as the mailbox takes it.
+    /// Processes received bytes while the mailbox has room.
     private func process() {
         guard !isProcessing else { return }
         isProcessing = true
@@ -135,7 +134,7 @@ final class WebSocketHandler: ChannelDuplexHandler {
             if context?.channel.isWritable ?? false {
                 write(.pong, payload[...])
             } else {
-                // Only the newest needs an answer (RFC 6455 section 5.5.3): a peer that pings and
+                // Only the latest needs an answer (RFC 6455 section 5.5.3): a peer that pings and
                 // does not read must not fill the memory.
                 unansweredPing = payload
             }
@@ -143,7 +142,7 @@ final class WebSocketHandler: ChannelDuplexHandler {
             guard payload.count == 8 else { break }
             let number = payload.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
             guard pings.contains(where: { $0.number == number }) else { break }
-            // A pong answers all pings before it, too.
+            // A pong answers all earlier pings as well.
             while let ping = pings.first, ping.number <= number {
                 pings.removeFirst().answer.give(.success(()))
             }
@@ -160,7 +159,7 @@ final class WebSocketHandler: ChannelDuplexHandler {
         conclude(.failed(violation.error))
     }
 
-    /// Ends the conversation; the socket stays for the peer to hang up.
+    /// Ends the conversation; the peer closes the socket.
     private func conclude(_ end: MessageMailbox.End) {
         mailbox.finish(end)
         for waiter in closeWaiters { waiter.give(.success(())) }
@@ -188,7 +187,7 @@ final class WebSocketHandler: ChannelDuplexHandler {
 
     // MARK: To the socket
 
-    /// Sends a message; `ended` learns when the socket has taken it.
+    /// Sends a message; `ended` is called when the socket has taken it.
     func send(_ message: WebSocketMessage, _ ended: @escaping @Sendable (Sent.Outcome) -> Void) {
         guard let context, closing.allowsSending else {
             ended(.failure(mailbox.end?.error ?? (context == nil ? lostError : .closedHere)))
@@ -212,7 +211,7 @@ final class WebSocketHandler: ChannelDuplexHandler {
         context.writeAndFlush(wrapOutboundOut(buffer), promise: promise)
     }
 
-    /// Sends a ping; `answered` learns when its pong has arrived.
+    /// Sends a ping; `answered` gets its result when the pong arrives.
     func ping(_ answered: Sent? = nil) {
         guard context != nil, closing.allowsSending else {
             answered?.give(.failure(mailbox.end?.error ?? .closedHere))
@@ -229,7 +228,7 @@ final class WebSocketHandler: ChannelDuplexHandler {
         flushIfNeeded(force: true)
     }
 
-    /// Sends a Close frame if none was sent; `answered` learns when the peer's has arrived.
+    /// Sends a Close frame if none was sent; `answered` gets its result when the peer's arrives.
     func close(_ close: WebSocketClose, _ answered: Sent? = nil) {
         guard context != nil, closing.allowsReceiving else {
             answered?.give(.success(()))
@@ -241,7 +240,7 @@ final class WebSocketHandler: ChannelDuplexHandler {
         resume()
     }
 
-    /// Drops the connection, with a Close frame if one may be sent, but without waiting.
+    /// Drops the connection, with a Close frame if one may be sent, without waiting.
     func abort(_ error: WebSocketError, _ close: WebSocketClose?) {
         mailbox.abort(error)
         if let close, context?.channel.isWritable ?? false, let close = closing.close(close) {
@@ -252,7 +251,7 @@ final class WebSocketHandler: ChannelDuplexHandler {
         context?.close(promise: nil)
     }
 
-    /// Goes on after the reader has made room.
+    /// Continues after the reader has made room.
     func resume() {
         process()
         flushIfNeeded(force: true)

@@ -5,7 +5,7 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// A connection on its way to being open, which can be given up at any moment.
+/// The opening of a connection, which can be abandoned at any moment.
 final class WebSocketOpening: Sendable {
     private struct State {
         /// More than one while several addresses of a host are tried.
@@ -35,7 +35,7 @@ final class WebSocketOpening: Sendable {
 
     /// Opens the connection.
     ///
-    /// - Throws: Why it was not opened; nothing of it is left then.
+    /// - Throws: The reason it was not opened; all its resources are released.
     func run() async throws(WebSocketError) -> NIOWebSocketChannel {
         guard !Task.isCancelled else { throw WebSocketError(.cancelled) }
         connect()
@@ -46,7 +46,7 @@ final class WebSocketOpening: Sendable {
         )
         guard case .failure(let error) = outcome else { return try outcome.get() }
         let refusal = abandon()
-        // A server that refuses and then never ends its answer has refused all the same.
+        // A server that refuses and never ends its response has still refused.
         if let refusal, error.code == .transport {
             throw WebSocketError(.upgradeRefused, refusal: refusal)
         }
@@ -71,11 +71,11 @@ final class WebSocketOpening: Sendable {
         }
     }
 
-    /// The threads of all WebSockets.
+    /// The event loops of all WebSockets.
     ///
-    /// They are not the ones that SwiftNIO shares out, which the calls of an HTTP client run on:
-    /// compressing one large message keeps a loop for as long as a hundred milliseconds. Like those,
-    /// they stay until the process ends.
+    /// Separate from SwiftNIO's shared loops, which HTTP clients use, because compressing one large
+    /// message occupies a loop for up to a hundred milliseconds. Like those, they live until the
+    /// process ends.
     static let eventLoops = MultiThreadedEventLoopGroup(
         numberOfThreads: min(4, System.coreCount)
     )
@@ -83,7 +83,7 @@ final class WebSocketOpening: Sendable {
     private func connect(on eventLoop: any EventLoop, _ context: NIOSSLContext?) {
         ClientBootstrap(group: eventLoop)
             .connectTimeout(TimeAmount(configuration.openTimeout))
-            // Nothing is read before there is somebody to take it.
+            // Nothing is read before the handlers are in place.
             .channelOption(.autoRead, value: false)
             .channelInitializer { channel in self.adopt(channel) }
             .connect(host: exchange.host, port: exchange.port)
@@ -112,7 +112,7 @@ final class WebSocketOpening: Sendable {
     private func addHandlers(to channel: any Channel, _ tls: NIOSSLContext?) throws {
         let pipeline = channel.pipeline.syncOperations
         if let tls {
-            // An address is not sent as a server name; the certificate is then compared with it.
+            // An IP address is not sent as a server name; the certificate is then compared with it.
             let isAddress = (try? SocketAddress(ipAddress: exchange.host, port: 0)) != nil
             try pipeline.addHandler(
                 NIOSSLClientHandler(
@@ -126,7 +126,7 @@ final class WebSocketOpening: Sendable {
 
     // MARK: From the event loop
 
-    /// Keeps what is known of a refusal whose body is still arriving.
+    /// Stores what is known of a refusal whose body is still arriving.
     func note(_ refusal: WebSocketError.Refusal) {
         state.withLock { $0.refusal = refusal }
     }
@@ -140,7 +140,7 @@ final class WebSocketOpening: Sendable {
         _ handshake: WebSocketHandshake
     ) {
         let opened = NIOWebSocketChannel(channel, handler, mailbox, handshake, configuration, clock)
-        // Nobody waits any more: `abandon` closes the channel.
+        // If no task waits any more, `abandon` closes the channel.
         answer.give(.success(opened))
     }
 

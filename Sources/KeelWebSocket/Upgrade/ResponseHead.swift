@@ -1,24 +1,23 @@
 #if WebSocket
 import HTTPTypes
 
-/// The head of an HTTP/1.1 response, read strictly (RFC 9112 sections 4 and 5).
+/// The head of an HTTP/1.1 response, parsed strictly (RFC 9112 sections 4 and 5).
 ///
-/// Only the answer to an upgrade is read with it. It tells where the head ends, to the byte: from
-/// there on another protocol may be spoken.
+/// Used only for the response to an upgrade, where the exact end of the head matters: another
+/// protocol may follow it.
 struct ResponseHead: Equatable, Sendable {
     var response: HTTPResponse
-    /// How many bytes the head has, the empty line included.
+    /// The length of the head in bytes, including the empty line.
     var length: Int
 
-    /// The most bytes that a head may have.
     static let maximumLength = 64 << 10
 
-    /// Why bytes are no response head.
+    /// The error of bytes that are not a response head.
     struct Flaw: Error, Equatable {}
 
     /// Reads the head at the beginning of `bytes`; nil if its end has not arrived.
     static func read(_ bytes: [UInt8]) throws(Flaw) -> ResponseHead? {
-        // Whoever speaks something else is not waited for.
+        // Another protocol is refused without waiting for more bytes.
         guard zip(bytes, "HTTP/1.".utf8).allSatisfy({ $0 == $1 }) else { throw Flaw() }
         var lines: [ArraySlice<UInt8>] = []
         var start = 0

@@ -1,7 +1,7 @@
 #if WebSocket
-/// The hash that RFC 6455 asks for in the handshake (FIPS 180-4 section 6.1).
+/// The hash required for the handshake of RFC 6455 (FIPS 180-4 section 6.1).
 ///
-/// It protects nothing: it only shows that the server understood the request. Not for other use.
+/// Provides no security: it only shows that the server understood the request. Not for other use.
 enum SHA1 {
     static func hash(_ message: [UInt8]) -> [UInt8] {
         var state: (UInt32, UInt32, UInt32, UInt32, UInt32) = (

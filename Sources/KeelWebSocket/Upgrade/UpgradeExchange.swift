@@ -8,28 +8,27 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The request that asks for a WebSocket, and the check of the answer (RFC 6455 section 4).
+/// The request for a WebSocket, and the verification of the response (RFC 6455 section 4).
 struct UpgradeExchange: Sendable {
-    /// Where to connect.
     let host: String
     let port: Int
     let isSecure: Bool
-    /// The request as it is sent.
+    /// The bytes of the request.
     let head: [UInt8]
 
     private let key: String
     private let configuration: WebSocketConfiguration
 
-    /// The fields that belong to the upgrade and to nobody else.
+    /// The fields that only the upgrade may set.
     private static let reserved: [String] = [
         "connection", "content-length", "host", "sec-websocket-accept", "sec-websocket-extensions",
         "sec-websocket-key", "sec-websocket-protocol", "sec-websocket-version",
         "transfer-encoding", "upgrade",
     ]
 
-    /// Puts the request together.
+    /// Creates the request.
     ///
-    /// - Throws: ``WebSocketError/Code/invalidRequest`` if the request or the offers are not valid.
+    /// - Throws: ``WebSocketError/Code/invalidRequest`` if the request or the offers are invalid.
     init(
         _ request: HTTPRequest,
         _ configuration: WebSocketConfiguration,
@@ -76,21 +75,21 @@ struct UpgradeExchange: Sendable {
             fields.append(("Sec-WebSocket-Extensions", deflate.offer))
         }
         fields += request.headerFields.map { ($0.name.rawName, $0.value) }
-        // HTTPFields lets no line break into a value; the target was checked above.
+        // HTTPFields allows no line breaks in values; the target was checked above.
         let lines = ["GET \(path) HTTP/1.1"] + fields.map { "\($0): \($1)" } + ["", ""]
         head = Array(lines.joined(separator: "\r\n").utf8)
     }
 
-    /// Whether a target can stand in a request line: printable ASCII without a fragment.
+    /// Returns whether a target may appear in a request line: printable ASCII without a fragment.
     private static func isTarget(_ path: String) -> Bool {
         path.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "#") }
     }
 
-    /// Checks the server's agreement.
+    /// Verifies the server's agreement.
     ///
-    /// - Parameter head: The status 101 and its fields.
-    /// - Returns: What was agreed.
-    /// - Throws: What is wrong with it.
+    /// - Parameter head: The response head with status 101.
+    /// - Returns: The agreement.
+    /// - Throws: The reason the response is invalid.
     func accept(_ head: HTTPResponse) throws(AnswerFlaw) -> UpgradeAgreement {
         let fields = head.headerFields
         guard Self.list(fields, "Upgrade").contains(where: { $0.lowercased() == "websocket" }),
@@ -124,7 +123,7 @@ struct UpgradeExchange: Sendable {
         )
     }
 
-    /// What the server must answer to a key (RFC 6455 section 4.2.2).
+    /// Returns the server's required answer to a key (RFC 6455 section 4.2.2).
     static func proof(of key: String) -> String {
         let text = key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
         return Data(SHA1.hash(Array(text.utf8))).base64EncodedString()
@@ -142,15 +141,14 @@ struct UpgradeExchange: Sendable {
     }
 }
 
-/// What both sides agreed on.
+/// The handshake's result.
 struct UpgradeAgreement: Sendable {
     var handshake: WebSocketHandshake
     var deflate: DeflateAgreement?
 }
 
-/// The host and port of a request.
 private struct Authority {
-    /// The host as it is looked up: without the brackets of an IPv6 address.
+    /// The host for the lookup: without the brackets of an IPv6 address.
     let host: String
     let port: Int?
 
