@@ -55,7 +55,7 @@ struct AddressingTests {
         try await requests(for: [path]).first?.line
     }
 
-    /// What a server sees of calls with these targets.
+    /// Returns the requests that a server receives for these targets.
     private func requests(
         for paths: [String],
         _ method: HTTPRequest.Method = .get

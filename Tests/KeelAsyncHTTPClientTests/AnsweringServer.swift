@@ -3,17 +3,17 @@ import HTTPTypes
 import KeelTestKit
 import KeelTestServer
 
-/// A server that answers each request with the bytes that a test writes by hand.
+/// A server that answers each request with handwritten bytes.
 enum AnsweringServer {
-    /// What becomes of the connection after an answer.
+    /// The treatment of the connection after an answer.
     enum After: Sendable {
-        /// It waits for the next request.
+        /// Waits for the next request.
         case keepOpen
-        /// It is closed in order.
+        /// Closes the connection normally.
         case close
-        /// It is reset, as by a crash of the peer.
+        /// Resets the connection, as when the peer crashes.
         case reset
-        /// It stays open without a word until the client closes it.
+        /// Keeps the connection open and silent until the client closes it.
         case stall
     }
 
@@ -23,9 +23,9 @@ enum AnsweringServer {
     /// Answers one request.
     typealias Handler = @Sendable (HTTPTestRequest, Writer) async throws -> After
 
-    /// Runs a server for as long as `body` runs.
+    /// Runs a server for the duration of `body`.
     ///
-    /// `onHangUp` is finished when a client has closed a connection that stalled.
+    /// `onHangUp` is finished when a client has closed a stalled connection.
     static func run<Value: Sendable>(
         noticing onHangUp: AsyncStream<Void>.Continuation? = nil,
         _ handler: @escaping Handler,
@@ -47,7 +47,7 @@ enum AnsweringServer {
         return try await FaultServer.run(serving: serve) { server in try await body(server.port) }
     }
 
-    /// Answers every request with the same bytes, then does the same thing.
+    /// Runs a server that gives every request the same answer.
     static func run<Value: Sendable>(
         answering bytes: String,
         then after: After,

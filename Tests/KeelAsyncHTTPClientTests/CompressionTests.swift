@@ -20,7 +20,7 @@ struct CompressionTests {
 
     private static let items = (0..<2000).map { Item(name: "Restaurant number \($0)") }
 
-    /// The gzip form of these bytes, as the layer for requests makes it.
+    /// Returns the bytes compressed by `RequestCompression`.
     private static func gzip(_ bytes: [UInt8]) async throws -> [UInt8] {
         let transport = ScriptedHTTPTransport([.status(.ok)])
         let head = HTTPRequest(method: .post, scheme: "http", authority: "a", path: "/")
@@ -28,7 +28,7 @@ struct CompressionTests {
         return transport.calls[0].body
     }
 
-    /// Runs a server that compresses for those who ask, and a client.
+    /// Runs a server that compresses on request, and a client.
     private func run<Value: Sendable>(
         _ plain: [UInt8]? = nil,
         overTLS isSecure: Bool = false,
@@ -72,7 +72,7 @@ struct CompressionTests {
             #expect(try response.decode(as: [Item].self) == Self.items)
             let asked = server.requests.map { $0["accept-encoding"] }
             #expect(asked == ["gzip, deflate", "gzip, deflate"])
-            // It is what the layer is for.
+            // The purpose of the middleware.
             #expect(try await Self.gzip(response.body).count * 5 < response.body.count)
         }
     }

@@ -53,7 +53,7 @@ struct ConformanceTests {
     }
 }
 
-/// Gives every call the pins of the origin, as a client with pins does.
+/// Adds the origin's pins to every call, like a client with pins.
 private struct PinnedTransport: HTTPTransport {
     let upstream: AsyncHTTPClientTransport
     let pins: [[UInt8]]

@@ -74,7 +74,7 @@ struct ConnectionTests {
         #expect(stale.reusedConnection == true)
         #expect(stale.processed == .maybe)
         #expect(try #require(stale.bytesSent) > 0)
-        // On a connection of its own the same end is no stale one.
+        // On a new connection, the same end does not mean a stale one.
         let lost = try #require(errors[1])
         #expect(lost.code == .connectionLost)
         #expect(lost.reusedConnection == false)
@@ -153,7 +153,7 @@ struct ConnectionTests {
     }
 }
 
-/// Remembers the names of moments.
+/// Records the names of moments.
 final class MomentList: HTTPEventObserver {
     private let list = Mutex<[String]>([])
 

@@ -8,7 +8,7 @@ import KeelTestKit
 import KeelTestServer
 import Testing
 
-/// What a server may send behind a response, by mistake or because somebody chose the body.
+/// Bytes that a server may send after a response, by mistake or because an attacker chose the body.
 private let excesses = [
     "x", "\r\n", "more of the body than was announced",
     "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged",
@@ -16,7 +16,7 @@ private let excesses = [
     "HTTP/1.1 200 OK\r\nX-Forged: ", "HTTP/1.1 2", "HTTP/1.1 103 Early Hints\r\n\r\n",
 ]
 
-/// A response, with the method it answers and the body it has.
+/// A response, with the method it answers and its body.
 struct Framed: Sendable, CustomTestStringConvertible {
     let testDescription: String
     var method = HTTPRequest.Method.get
@@ -71,7 +71,7 @@ struct ExcessTests {
         let count = 5
         try await serve { connection in
             while let request = try await connection.readRequest() {
-                // A client that passes the connection over may have closed it by now.
+                // A client that skips the connection may have closed it by now.
                 guard request.target != "/clean" else {
                     try await connection.write(answer(body: "clean"))
                     continue
@@ -161,7 +161,7 @@ struct ExcessTests {
             let error = await #expect(throws: TransportError.self) {
                 try await exchange(server, transport, .post)
             }
-            // Nobody knows what became of the request.
+            // The outcome of the request is unknown.
             #expect(error?.code == .staleConnection)
             #expect(error?.processed == .maybe)
         }
@@ -222,7 +222,7 @@ struct ExcessTests {
         while work: @Sendable (FaultServer, AsyncHTTPClientTransport) async throws -> Void
     ) async throws {
         let transport = AsyncHTTPClientTransport(settings)
-        // What a handler writes to a client that has hung up is lost, as it should be.
+        // Writes to a client that has hung up are lost, as expected.
         let serving: @Sendable (RawConnection) async throws -> Void = { connection in
             do { try await handler(connection) } catch { await connection.close() }
         }

@@ -104,7 +104,7 @@ struct ExchangeTests {
     @Test(
         "The total time ends a call that stalls, also in the middle of its body",
         arguments: ["", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"],
-        // Larger bodies are sent in another way, piece by piece.
+        // Larger bodies are streamed.
         [10, 1 << 20]
     )
     func totalTime(bytes: String, bodySize: Int) async throws {
@@ -125,12 +125,12 @@ struct ExchangeTests {
                     timeout: .milliseconds(200)
                 )
                 async let answer = client.response(to: call)
-                // The time is over only once the exchange is under way, however slow the machine.
+                // The time expires only once the exchange is in progress, however slow the machine.
                 for await _ in reached {}
                 await clock.waitForSleepers(1)
                 await clock.advance(by: .milliseconds(200))
                 let result = await answer
-                // The exchange was cancelled, not only given up: the server sees it.
+                // The exchange was canceled rather than abandoned: the server notices.
                 for await _ in hungUp {}
                 return result
             }
@@ -156,7 +156,7 @@ struct ExchangeTests {
         #expect(count.withLock { $0 } == 0)
     }
 
-    /// Passes calls on only when it is cancelled.
+    /// Passes calls on only when it is canceled.
     private struct Stalling: HTTPMiddleware {
         let reached: AsyncStream<Void>.Continuation
 
@@ -191,7 +191,7 @@ struct ExchangeTests {
         #expect(error?.code == .deadlineExceeded)
     }
 
-    /// Tells that a call pauses before its next attempt.
+    /// Reports that a call pauses before its next attempt.
     private struct PauseObserver: HTTPEventObserver {
         let paused: AsyncStream<Void>.Continuation
 

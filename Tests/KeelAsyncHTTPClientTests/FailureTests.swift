@@ -4,8 +4,7 @@ import KeelAsyncHTTPClient
 import KeelHTTP
 import Testing
 
-/// The shared matrix is `HTTPFaultCheck`, run by `ConformanceTests`; here is what is this
-/// transport's own.
+/// The failures specific to this transport; `ConformanceTests` runs the shared `HTTPFaultCheck`.
 @Suite("AsyncHTTPClientTransport fails at once, and as itself")
 struct FailureTests {
     @Test("A port where nobody listens is refused at once")
@@ -15,12 +14,13 @@ struct FailureTests {
         let transport = AsyncHTTPClientTransport(settings)
         let clock = ContinuousClock()
         let start = clock.now
-        // The reserved port 1 (tcpmux) has no listener; one that was just given back might get one.
+        // Nothing listens on the reserved port 1 (tcpmux), while a port just released might be
+        // reused.
         let error = await failure(of: get("127.0.0.1:1"), on: transport)
         await transport.shutdown()
         #expect(error?.code == .connectionRefused)
         #expect(error?.processed == .no)
-        // AsyncHTTPClient's own repetition would take the whole connect timeout.
+        // AsyncHTTPClient's own retries would take the whole connect timeout.
         #expect(clock.now - start < .seconds(100))
     }
 

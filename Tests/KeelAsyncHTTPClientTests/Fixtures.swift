@@ -17,7 +17,7 @@ struct GetItem: Endpoint {
     var timeout: Duration?
 }
 
-/// A response head and body with the right length.
+/// Returns a response head and body with the right length.
 func answer(
     _ status: String = "200 OK",
     fields: String = "",
@@ -26,7 +26,7 @@ func answer(
     "HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n\(fields)\r\n\(body)"
 }
 
-/// Runs `work` with a client over a transport of its own, and shuts that down.
+/// Runs `work` with a client over its own transport, and shuts the transport down.
 func withClient<Value: Sendable>(
     _ address: String,
     transport settings: AsyncHTTPClientTransport.Configuration = .init(),
@@ -37,7 +37,7 @@ func withClient<Value: Sendable>(
     var configuration = NetworkClient.Configuration(
         baseURL: try #require(URL(string: address))
     )
-    // A test counts what the server sees; repeating has tests of its own.
+    // Tests count the requests that the server receives; retries have their own tests.
     configuration.retry = .never
     change(&configuration)
     let client = NetworkClient(configuration, transport: transport)

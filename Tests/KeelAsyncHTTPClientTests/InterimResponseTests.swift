@@ -9,7 +9,7 @@ import Testing
 struct InterimResponseTests {
     private static let hints = "HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\n"
 
-    /// Sends a request, and returns the statuses and links of what came before its response.
+    /// Sends a request, and returns the statuses and links of its interim responses.
     private func interim(
         before answers: String...,
         body: HTTPBody? = nil

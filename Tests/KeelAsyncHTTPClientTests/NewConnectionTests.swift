@@ -7,7 +7,7 @@ import KeelTestKit
 import KeelTestServer
 import Testing
 
-/// Makes the usual wait for the first attempt of a call short, and looks that there is one.
+/// Shortens the default wait for a call's first attempt, and checks that there is one.
 private struct ImpatientLayer: HTTPMiddleware {
     func intercept(_ call: HTTPCall, next: HTTPNext) async throws(TransportError) -> HTTPReply {
         guard call.attempt == 1, call.head.path == "/second" else { return try await next(call) }
@@ -107,7 +107,7 @@ struct NewConnectionTests {
             answers: [.text("first"), long]
         ) { server, transport in
             _ = try await connection(transport, call(server))
-            // Its body is read only after the connection was retired.
+            // The body is read only after the connection was retired.
             let reply = try await transport.send(call(server, "/long"))
             let other = try await connection(transport, call(server, isNew: true))
             return (try await reply.body.collect(upTo: size).count, other.isReused)
@@ -126,7 +126,7 @@ struct NewConnectionTests {
             var configuration = NetworkClient.Configuration(
                 baseURL: try #require(URL(string: "\(server.scheme)://\(server.authority)"))
             )
-            // What the client limits by itself is looked at, and shortened.
+            // The client's own timeouts are checked and shortened.
             configuration.clock = FrozenClock()
             configuration.attemptMiddleware = [ImpatientLayer()]
             let client = NetworkClient(configuration, transport: transport)
@@ -138,7 +138,7 @@ struct NewConnectionTests {
     }
 }
 
-/// A clock on which no time passes, and no pause takes any.
+/// A clock on which no time passes, and pauses take none.
 private struct FrozenClock: Clock {
     struct Instant: InstantProtocol {
         var offset = Duration.zero
@@ -151,7 +151,7 @@ private struct FrozenClock: Clock {
     var minimumResolution: Duration { .nanoseconds(1) }
 
     func sleep(until deadline: Instant, tolerance: Duration?) async throws {
-        // A pause between two attempts is over at once; a deadline is never reached.
+        // A pause between attempts ends at once; a deadline is never reached.
         guard deadline.offset > .seconds(10) else { return try Task.checkCancellation() }
         let (never, end) = AsyncStream.makeStream(of: Never.self)
         await withTaskCancellationHandler {

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The event loops of an origin")
 struct OriginLoopsTests {
-    /// Runs `body` with a group of so many loops, which are told apart by their places in it.
+    /// Runs `body` with a group of loops, identified by their indices.
     private func withLoops(
         _ count: Int,
         _ body: (MultiThreadedEventLoopGroup, (any EventLoop) -> Int?) throws -> Void
@@ -83,16 +83,16 @@ struct OriginLoopsTests {
             }
             let limit = OriginRequests.limit
             var wrong: [Int] = []
-            // Origins take turns on the loops: number 0 has loop 0, and so has every other one.
+            // Origins alternate between the loops: number 0 has loop 0, as does every other one.
             for number in 0..<limit {
                 if try loop(number) != number % 2 { wrong.append(number) }
-                // It is used again and again.
+                // This keeps number 0 recently used.
                 if try loop(0) != 0 { wrong.append(0) }
             }
             #expect(wrong.isEmpty)
             let afterwards = try [limit, 0, limit - 2, 2].map { try loop($0) }
-            // One more is the 513th. Were all forgotten, 0 and 510 would be the 514th and 515th;
-            // number 2 is forgotten, and so it is the 514th.
+            // The next origin is the 513th. If all were dropped, 0 and 510 would be the 514th and
+            // 515th; number 2 is dropped, and becomes the 514th.
             #expect(afterwards == [0, 0, 0, 1])
         }
     }

@@ -87,7 +87,7 @@ struct ProxyTests {
                 let error = await failure(
                     server,
                     through: Self.proxy(kind, proxy.port),
-                    // Who stalls is waited for; nobody else needs to be fast.
+                    // Only a stalling proxy must be waited out; the others need not be fast.
                     within: fault == .stall ? .seconds(2) : .seconds(30)
                 )
                 let codes: [TransportError.Code] =
@@ -103,14 +103,14 @@ struct ProxyTests {
     @Test("A proxy that is not there is a failure of the way to it", arguments: Kind.allCases)
     func noProxy(_ kind: Kind) async throws {
         try await FaultServer.run(answers: [.text("Hello")]) { server in
-            // The reserved port 1 (tcpmux) has no listener on any machine of today.
+            // Nothing listens on the reserved port 1 (tcpmux).
             let error = await failure(server, through: Self.proxy(kind, 1))
             #expect(error?.code == .connectionRefused)
             #expect(error?.processed == .no)
         }
     }
 
-    // MARK: Asking
+    // MARK: Requests
 
     private static func proxy(_ kind: Kind, _ port: Int) -> Proxy {
         switch kind {

@@ -98,11 +98,11 @@ struct SecurityTests {
         }
         #expect(try seen == ada.certificateDER)
         #expect(wrong?.code == .tlsClientCertificate)
-        // TLS 1.2 has one alert for a missing certificate and for everything else (RFC 5246, 7.2.2).
+        // TLS 1.2 has one alert for a missing certificate and other failures (RFC 5246, 7.2.2).
         #expect(without?.code == (version == .tls12 ? .tlsHandshakeFailed : .tlsClientCertificate))
     }
 
-    /// AsyncHTTPClient drops an alert that comes while it waits for the settings of HTTP/2.
+    /// AsyncHTTPClient drops an alert that arrives while it waits for the settings of HTTP/2.
     @Test("Over HTTP/2 a refused client certificate is a connection lost while it was opened")
     func clientCertificateOverHTTP2() async throws {
         let authority = try TestAuthority()

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Transfers over AsyncHTTPClient and real sockets")
 struct TransferTests {
-    /// Runs `work` in a folder of its own.
+    /// Runs `work` in a temporary folder.
     private func inFolder(_ work: (URL) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("keel-transfers-\(UUID().uuidString)")
@@ -68,7 +68,7 @@ struct TransferTests {
         }
     }
 
-    /// Changes a file after its length was announced, before it is read.
+    /// Changes a file after its length was announced and before it is read.
     private struct Truncation: HTTPMiddleware {
         let file: URL
         let length: UInt64

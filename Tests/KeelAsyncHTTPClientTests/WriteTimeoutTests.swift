@@ -10,7 +10,7 @@ import Testing
 struct WriteTimeoutTests {
     @Test("A server that has stopped reading ends the upload", arguments: [true, false])
     func stoppedReading(isStreamed: Bool) async throws {
-        // Clearly more than the buffers of both sockets may hold: Linux lets them have 36 MiB.
+        // More than the buffers of both sockets may hold, up to 36 MiB on Linux.
         let size = 64 << 20
         let piece = [UInt8](repeating: 7, count: 1 << 20)
         let body =
@@ -40,7 +40,7 @@ struct WriteTimeoutTests {
         #expect(error?.code == .writeTimeout)
         #expect(error?.phase == .send)
         #expect(error?.processed == .maybe)
-        // What the sockets hold, and half a MiB that waits for them; the rest was never copied.
+        // The sockets' buffers and half a MiB waiting for them; the rest was never copied.
         #expect(try #require(error?.bytesSent) < size / 4 * 3)
     }
 }

@@ -9,7 +9,7 @@ struct ByteLimitTests {
         var jsonBytes: Int { (try? JSONEncoder().encode(self).count) ?? 0 }
     }
 
-    /// A value that nobody can measure.
+    /// A value whose size cannot be measured.
     private final class Opaque: Sendable {}
 
     private func configuration(_ bytes: Int) -> CacheConfiguration {
@@ -59,12 +59,12 @@ struct ByteLimitTests {
             #expect(store.cost <= 5_000)
         }
         #expect(store.count > 20 && store.count < 100)
-        // What comes back from the tier costs its bytes too.
+        // Values promoted from the tier cost their bytes as well.
         for number in 0..<200 {
             #expect(await texts.get(number)?.count == 100)
             #expect(store.cost <= 5_000)
         }
-        // Larger than all room: not in memory, and not in the way.
+        // Larger than the whole limit: not in memory, and not in the way.
         await texts.set(String(repeating: "z", count: 9_000), for: 1_000)
         #expect(texts.peek(1_000) == nil)
         #expect(await texts.get(1_000)?.count == 9_000)

@@ -1,7 +1,7 @@
 import KeelCache
 import Testing
 
-/// What the policy sees of a cache's reads is a part of them, and that of one shard.
+/// The policy sees only a sample of a cache's reads, and only those of one shard.
 @Suite("Hit ratios of whole caches", .timeLimit(.minutes(1)))
 struct CacheHitRatioTests {
     private func read(_ keys: some Sequence<Int>, of cache: Cache<Int, Int>) -> Double {
@@ -35,7 +35,7 @@ struct CacheHitRatioTests {
         let cache = Cache<Int, Int>(CacheConfiguration(limits: .count(4_096)))
         _ = read(PolicyStream.recent(span: 3_000, count: 100_000, seed: 1), of: cache)
         let ratio = read(PolicyStream.recent(span: 3_000, count: 50_000, seed: 2), of: cache)
-        // Half of the keys are new; with the window of the beginning it would be a tenth of this.
+        // Half of the keys are new; with the initial window the ratio would be a tenth of this.
         #expect(ratio >= 0.4)
     }
 

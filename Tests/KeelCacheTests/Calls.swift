@@ -1,7 +1,7 @@
 import KeelCache
 import Synchronization
 
-/// What an observer heard.
+/// The observations that an observer received.
 final class Calls: Sendable {
     private let list = Mutex<[CacheTierObservation]>([])
 

@@ -1,6 +1,5 @@
 import Synchronization
 
-/// A number that any task can raise.
 final class Counter: Sendable {
     private let total = Atomic<Int>(0)
 

@@ -1,7 +1,7 @@
 import KeelCache
 import Synchronization
 
-/// A stand-in for an SDK that keeps values under names, and knows nothing of time or tags.
+/// A stand-in for an SDK that stores values by name, without times or tags.
 final class LegacySDK: Sendable {
     struct Item: Sendable {
         var data: [UInt8]

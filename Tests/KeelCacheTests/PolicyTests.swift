@@ -68,7 +68,7 @@ struct PolicyTests {
         let statistics = cache.statistics
         #expect((statistics.hits, statistics.misses, statistics.staleHits) == (0, 3, 3))
         failing.open()
-        // Whether a new load begins is up to when the old one has ended.
+        // Whether a new load starts depends on when the old one ended.
         try await waitUntil { try await ask(.staleWhileRevalidate, { 2 }) != 1 }
         #expect(failing.begunCount == 1)
         #expect(cache.statistics.loads == 2)

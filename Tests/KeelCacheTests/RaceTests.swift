@@ -9,20 +9,20 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Loads, sets, removals, tags and cancellations of a few keys from several tasks at a time.
+/// Concurrent loads, sets, removals, tags and cancellations of a few keys.
 ///
-/// The origin is a number per key that only grows. A change of the origin is always followed by an
-/// invalidation of the cache; from then on no read may return an older number. The size of the run
-/// is taken from `KEEL_CACHE_RACES`.
+/// The origin is a growing number per key. Every change of the origin is followed by an
+/// invalidation of the cache, after which no read may return an older number. `KEEL_CACHE_RACES`
+/// sets the length of the run.
 @Suite("Races", .timeLimit(.minutes(10)))
 struct RaceTests {
     private static let races =
         ProcessInfo.processInfo.environment["KEEL_CACHE_RACES"].flatMap(Int.init) ?? 20_000
 
     private struct Origin: Sendable {
-        /// What a load that begins now gives.
+        /// The result of a load that begins now.
         var current = 0
-        /// What a read that begins now may give at least.
+        /// The lowest allowed result of a read that begins now.
         var floor = 0
     }
 
@@ -41,7 +41,7 @@ struct RaceTests {
             }
         }
 
-        /// The cache has been told of this number.
+        /// Records that the cache knows of this number.
         func told(_ key: Int, _ number: Int) {
             state.withLock { $0[key].floor = max($0[key].floor, number) }
         }
@@ -118,7 +118,7 @@ struct RaceTests {
             try await cache.removeAll()
             origins.told(key, number)
         case 3, 4:
-            // Cancelled at some moment of the load, or after it.
+            // Canceled at some moment during or after the load.
             let task = Task { try await load(key, cache, origins) }
             if action == 3 { await Task.yield() }
             task.cancel()

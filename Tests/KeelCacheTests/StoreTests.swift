@@ -26,7 +26,7 @@ struct StoreTests {
             #expect(store.cost <= 100)
         }
         #expect(restaurants.count + ratings.count + closures.count == store.count)
-        // The others may have had to make room for what costs less.
+        // Other entries may have been evicted for ones that cost less.
         #expect(closures.peek(29)?() == 29)
         #expect(closures.statistics.hits == 1)
         #expect(ratings.statistics.hits == 0)

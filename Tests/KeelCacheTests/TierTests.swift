@@ -180,7 +180,7 @@ struct TierTests {
         await #expect(throws: CacheError.self) { try await cache.removeAll(tagged: "t") }
         #expect(await cache.get("y") == 2)
         isBroken.reset()
-        // What could not be replaced or removed below does not come up again.
+        // Entries that could not be replaced or removed in the tier must not return.
         for key in ["b", "c"] { #expect(await cache.get(key) == nil) }
         #expect(await cache.get("a") != 1)
         await cache.set(3, for: "a")

@@ -62,7 +62,7 @@ struct WriteBehindTests {
             found += 1
         }
         #expect(found == tier.writeCount)
-        // What is written while there is room goes down again.
+        // Writes while there is room reach the tier again.
         cache.setNow([3], for: 47)
         try await cache.flush()
         #expect(await self.cache(tier).get(47) == [3])
@@ -74,16 +74,16 @@ struct WriteBehindTests {
         let old = cache(tier.base)
         for key in 0..<1000 { await old.set([1], for: key) }
         let cache = cache(tier)
-        // The first is being written; so many large ones fill the line behind it.
+        // The first is being written; the large ones fill the queue behind it.
         cache.setNow([2], for: -1)
         try await waitUntil { tier.gate.begunCount == 1 }
         let large = [UInt8](repeating: 2, count: 1 << 20)
         for key in 0..<40 { cache.setNow(large, for: 1_000_000 + key) }
         for key in 0..<100_000 { cache.setNow([3], for: key) }
         let queue = try #require(cache.lower?.queue)
-        // Those that fit in, as many removals as there may be, and one of everything.
+        // The writes that fit, as many removals as allowed, and one removal of everything.
         #expect(queue.waitingCount < 2 * TierQueue.removalLimit)
-        // A value that somebody waits for goes down all the same, in its turn.
+        // A value with a waiting caller still reaches the tier, in order.
         let waiting = Task { await cache.set([4], for: 7) }
         try await waitUntil { cache.peek(7) == [4] }
         for key in 100_000..<110_000 { cache.setNow([5], for: key) }

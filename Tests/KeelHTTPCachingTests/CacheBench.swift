@@ -6,7 +6,7 @@ import KeelHTTPCaching
 import KeelTestKit
 import Synchronization
 
-/// A cache over a scripted origin, in the time of a test's clock.
+/// A cache over a scripted origin, on a test clock.
 struct CacheBench: Sendable {
     typealias Answer = ScriptedHTTPTransport.Answer
 
@@ -31,7 +31,7 @@ struct CacheBench: Sendable {
         )
     }
 
-    /// A reply whose body was read.
+    /// A reply with its body.
     struct Outcome: Sendable {
         var status: Int
         var fields: HTTPFields
@@ -58,7 +58,7 @@ struct CacheBench: Sendable {
         )
     }
 
-    /// Sends a request and leaves its body to the caller.
+    /// Sends a request without reading its body.
     func open(
         _ method: HTTPRequest.Method = .get,
         _ path: String = "/menu",
@@ -79,12 +79,12 @@ struct CacheBench: Sendable {
         return try await cache.send(call, over: origin)
     }
 
-    /// How many requests the origin got.
+    /// The number of requests that the origin received.
     var requestCount: Int { origin.calls.count }
 
     func pass(_ seconds: Int) async { await clock.advance(by: .seconds(seconds)) }
 
-    /// An answer with a text and a `Cache-Control` field.
+    /// Returns an answer with a text and a `Cache-Control` field.
     static func text(
         _ text: String,
         _ cacheControl: String? = "max-age=60",
@@ -97,7 +97,7 @@ struct CacheBench: Sendable {
     }
 }
 
-/// A tier that fails when it is told to.
+/// A tier that fails on demand.
 final class FaultyTier: CacheTier {
     enum Operation: Hashable, Sendable { case read, write, remove, makeFile }
 
@@ -138,7 +138,7 @@ final class FaultyTier: CacheTier {
     func usage() async throws(CacheError) -> CacheTierUsage { try await base.usage() }
 }
 
-/// A tier whose large bodies are files, kept in memory here.
+/// A tier that keeps large bodies as files, here in memory.
 final class FilingTier: CacheTier {
     final class File: CacheFile {
         let bytes: [UInt8]

@@ -21,7 +21,7 @@ struct CachedCompressionTests {
         var path: EndpointPath { "/menu" }
     }
 
-    /// A server that compresses for those who ask, with a strong tag for each form.
+    /// A server that compresses on request, with a strong tag for each form.
     private static let origin = ScriptedHTTPTransport.Answer { call async throws(TransportError) in
         let asked = call.head.headerFields
         let isCoded = asked[.acceptEncoding]?.contains("gzip") == true
@@ -29,7 +29,7 @@ struct CachedCompressionTests {
             .vary: "Accept-Encoding", .cacheControl: "max-age=60",
             .eTag: isCoded ? "\"coded\"" : "\"plain\"",
         ]
-        // Some servers say so with status 304 too.
+        // Some servers send it with status 304 as well.
         if isCoded { fields[.contentEncoding] = "gzip" }
         guard asked[.ifNoneMatch] != fields[.eTag] else {
             return HTTPReply(head: HTTPResponse(status: .notModified, headerFields: fields))

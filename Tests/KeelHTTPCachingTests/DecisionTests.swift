@@ -29,7 +29,7 @@ struct DecisionTests {
         )
     }
 
-    /// A row: what the response says, its delay, and its age a hundred seconds after its receipt.
+    /// Each row: the stated age, the delay, and the age a hundred seconds after receipt.
     @Test(
         "The age counts what the response says, what its date shows, and the delay",
         arguments: [

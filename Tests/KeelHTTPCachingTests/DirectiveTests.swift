@@ -129,7 +129,7 @@ struct DirectiveTests {
             )
             _ = ByteRange("bytes=" + text)
             _ = CacheDate.seconds(text, now: 0)
-            // Fresh only by a member that says so in so many words.
+            // Fresh only through a member that explicitly says so.
             let isFresh = (directives.maxAge.strict ?? 0) > 0
             let says = members.contains { member in
                 let lower = member.lowercased()

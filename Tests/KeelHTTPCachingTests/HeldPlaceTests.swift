@@ -5,7 +5,7 @@ import KeelHTTPCaching
 import KeelTestKit
 import Testing
 
-/// With one place, whoever waits for a second one while it has the first waits for ever.
+/// With a limit of one, a call that waits for a second slot while it holds the first waits forever.
 @Suite("Places of answers that the cache has no use for", .timeLimit(.minutes(1)))
 struct HeldPlaceTests {
     private static func unchanged(_ tag: String) -> CacheBench.Answer {
@@ -28,7 +28,7 @@ struct HeldPlaceTests {
         configuration.attemptMiddleware = [ConcurrencyLimitMiddleware(1)]
         let client = NetworkClient(configuration, transport: bench.origin)
         for text in ["old", "new"] {
-            // Of a stream nobody reads the body but the caller.
+            // Only the caller reads the body of a stream.
             let reply = try await client.stream(GetMenu())
             let bytes = try await reply.body.collect(upTo: 100)
             #expect(String(decoding: bytes, as: UTF8.self) == "[\"\(text)\"]")

@@ -105,7 +105,7 @@ struct RevalidationTests {
         ])
         try await bench.send()
         await bench.pass(70)
-        // The origin has not answered, and does not until the gate is opened.
+        // The origin does not answer until the gate is opened.
         for _ in 0..<3 {
             let outcome = try await bench.send()
             #expect(outcome.text == "old")
@@ -317,7 +317,7 @@ struct GetMenu: Endpoint {
 }
 
 extension Gate {
-    /// An answer that is held back until the gate is open.
+    /// Returns an answer that is delayed until the gate is open.
     fileprivate func answer(
         _ text: String,
         status: HTTPResponse.Status = .ok,

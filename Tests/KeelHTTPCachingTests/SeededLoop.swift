@@ -2,25 +2,25 @@ import Foundation
 import KeelTestKit
 import Synchronization
 
-/// Runs tasks on the thread that asks for it, one step at a time, in an order drawn from a seed.
+/// Runs tasks on the calling thread, one step at a time, in an order drawn from a seed.
 ///
-/// What a task starts comes to the loop of its thread instead of the system's threads: child tasks,
-/// tasks of their own, actors and `@concurrent` functions. The time is that of a ``TestClock``: it
-/// moves to the next deadline when nothing is left to run. So a seed gives the same steps each
-/// time, and an operation that waits when nobody runs and nobody sleeps never ends.
+/// Everything that a task starts runs in its thread's loop instead of the system's threads: child
+/// tasks, unstructured tasks, actors and `@concurrent` functions. Time is that of a ``TestClock``,
+/// which moves to the next deadline when nothing is left to run. A seed therefore gives the same
+/// steps every time, and an operation that waits while nothing runs or sleeps never ends.
 ///
-/// What leaves the thread is lost to the loop: dispatch queues, sleeps on the system's clocks, and
-/// `Task.yield()`, which Swift 6.3 hands to the system's threads itself; use ``pause()``.
+/// Work that leaves the thread escapes the loop: dispatch queues, sleeps on the system's clocks,
+/// and `Task.yield()`, which Swift 6.3 passes to the system's threads itself; use ``pause()``.
 ///
 /// `@unchecked`: only the thread in ``run(_:)`` touches the state.
 final class SeededLoop: TaskExecutor, @unchecked Sendable {
-    /// How an operation ended.
+    /// The end of an operation.
     enum Ending {
         case returned
         case threw(any Error)
-        /// It waits for what never comes.
+        /// The operation waits forever.
         case stuck
-        /// It took more steps than any operation should.
+        /// The operation exceeded the limit on steps.
         case endless
     }
 
@@ -28,8 +28,8 @@ final class SeededLoop: TaskExecutor, @unchecked Sendable {
         case job(UnownedJob)
         case work(@Sendable () -> Void)
 
-        /// Those that one step has brought come in the order in which their tasks were made: whoever
-        /// wakes all the tasks in a dictionary does so in another order in each process.
+        /// Jobs made ready by one step are ordered by the creation of their tasks, because code
+        /// that resumes all tasks in a dictionary does so in a different order in each process.
         var order: Int {
             guard case .job(let job) = self else { return 0 }
             return job.description.utf8.reduce(0) { number, byte in
@@ -53,7 +53,7 @@ final class SeededLoop: TaskExecutor, @unchecked Sendable {
 
     // MARK: Running
 
-    /// Runs an operation to its end, and what it leaves behind up to where that waits.
+    /// Runs an operation to its end, and its leftover tasks until they wait.
     func run(_ operation: @escaping @Sendable () async throws -> Void) -> Ending {
         guard LoopHook.isInstalled else { return .threw(NoHook()) }
         return LoopHook.running(self) {
@@ -87,7 +87,7 @@ final class SeededLoop: TaskExecutor, @unchecked Sendable {
 
     /// Takes steps until nothing is left to run and the operation has ended.
     ///
-    /// - Returns: Why it cannot end; nil if it has.
+    /// - Returns: Why the operation cannot end, or nil if it has.
     private func drive(until hasEnded: () -> Bool) -> Ending? {
         let last = stepCount + Self.stepLimit
         while stepCount < last {
@@ -117,37 +117,37 @@ final class SeededLoop: TaskExecutor, @unchecked Sendable {
         if ready.count > count + 1 { ready[count...].sort { $0.order < $1.order } }
     }
 
-    /// Wakes who sleeps until the next deadline, and perhaps others whose deadline is the same.
+    /// Wakes a sleeper with the next deadline, and perhaps others with the same deadline.
     private func passTime() -> Bool {
         guard clock.wakeNext() else { return false }
         while Bool.random(using: &random), clock.wakeNext(upTo: clock.now) {}
         return true
     }
 
-    // MARK: For those who run in it
+    // MARK: For code in the loop
 
     func enqueue(_ job: consuming ExecutorJob) { ready.append(.job(UnownedJob(job))) }
 
     fileprivate func take(_ job: UnownedJob) { ready.append(.job(job)) }
 
-    /// Runs some work as a step of its own.
+    /// Runs work as a separate step.
     func add(_ work: @escaping @Sendable () -> Void) { ready.append(.work(work)) }
 
-    /// Lets others take steps first, as many as the seed says.
+    /// Lets other tasks take steps first, as many as the seed says.
     func pause() async {
         await withUnsafeContinuation { continuation in add { continuation.resume() } }
     }
 
-    /// Waits until nobody can take a step without that time passes.
+    /// Waits until no task can take a step without time passing.
     func quiet() async {
         await withUnsafeContinuation { waitingForQuiet.append($0) }
     }
 }
 
-/// What brings the tasks of a loop's thread to the loop.
+/// Redirects the tasks of a loop's thread to the loop.
 ///
-/// The runtime asks a function of the program's choice to take each task that is to run on the
-/// threads of the system. Here it leaves those of all other threads where they would have gone.
+/// The runtime lets the program choose a function that takes each task due to run on the system's
+/// threads. Tasks of all other threads go where they would have gone.
 private enum LoopHook {
     typealias Original = @convention(thin) (UnownedJob) -> Void
     typealias Hook = @convention(thin) (UnownedJob, Original) -> Void
@@ -182,12 +182,12 @@ private enum LoopHook {
     }
 }
 
-/// Does work on threads of its own, so that a loop in it holds none that tasks of others need.
+/// Runs work on separate threads, so that a loop in it blocks none that other tasks need.
 enum LoopThreads {
-    /// How many loops run at the same time.
+    /// The number of loops that run concurrently.
     static let count = max(1, min(8, ProcessInfo.processInfo.activeProcessorCount))
 
-    /// Gives each thread its number and collects what they return.
+    /// Passes each thread its number, and collects the results.
     static func map<Value: Sendable>(
         _ work: @escaping @Sendable (_ thread: Int) -> Value
     ) async -> [Value] {

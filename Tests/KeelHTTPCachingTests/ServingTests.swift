@@ -130,11 +130,11 @@ struct ServingTests {
         }
         #expect(try await text(Tokens(value: "1", identity: "a")).text == "\"of a\"")
         #expect(try await text(Tokens(value: "2", identity: "b")).text == "\"of b\"")
-        // A renewed token is still the same user's.
+        // A renewed token still belongs to the same user.
         let again = try await text(Tokens(value: "3", identity: "a"))
         #expect(again.text == "\"of a\"")
         #expect(again.result == .fresh)
-        // Where nobody can tell whose the token is, the cache takes no part.
+        // If the token's user is unknown, the cache is bypassed.
         #expect(try await text(Tokens(value: "4", identity: nil)).text == "\"c\"")
         #expect(try await text(Tokens(value: "4", identity: nil)).text == "\"d\"")
     }

@@ -10,14 +10,14 @@ import Testing
 
 @Suite("Signed-in users of one cache", .timeLimit(.minutes(1)))
 struct SignedUserTests {
-    /// Renews a token by counting on: `ann-1`, `ann-2`.
+    /// Renews a token by appending to it: `ann`, `ann+`.
     private struct Renewing: IdentityServer {
         func refresh(_ credentials: BearerCredentials) async throws -> BearerCredentials {
             BearerCredentials(accessToken: credentials.accessToken + "+", refreshToken: "r")
         }
     }
 
-    /// An origin that answers with the token that it got.
+    /// Returns an origin's answer that echoes the token it received.
     private static func echo(_ fields: HTTPFields = [:]) -> CacheBench.Answer {
         CacheBench.Answer { call async throws(TransportError) in
             var head = HTTPResponse(status: .ok, headerFields: fields)
@@ -87,7 +87,7 @@ struct SignedUserTests {
         let bench = CacheBench(then: Self.echo())
         var names: Set<String> = []
         for number in 0..<100 {
-            // The memory of the session before is free to be used again by now.
+            // The memory of the previous session may be reused by now.
             let session = AuthSession(server: Renewing())
             try await session.signIn { BearerCredentials(accessToken: "user-\(number)") }
             let client = try client(bench.cache, bench.origin) { $0.authorize(with: session) }
@@ -161,7 +161,7 @@ struct SignedUserTests {
         for (client, user) in zip(clients, ["ann", "bob"]) {
             #expect(try await send(client) == Answer(text: "[\"\(user)\"]", result: .network))
             #expect(try await send(client) == Answer(text: "[\"\(user)\"]", result: .fresh))
-            // A call of an endpoint is the same user's.
+            // A call of an endpoint belongs to the same user.
             #expect(try await get(client) == Answer(text: "[\"\(user)\"]", result: .fresh))
         }
         #expect(try await send(everybody) == Answer(text: "[\"nobody\"]", result: .network))
@@ -213,7 +213,7 @@ struct SignedUserTests {
         #expect(bench.origin.calls.count == 3)
     }
 
-    /// Says "not modified" to whoever asks.
+    /// Answers every conditional request with 304.
     private static let conditional = CacheBench.Answer { call async throws(TransportError) in
         let token = (call.head.headerFields[.authorization] ?? "Bearer nobody").dropFirst(7)
         let isConditional = call.head.headerFields[.ifNoneMatch] != nil
@@ -226,7 +226,7 @@ struct SignedUserTests {
         )
     }
 
-    /// Adds a field to each request, as a layer of an app's own would.
+    /// Adds a field to each request, as an app's middleware would.
     private struct Adding: HTTPMiddleware {
         let name: HTTPField.Name
         let value: @Sendable () -> String?

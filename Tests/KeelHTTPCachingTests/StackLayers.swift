@@ -10,7 +10,7 @@ enum StackAccounts {
     private static let credentials = [0, 1].compactMap {
         BasicCredentials(user: "basic\($0)", password: "secret")
     }
-    /// Made once: the name of such a layer costs some milliseconds.
+    /// Created once, because naming such a layer takes some milliseconds.
     static let layers = credentials.map {
         BasicAuthorization($0, origins: StackLife.home.map { [$0] } ?? [])
     }
@@ -21,7 +21,7 @@ enum StackAccounts {
     static func name(of field: String) -> String? { names[field] }
 }
 
-/// Adds a field on which the answers depend, as an app would.
+/// Adds a field that the answers depend on, as an app would.
 struct FieldLayer: HTTPMiddleware {
     let value: String
 
@@ -32,37 +32,37 @@ struct FieldLayer: HTTPMiddleware {
     }
 }
 
-// MARK: - Layers that break a promise
+// MARK: - Broken layers
 
-/// What is wrong on purpose, so that the simulation has something to find.
+/// A deliberate flaw for the simulation to find.
 enum StackFlaw: CaseIterable, Sendable {
-    /// A layer sends each failed request again, whatever it was.
+    /// A layer repeats every failed request.
     case repeatingPost
-    /// A layer keeps every reply that it passes on.
+    /// A layer retains every reply that it passes on.
     case heldReply
-    /// A layer keeps the replies whose coding it takes off.
+    /// A layer retains the replies that it decodes.
     case heldDecodedReply
-    /// A layer signs whatever goes by, wherever it goes.
+    /// A layer signs all requests, whatever their destination.
     case talkative
-    /// A token is shown to a place that redirects lead to.
+    /// A token is sent to a redirect's foreign origin.
     case foreignOrigin
-    /// A layer forgets the pins when it repeats a request.
+    /// A layer drops the pins when it repeats a request.
     case forgottenPins
     /// A cache does not see what an answer depends on.
     case ignoredVary
-    /// A cache keeps nobody apart.
+    /// A cache does not separate users.
     case sharedPartition
     /// A cache does not learn of changes.
     case missedChange
     /// Calls of different users share a reply.
     case droppedUser
-    /// A limit does not get back the place of a call that failed.
+    /// A limit does not regain the slot of a failed call.
     case leakedPlace
-    /// A watch over uploads counts the time in which they wait.
+    /// A stall timeout of uploads counts the time in which they wait.
     case impatient
-    /// A layer goes on after its call was cancelled.
+    /// A layer continues after its call was canceled.
     case deafToLimits
-    /// A layer never answers where the connection was lost.
+    /// A layer never answers if the connection was lost.
     case lostCall
 }
 
@@ -104,7 +104,7 @@ final class HoardingLayer: HTTPMiddleware {
     }
 }
 
-/// Stands below a cache.
+/// Placed below a cache.
 struct VaryHidingLayer: HTTPMiddleware {
     func intercept(_ call: HTTPCall, next: HTTPNext) async throws(TransportError) -> HTTPReply {
         var reply = try await next(call)
@@ -113,7 +113,7 @@ struct VaryHidingLayer: HTTPMiddleware {
     }
 }
 
-/// Stands above a cache, and asks for no part of it in changes.
+/// Placed above a cache; hides changes from it.
 struct ChangeHidingLayer: HTTPMiddleware {
     let cache: HTTPCachingMiddleware
 
@@ -123,7 +123,7 @@ struct ChangeHidingLayer: HTTPMiddleware {
     }
 }
 
-/// Shares replies of one address between all who ask.
+/// Shares replies for one address among all callers.
 struct UserBlindLayer: HTTPMiddleware {
     let coalescing: CoalescingMiddleware
 
@@ -160,7 +160,7 @@ final class LeakingLayer: HTTPMiddleware {
     }
 }
 
-/// Ends an upload whose body nobody has asked for within its limit.
+/// Ends an upload whose body was not requested within its limit.
 struct ImpatientLayer: HTTPMiddleware {
     let clock: TestClock
 

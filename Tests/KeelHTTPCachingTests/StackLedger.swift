@@ -1,18 +1,18 @@
 import KeelHTTP
 import Synchronization
 
-/// What a simulation has to have come across to prove anything.
+/// The events that a simulation must cover to prove anything.
 enum StackEvent: Int, CaseIterable, Sendable {
     case answers, changes, uploads, waitingUploads, cancelled
     case freshHits, revalidatedHits, staleHits, hitsAfterRestart, notModified
     case joined, hedged, retried, redirected, renewals, queued, throttled, circuits
     case decoded, faults, pinRefusals, cookies, signIns, signOuts, restarts, kills
 
-    /// Whether it happens in one of many lives only.
+    /// Whether it happens only in one of many lives.
     var isRare: Bool { [.waitingUploads, .circuits, .pinRefusals, .throttled].contains(self) }
 }
 
-/// What has happened in one life, or in many.
+/// The events of one life, or of many.
 struct StackTally: Sendable {
     private var counts = [Int](repeating: 0, count: StackEvent.allCases.count)
 
@@ -32,7 +32,7 @@ extension StackTally: CustomStringConvertible {
     }
 }
 
-/// Notes of one life: what was counted, the first promise that was broken, and what came after what.
+/// The record of one life: counts, the first broken promise, and a trace.
 final class StackLedger: HTTPEventObserver {
     private struct State {
         var tally = StackTally()

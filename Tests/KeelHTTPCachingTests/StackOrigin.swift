@@ -6,14 +6,14 @@ import KeelTestKit
 import KeelZlib
 import Synchronization
 
-/// A service and a stranger that redirects lead to, with all that can go wrong on the way.
+/// A service, and a foreign origin that redirects lead to, with all possible failures on the way.
 ///
-/// A body says whose it is, what was asked for, for which app, and how often that was changed. The origin writes down what no
-/// client may do: show a credential to the stranger or to one who intercepts a pinned connection,
-/// have a `POST` act twice. It counts the exchanges that somebody still holds on to.
+/// A body names its user, its request, its app and the number of changes so far. The origin records
+/// forbidden acts of clients: showing a credential to the foreign origin or to an interceptor of a
+/// pinned connection, or a `POST` that acts twice. It counts the exchanges that are still retained.
 ///
-/// What meets a request depends on the seed, on what is asked for and on how often it was asked for:
-/// leaving out another call changes nothing of it.
+/// The treatment of a request depends on the seed, its target and the number of earlier requests
+/// for it: leaving out another call does not change it.
 final class StackOrigin: IdentityServer {
     static let home = "api.example.com"
     static let stranger = "cdn.example.net"
@@ -21,7 +21,7 @@ final class StackOrigin: IdentityServer {
     static let app = HTTPField.Name("X-App") ?? .server
     static let features: HTTPTransportFeatures = [.streamingUpload, .pinning, .rawContentCoding]
 
-    /// What goes wrong with one exchange.
+    /// The failure of an exchange.
     private enum Fault: CaseIterable {
         case refused, stale, silent, lostBefore, lostAfter, redirected, failing, throttled
         case slow, brokenOff, early, intercepted
@@ -43,9 +43,9 @@ final class StackOrigin: IdentityServer {
     private let plan: StackPlan
     private let clock: TestClock
     private let ledger: StackLedger
-    /// Whether answers depend on the field that a layer of the app adds.
+    /// Whether answers depend on the field that an app's layer adds.
     private let hasApps: Bool
-    /// What may go wrong; some of it more often than the rest.
+    /// The possible faults; some are more frequent.
     private static let faults =
         Fault.allCases + [.redirected, .redirected, .redirected, .lostAfter, .lostAfter]
         + [.intercepted, .intercepted]
@@ -60,13 +60,13 @@ final class StackOrigin: IdentityServer {
         }
     }
 
-    /// How many exchanges have a body that somebody may still read.
+    /// The number of exchanges whose body may still be read.
     var openCount: Int { state.withLock { $0.open } }
-    /// How many requests have no answer yet.
+    /// The number of unanswered requests.
     var insideCount: Int { state.withLock { $0.inside } }
-    /// When the body of an operation was first asked for: until then it waits, and cannot stall.
+    /// When the body of an operation was first requested: until then it waits, and cannot stall.
     func opening(of operation: String) -> Duration? { state.withLock { $0.opened[operation] } }
-    /// Whether an operation has met silence, which its client may take for a stall.
+    /// Returns whether an operation met silence, which its client may take for a stall.
     func wasSilent(_ operation: String) -> Bool { state.withLock { $0.silent.contains(operation) } }
 
     // MARK: The identity server
@@ -91,7 +91,7 @@ final class StackOrigin: IdentityServer {
 
     // MARK: Exchanges
 
-    /// Carries out one request of a client.
+    /// Handles one request of a client.
     func send(_ call: HTTPCall, of client: Int) async throws(TransportError) -> HTTPReply {
         check(call.head)
         state.withLock { $0.inside += 1 }
@@ -112,7 +112,7 @@ final class StackOrigin: IdentityServer {
         }
     }
 
-    /// What is drawn for the next exchange of a kind.
+    /// Returns the random numbers for the next exchange of a kind.
     private func dice(_ name: String) -> UserDice {
         let count = state.withLock { state in
             state.askedFor[name, default: 0] += 1
@@ -179,7 +179,7 @@ final class StackOrigin: IdentityServer {
         }
     }
 
-    /// The connection leads to somebody else, whose key is not the service's.
+    /// The connection leads to an interceptor with another key.
     private func intercept(_ call: HTTPCall, _ client: Int) throws(TransportError) {
         if let pins = call.options.pins,
             !pins.allows([UInt8](repeating: 9, count: 32), for: Self.home)
@@ -200,7 +200,7 @@ final class StackOrigin: IdentityServer {
         state.withLock { $0.opened[operation] = $0.opened[operation] ?? now }
         var pieces = try await body.open().makeAsyncIterator()
         while let piece = try await pieces.next() {
-            // The slow uplink: each piece takes its time, none as long as the client's limit.
+            // A slow uplink: each piece takes time, but none as long as the client's limit.
             if body.bytes == nil, !piece.isEmpty {
                 try await pause(.seconds(dice.number(1...12)))
             }
@@ -213,7 +213,7 @@ final class StackOrigin: IdentityServer {
         return isRevoked ? 401 : nil
     }
 
-    /// Counts what a request does; one whose idempotency key is known does nothing.
+    /// Counts the effects of a request; a known idempotency key has none.
     private func act(_ head: HTTPRequest, _ operation: String) {
         guard !operation.isEmpty else { return }
         let acts = state.withLock { state in
@@ -228,7 +228,7 @@ final class StackOrigin: IdentityServer {
         if acts > 1 { ledger.fail("the POST \(operation) acted twice") }
     }
 
-    /// What a request is about, and an answer names.
+    /// Returns the target of a request, which its answer names.
     private static func place(of head: HTTPRequest) -> String {
         "\(head.authority ?? "")\(head.path ?? "")"
     }
@@ -259,7 +259,7 @@ final class StackOrigin: IdentityServer {
         let app = head.headerFields[Self.app] ?? "none"
         let place = Self.place(of: head)
         let version = state.withLock { $0.versions[place, default: 0] }
-        // Careless, but for what `Vary` names: the tag is the same for all users.
+        // Careless except for `Vary`: the tag is the same for all users.
         let tag = "\"\(app)-\(version)\""
         var fields: HTTPFields = [.eTag: tag, .cacheControl: Self.cacheControl(path, dice)]
         if hasApps { fields[.vary] = "X-App" }
@@ -338,7 +338,7 @@ final class StackOrigin: IdentityServer {
         )
     }
 
-    /// An exchange as long as anybody can read its body.
+    /// An exchange, for as long as its body can be read.
     private final class Handle: Sendable {
         let origin: StackOrigin
         private let pieces: Mutex<[[UInt8]]>
@@ -364,7 +364,7 @@ final class StackOrigin: IdentityServer {
     }
 }
 
-/// What one client sends its requests through.
+/// The transport of one client.
 struct StackTransport: HTTPTransport {
     let features = StackOrigin.features
     let origin: StackOrigin

@@ -2,31 +2,31 @@ import KeelHTTP
 import KeelHTTPCaching
 import KeelTestKit
 
-/// The layers that an app may list; those that every client has are not among them.
+/// The optional layers of an app; those of every client are not included.
 enum StackLayer: CaseIterable, Sendable {
     case coalescing, sharedCoalescing, idempotencyKeys
     case caching, coalescingBelow
     case bearer, basic, circuit, rate, hedging, concurrency
-    /// A layer of the app's own that adds a field, above everything or in each attempt.
+    /// A layer of the app that adds a field, outermost or in each attempt.
     case fieldAbove, fieldBelow
     case cookies, compression, decompression
-    /// No layers, but settings that have to hold through all of them.
+    /// Not layers, but settings that must hold through all of them.
     case pins, observer
 }
 
-/// What happens in one life of an app: drawn from a seed, and cut down where it fails.
+/// The events of one life of an app: drawn from a seed, and reduced if it fails.
 struct StackPlan: Sendable {
     /// A client with its stack of layers.
     struct Client: Sendable {
         var layers: Set<StackLayer> = []
         var attempts = 1
-        /// 0 follows no redirect, 1 those of safe methods, 2 all.
+        /// 0 follows no redirects, 1 those of safe methods, 2 all.
         var redirects = 0
         /// 0 is the client's own, 1 a shared one, 2 none.
         var budget = 0
         var places = 1
         var queue = 1000
-        /// Where the layers stand whose place is free.
+        /// The order of the layers that may stand anywhere.
         var order: UInt64 = 0
     }
 
@@ -42,7 +42,7 @@ struct StackPlan: Sendable {
         var policy = HTTPCachePolicy.standard
         var delay = Duration.zero
         var cancelled: Duration?
-        /// The pieces of an upload.
+        /// The number of pieces of an upload.
         var pieces = 1
         var hasLength = false
         var isReplayable = false
@@ -60,16 +60,16 @@ struct StackPlan: Sendable {
         var pause = Duration.zero
     }
 
-    /// One start of the app, to its end.
+    /// One launch of the app, until its end.
     struct Process: Sendable {
         var isKilled = false
         var steps: [Step] = []
     }
 
     let seed: UInt64
-    /// What the order of the tasks' steps is drawn from.
+    /// The seed of the order of the tasks' steps.
     var order: UInt64
-    /// How many requests of a hundred a fault meets.
+    /// The percentage of requests with a fault.
     var faultRate: Int
     var clients: [Client]
     var processes: [Process]
@@ -112,14 +112,14 @@ extension StackPlan {
             (.decompression, 60), (.pins, 30), (.observer, 50),
         ]
         var layers = Set(chances.filter { dice.happens($0.1) }.map(\.0))
-        // Below coalescing, what tells two clients apart is not seen by one that they share.
+        // Coalescing shared by two clients does not see the differences added below it.
         if sharesCoalescing, field != 2 {
             layers.insert(.sharedCoalescing)
         } else if dice.happens(50) {
             layers.insert(.coalescing)
         }
-        // Without the field, a client would find in the cache what one with it below is to get: nobody
-        // can tell their requests apart above the layer.
+        // Otherwise a client without the field would find in the cache the response to one whose
+        // field is added below: above the layer, their requests are indistinguishable.
         switch field {
         case 1 where dice.happens(90): layers.insert(.fieldAbove)
         case 2: layers.insert(.fieldBelow)
@@ -144,7 +144,7 @@ extension StackPlan {
     private static func step(_ dice: UserDice, after last: Step?) -> Step {
         var step = Step()
         if let last, dice.happens(60) {
-            // What was asked for is asked for again: by the same users, by others, by both.
+            // Requests are repeated: by the same users, by others, or by both.
             if dice.happens(30) {
                 step.changes = [(dice.number(0...1), .zero, .signIn(dice.pick(users)))]
             }
@@ -178,7 +178,7 @@ extension StackPlan {
         return step
     }
 
-    /// Calls of one client that want the same at the same time.
+    /// Returns identical concurrent calls of one client.
     private static func crowd(_ dice: UserDice) -> [Call] {
         let first = call(dice)
         let kind = dice.pick([Kind.get, .get, .upload, .post])
@@ -212,17 +212,17 @@ extension StackPlan {
     }
 }
 
-// MARK: - Cutting down
+// MARK: - Reducing
 
 extension StackPlan {
-    /// The smallest plan to be found in which the fault still shows.
+    /// Returns a smallest plan in which the fault still occurs.
     func shrunk(while fails: (StackPlan) -> Bool) -> StackPlan {
         var smallest = self
         while let smaller = smallest.smaller.first(where: fails) { smallest = smaller }
         return smallest
     }
 
-    /// The plans with one thing less, those that lack most first.
+    /// The plans with one element less, the most reduced first.
     private var smaller: [StackPlan] {
         var plans: [StackPlan] = []
         func add(_ change: (inout StackPlan) -> Void) {

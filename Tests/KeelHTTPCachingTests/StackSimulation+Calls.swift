@@ -8,7 +8,7 @@ extension StackLife {
     private struct Operation: ServiceEndpoint {
         var method: HTTPRequest.Method
         var name: String
-        /// Names what may act only once; empty where nothing acts.
+        /// Identifies an operation that may act only once; empty if it does not act.
         var number: String
         var body: RequestBody?
         var options: HTTPCallOptions
@@ -16,7 +16,7 @@ extension StackLife {
         var headers: HTTPFields { number.isEmpty ? [:] : [StackOrigin.operation: number] }
     }
 
-    /// Who may be meant by a call, from its beginning on.
+    /// The possible users of a call, from its beginning on.
     private struct Asker {
         let place: Place
         let plan: StackPlan.Call
@@ -27,10 +27,10 @@ extension StackLife {
         let changes: [String: Int]
         let isRestarted: Bool
 
-        /// Whose bytes the call may get.
+        /// The users whose bytes the call may receive.
         var users: Set<String> {
             guard plan.authentication != .none else { return [Truth.nobody] }
-            // Whoever follows a redirect elsewhere is nobody there.
+            // A redirect to another origin removes the user.
             if client.layers.contains(.bearer) { return truth.since(start).union([Truth.nobody]) }
             if client.layers.contains(.basic) { return ["basic\(plan.client)", Truth.nobody] }
             return [Truth.nobody]
@@ -41,7 +41,7 @@ extension StackLife {
         }
     }
 
-    /// Makes a call, cancels it where the plan says so, and looks at what it gives.
+    /// Makes a call, cancels it if the plan says so, and checks the result.
     func make(_ call: StackPlan.Call, _ place: Place, isRestarted: Bool) async {
         if call.delay > .zero { try? await clock.sleep(for: call.delay) }
         let number = calls.withLock { calls in
@@ -218,21 +218,22 @@ extension StackLife {
         if asker.isRestarted, found[0] != Truth.nobody { ledger.count(.hitsAfterRestart) }
     }
 
-    /// What a cache gives is no older than the last change that somebody had word of before the call.
+    /// Checks that a cached response is no older than the last change known before the call.
     private func judge(
         _ version: Int,
         of place: String,
         _ result: HTTPCacheResult?,
         _ asker: Asker
     ) {
-        // A call that shares another's exchange may get what was true when that one began.
+        // A call that shares another's exchange may get the state at the beginning of that
+        // exchange.
         let isShared = !asker.client.layers.isDisjoint(with: [
             .coalescing, .sharedCoalescing, .coalescingBelow,
         ])
         if result?.isFromCache == true, !isShared, version < asker.changes[place, default: 0] {
             ledger.fail("\(asker.plan) got version \(version) of \(place), which was changed since")
         }
-        // A redirect leads to an address with a query, by another method perhaps.
+        // A redirect leads to an address with a query, perhaps with another method.
         guard !asker.operation.number.isEmpty, !place.contains("?"),
             asker.client.layers.contains(.caching)
         else { return }

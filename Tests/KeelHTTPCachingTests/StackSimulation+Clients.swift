@@ -5,7 +5,7 @@ import KeelHTTPCaching
 import KeelHTTPCompression
 
 extension StackLife {
-    /// A client with the layers that the plan lists, in the order that the article "Layers" gives.
+    /// Creates a client with the plan's layers, in the order of the article "Layers".
     func place(
         _ index: Int,
         _ session: AuthSession<BearerCredentials>,
@@ -105,7 +105,7 @@ extension StackLife {
         }
     }
 
-    /// The layers that have their places among those of an attempt.
+    /// Returns the layers with a fixed position in each attempt.
     private func limits(
         _ plan: StackPlan.Client,
         _ limit: ConcurrencyLimitMiddleware?
@@ -134,7 +134,7 @@ extension StackLife {
         return layers
     }
 
-    /// The layers of an attempt that may stand anywhere among the others.
+    /// Returns the layers that may stand anywhere in an attempt.
     private func freeLayers(
         _ plan: StackPlan.Client,
         _ account: String
@@ -151,7 +151,7 @@ extension StackLife {
         return layers
     }
 
-    /// What breaks a promise on purpose, next to the transport.
+    /// Returns the deliberately broken layers, next to the transport.
     private var brokenLayers: [any HTTPMiddleware] {
         switch flaw {
         case .repeatingPost: [RepeatingLayer(forgetsPins: false)]

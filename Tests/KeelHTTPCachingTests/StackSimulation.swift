@@ -6,15 +6,17 @@ import KeelHTTPCaching
 import KeelTestKit
 import Synchronization
 
-/// One life of an app: two clients with a stack of layers each, over one cache, as a plan says.
+/// One life of an app, according to a plan: two clients with a stack of layers each, over one
+/// cache.
 ///
-/// Everything runs in one loop on the calling thread, so that a plan gives the same life each time.
+/// Everything runs in one loop on the calling thread, so that a plan gives the same life every
+/// time.
 final class StackLife: Sendable {
-    /// What a client has that lasts for one process.
+    /// The parts of a client that last for one process.
     struct Place: Sendable {
         let client: NetworkClient
         let session: AuthSession<BearerCredentials>
-        /// What the app's own layer adds; nil where there is none.
+        /// The value that the app's layer adds; nil without the layer.
         let account: String
         let coalescing: [CoalescingMiddleware]
         let limit: ConcurrencyLimitMiddleware?
@@ -29,12 +31,12 @@ final class StackLife: Sendable {
     let flaw: StackFlaw?
     let ledger: StackLedger
     let clock: TestClock
-    /// The time of day, which restarts do not set back.
+    /// The time of day, which restarts do not reset.
     let time: CacheClock
     let origin: StackOrigin
     let truths = [Truth(), Truth()]
-    /// How often each place was changed when a client had word of it, from where on no cache may give
-    /// what was before.
+    /// The number of changes of each target that a client knows of; no cache may return an earlier
+    /// state.
     let changes = Mutex<[String: Int]>([:])
     let calls = Mutex<(serial: Int, pending: [Int: StackPlan.Call])>((0, [:]))
     let numbers: UserDice
@@ -53,7 +55,7 @@ final class StackLife: Sendable {
         numbers = UserDice(seed: ~plan.seed)
     }
 
-    /// Lives; returns the first promise that was broken.
+    /// Runs the life; returns the first broken promise.
     func run() -> String? {
         switch loop.run({ try await self.live() }) {
         case .returned: break
@@ -73,7 +75,7 @@ final class StackLife: Sendable {
         }
     }
 
-    /// One start of the app, to its end.
+    /// Runs one launch of the app, until its end.
     private func run(_ process: StackPlan.Process, _ number: Int) async throws {
         ledger.trace("process \(number)")
         if number > 0 { ledger.count(.restarts) }
@@ -177,10 +179,10 @@ final class StackLife: Sendable {
 
     // MARK: Between the steps
 
-    /// Looks whether anything is left of calls that are over.
+    /// Checks that nothing is left of completed calls.
     private func check(_ places: [Place], _ cache: HTTPCache) async {
         await cache.waitForRevalidations()
-        // A renewal of a token goes on when the calls that wanted it have ended.
+        // The renewal of a token continues after the calls that wanted it.
         try? await clock.sleep(for: .seconds(2))
         await loop.quiet()
         if origin.insideCount > 0 { ledger.fail("a request is still under way") }
@@ -200,7 +202,7 @@ final class StackLife: Sendable {
         }
     }
 
-    /// Fills all places of a limit, which has to have as many as at its beginning.
+    /// Fills all slots of a limit, which must have as many as at the beginning.
     private func probe(_ limit: ConcurrencyLimitMiddleware, _ count: Int, _ host: String) async {
         let gate = Gate()
         let next = HTTPNext { _ async throws(TransportError) in

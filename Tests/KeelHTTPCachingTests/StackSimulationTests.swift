@@ -2,16 +2,16 @@ import Foundation
 import KeelHTTPCaching
 import Testing
 
-/// Random stacks of all layers that a client can have, with several calls at once, two clients whose
-/// users come and go, restarts over a cache on disk, all kinds of bodies and faults.
+/// Random stacks of all layers of a client, with concurrent calls, two clients whose users change,
+/// restarts over a disk cache, and all kinds of bodies and faults.
 ///
-/// After each step holds: no call outlives its limit; no user sees another's bytes; no credential
-/// reaches an origin that it is not for, nor a connection without the pinned key; no place and no
-/// body is held; no `POST` acts twice; an upload that waits is not taken for one that stalls; no
-/// cache gives what was before a change that is done.
+/// After each step the following holds: no call exceeds its time limit; no user sees another's
+/// bytes; no credential reaches another origin or a connection without the pinned key; no slot and
+/// no body is retained; no `POST` acts twice; a waiting upload does not count as stalled; no cache
+/// returns a state older than a completed change.
 ///
-/// A schedule is its seed: the same one gives the same life, step by step. `KEEL_STACK_SCHEDULES` says
-/// how many, `KEEL_SEED` from which one on.
+/// A schedule is its seed and repeats step by step. `KEEL_STACK_SCHEDULES` sets their number,
+/// `KEEL_SEED` the first.
 @Suite("Simulated stacks of layers", .timeLimit(.minutes(600)))
 struct StackSimulationTests {
     private static func setting(_ name: String) -> UInt64? {
@@ -82,7 +82,7 @@ struct StackSimulationTests {
         }
     }
 
-    /// Runs every schedule of one thread, up to the first that fails.
+    /// Runs the schedules of one thread, up to the first failure.
     private static func live(from first: UInt64, _ thread: Int, _ count: UInt64) -> Outcome {
         var outcome = Outcome()
         for number in stride(from: thread, to: Int(count), by: LoopThreads.count) {

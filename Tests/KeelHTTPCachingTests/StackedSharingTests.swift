@@ -7,12 +7,12 @@ import KeelHTTPCaching
 import KeelTestKit
 import Testing
 
-/// An option that a layer of an app's own goes by.
+/// An option that an app's layer reads.
 private enum LaneKey: HTTPCallOptionKey {
     static var defaultValue: String { "none" }
 }
 
-/// One whose values nobody can compare.
+/// An option whose values cannot be compared.
 private enum OpaqueKey: HTTPCallOptionKey {
     struct Value: Sendable {}
     static var defaultValue: Value { Value() }

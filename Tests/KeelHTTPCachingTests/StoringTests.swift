@@ -119,7 +119,7 @@ struct StoringTests {
         tier.damage(from: 0)
         #expect(try await bench.send().result == .network)
         tier.damage(from: 100_000)
-        // As a client reads it that wants the whole in memory.
+        // Read as by a client that collects the whole body.
         var call = HTTPCall(
             HTTPRequest(
                 method: .get,

@@ -7,9 +7,9 @@ import KeelHTTPCaching
 import KeelTestKit
 import Synchronization
 
-/// Who may be meant when a session makes a call, as time goes by.
+/// The possible users of a session over time.
 ///
-/// A call that overlaps a sign-in may be of either user; one that overlaps none may be of one only.
+/// A call that overlaps a sign-in may belong to either user, any other call to only one.
 final class Truth: Sendable {
     static let nobody = "nobody"
 
@@ -21,13 +21,13 @@ final class Truth: Sendable {
     var current: Set<String> { states.withLock { $0.last ?? [] } }
     func becomes(_ names: Set<String>) { states.withLock { $0.append(names) } }
 
-    /// All who were meant from a moment until now.
+    /// Returns all users from a moment until now.
     func since(_ start: Int) -> Set<String> {
         states.withLock { states in states[start...].reduce(into: Set()) { $0.formUnion($1) } }
     }
 }
 
-/// What happens in one schedule.
+/// The random choices of one schedule.
 final class UserDice: Sendable {
     private let random: Mutex<SeededRandom>
 
@@ -41,10 +41,10 @@ final class UserDice: Sendable {
     func happens(_ percent: Int) -> Bool { number(1...100) <= percent }
 }
 
-/// A service whose answers say whose they are: `user account path`.
+/// A service whose answers name their user: `user account path`.
 ///
-/// It knows the tokens that its identity server gave. It says `Vary` as an honest server does, and
-/// its entity tags are the same for all users, as those of careless servers are.
+/// It knows the tokens of its identity server. Its `Vary` is honest; its entity tags are the same
+/// for all users, like those of careless servers.
 final class NamingOrigin: HTTPTransport, IdentityServer {
     static let account = HTTPField.Name("X-Account") ?? .server
 
@@ -119,7 +119,7 @@ final class NamingOrigin: HTTPTransport, IdentityServer {
     }
 }
 
-/// The layer that adds the account, as an app would write it.
+/// A layer that adds the account, as an app would write it.
 struct AccountLayer: HTTPMiddleware {
     let account: @Sendable () -> String
 
@@ -130,17 +130,18 @@ struct AccountLayer: HTTPMiddleware {
     }
 }
 
-/// What is wrong on purpose, so that the simulation has something to find.
+/// A deliberate flaw for the simulation to find.
 enum UserFlaw: CaseIterable, Sendable {
-    /// The cache keeps nobody apart.
+    /// The cache does not separate users.
     case onePartition
     /// The service does not say what its answers depend on.
     case silentVary
 }
 
-/// One life of an app: processes one after the other, two sessions in each.
+/// One life of an app: successive processes, with two sessions in each.
 ///
-/// Everything runs in one loop on the calling thread, so that a seed gives the same life each time.
+/// Everything runs in one loop on the calling thread, so that a seed gives the same life every
+/// time.
 final class CacheUsersLife: Sendable {
     struct Tally: Sendable {
         var hits = 0
@@ -149,7 +150,7 @@ final class CacheUsersLife: Sendable {
         var answers = 0
     }
 
-    /// What dies with the process.
+    /// The state that ends with the process.
     struct Process: Sendable {
         let cache: HTTPCache
         let tier: DiskCacheTier
@@ -198,7 +199,7 @@ final class CacheUsersLife: Sendable {
 
     var counts: Tally { tally.withLock { $0 } }
 
-    /// Runs the schedule; returns what went wrong.
+    /// Runs the schedule; returns the first failure.
     func run() -> String? {
         switch loop.run({ try await self.live() }) {
         case .returned: return failure.withLock { $0 }
@@ -271,7 +272,7 @@ final class CacheUsersLife: Sendable {
 
     // MARK: Steps
 
-    /// Some calls of both sessions, and perhaps a change of one user among them.
+    /// Makes some calls in both sessions, and possibly changes one user among them.
     private func step(_ process: Process) async {
         let isChanging = dice.happens(50)
         let changed = dice.number(0...1)

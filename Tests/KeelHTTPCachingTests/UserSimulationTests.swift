@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-/// Random lives of an app with two sessions over one cache on disk: sign-ins, sign-outs and
-/// renewals among the calls, restarts, accounts that a layer below the cache adds, and coalescing above and
+/// Random lives of an app with two sessions over one disk cache: sign-ins, sign-outs and renewals
+/// among the calls, restarts, accounts added by a layer below the cache, and coalescing above and
 /// below.
 ///
-/// `KEEL_USER_SCHEDULES` says how many schedules, `KEEL_SEED` from which one on.
+/// `KEEL_USER_SCHEDULES` sets the number of schedules, `KEEL_SEED` the first.
 @Suite("Simulated users of one cache", .timeLimit(.minutes(60)))
 struct UserSimulationTests {
     private static func setting(_ name: String) -> UInt64? {
@@ -42,7 +42,7 @@ struct UserSimulationTests {
             if let failure = outcome.failure { Issue.record("\(failure)") }
         }
         guard outcomes.allSatisfy({ $0.failure == nil }) else { return }
-        // Schedules in which nothing is stored, found again or switched would prove nothing.
+        // Schedules in which nothing is stored, found or switched would prove nothing.
         let least = Int(count)
         #expect(total.hits > least, "only \(total.hits) hits in \(count) schedules")
         #expect(total.hitsAfterRestart > least / 4, "only \(total.hitsAfterRestart) of them later")
@@ -54,7 +54,7 @@ struct UserSimulationTests {
         var failure: String?
     }
 
-    /// Runs every schedule of one thread, up to the first that fails.
+    /// Runs the schedules of one thread, up to the first failure.
     private static func live(from first: UInt64, _ thread: Int, _ count: UInt64) -> Outcome {
         var outcome = Outcome()
         for number in stride(from: thread, to: Int(count), by: LoopThreads.count) {

@@ -1,6 +1,6 @@
-/// Compressed texts, made with the modules gzip and zlib of Python.
+/// Compressed texts, made with Python's modules gzip and zlib.
 enum CompressedVectors {
-    /// What all of them but ``zlibStored`` and ``gzipEmpty`` stand for.
+    /// The text of all vectors but ``zlibStored`` and ``gzipEmpty``.
     static let text =
         Array(String(repeating: "Fish & Chips, ", count: 20).utf8) + Array("the end.".utf8)
 

@@ -148,7 +148,7 @@ struct ResponseDecompressionTests {
         let members = [Vectors.gzipMembers.count]
         for length in 1..<bytes.count {
             let code = await failure(try await reply([Array(bytes[..<length])], coding: coding))
-            // Between two members, what there is so far is whole.
+            // Between two members, the data so far is complete.
             if code == nil, bytes.count == members[0] {
                 #expect(bytes[length...].starts(with: [0x1f, 0x8b]))
                 continue
@@ -217,7 +217,7 @@ struct ResponseDecompressionTests {
 
 @Suite("Compression of large bodies", .timeLimit(.minutes(2)))
 struct LargeBodyTests {
-    /// A gzip text of so many zeros, made by the layer for requests.
+    /// Returns zeros compressed by `RequestCompression`.
     private func zeros(_ megabytes: Int) async throws -> [UInt8] {
         let transport = ScriptedHTTPTransport([.status(.ok)])
         let body = HTTPBody(length: nil, isReplayable: true) { () async throws(TransportError) in

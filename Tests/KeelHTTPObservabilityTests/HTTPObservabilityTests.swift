@@ -13,7 +13,7 @@ import MetricsTestKit
 import Testing
 import Tracing
 
-/// Sends a call twice and keeps the second answer.
+/// Sends a call twice, and returns the second reply.
 struct TwiceMiddleware: HTTPMiddleware {
     func intercept(
         _ call: HTTPCall,
@@ -171,7 +171,7 @@ struct HTTPObservabilityTests {
         )
     }
 
-    /// Sends a second request beside the first, as hedging does.
+    /// Sends a second request concurrently, as hedging does.
     private struct Beside: HTTPMiddleware {
         func intercept(
             _ call: HTTPCall,

@@ -37,7 +37,7 @@ private struct GetSession: Endpoint {
     var query: HTTPQuery { ["token": "planted-query"] }
 }
 
-/// Keeps the calls and replies that pass, to look at how they describe themselves.
+/// Records calls and replies, to inspect how they describe themselves.
 private struct Keeping: HTTPMiddleware {
     let keep: @Sendable (Any) -> Void
 
@@ -57,7 +57,7 @@ private final class Texts: Sendable {
     private let lock = NSLock()
     nonisolated(unsafe) private var texts: [String] = []
 
-    /// Adds everything that a value says of itself.
+    /// Adds all descriptions of a value.
     func add(_ value: Any) {
         var dumped = ""
         dump(value, to: &dumped, maxDepth: 12)
@@ -139,7 +139,7 @@ struct PlantedSecretsTests {
         let result = await client.response(to: GetSession())
         texts.add(result)
 
-        // The test would prove nothing if nothing were there to be looked at.
+        // Without events to inspect, the test would prove nothing.
         #expect(events.events.count > 30)
         for event in events.events { texts.add(event) }
         for summary in events.summaries { texts.add(summary) }

@@ -11,7 +11,7 @@ import Testing
 struct SecretCredentialStoreTests {
     private let files = SimulatedFileSystem()
 
-    /// Another process that looks at the same file.
+    /// Returns another process's store on the same file.
     private func secrets(
         _ filling: UInt8 = 7,
         on other: SimulatedFileSystem? = nil
@@ -110,7 +110,7 @@ struct SecretCredentialStoreTests {
     }
 }
 
-/// A source of one key.
+/// A key source with one key.
 private struct FilledKeySource: KeyEncryptionKeySource {
     let filling: UInt8
 
@@ -120,7 +120,7 @@ private struct FilledKeySource: KeyEncryptionKeySource {
     }
 }
 
-/// Hands out the credentials of the next number.
+/// Provides credentials with the next number.
 private struct CountingIdentityServer: IdentityServer {
     func refresh(_ credentials: BearerCredentials) async throws -> BearerCredentials {
         .sample((credentials.refreshToken.flatMap { Int($0) } ?? 0) + 1)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A download from another address than before", .timeLimit(.minutes(1)))
 struct ChangedAddressTests {
-    /// A digest that depends on each byte and its place.
+    /// A digest that depends on each byte and its position.
     private struct Sum: TransferDigest {
         private var sum: UInt64 = 0
 
@@ -48,7 +48,7 @@ struct ChangedAddressTests {
                 $0.retry.policy = .never
             }.run()
         }
-        // Another file of the same length under the same tag, where the address is another one.
+        // A different address serves another file of the same length under the same tag.
         let content = address == "film.mp4?id=1" ? first : first.map { ~$0 }
         let other = RangeOrigin(content, seed: 4)
         let events = Events()
@@ -57,7 +57,7 @@ struct ChangedAddressTests {
             if hasDigest { $0.expectedDigest = Sum.expected(of: content) }
         }
         if hasDigest {
-            // The digest finds that the part was of another file.
+            // The digest reveals that the part came from another file.
             let error = await #expect(throws: TransferError.self) {
                 _ = try await second.run(observer: events.observer)
             }

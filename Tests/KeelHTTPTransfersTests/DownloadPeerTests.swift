@@ -39,13 +39,13 @@ struct DownloadPeerTests {
             )
             if let life {
                 done += 1
-                // The first report after the 0 of the start is of what an earlier life had.
+                // The first report after the initial 0 counts the bytes of earlier lives.
                 if life.count > 1 { #expect(life[1] >= last, "kill \(done)") }
                 last = max(last, life.last ?? 0)
             }
             guard target.names.contains("film") else { continue }
             #expect(try target.bytes("film") == content)
-            // Who is killed right after the file got its name leaves notes for the next one.
+            // A process killed just after the rename leaves notes for the next one.
             let names = target.names.filter { life == nil || !$0.hasPrefix(".keel-film.") }
             #expect(names == ["film"])
             try FileManager.default.removeItem(atPath: target.path + "/film")
@@ -71,7 +71,7 @@ struct DownloadPeerTests {
             let download = try Self.download(nginx.address("slow/film"), target, transport)
             async let receipt = download.run()
             for _ in 0..<5 where done < kills {
-                // Real time, because they are real processes: the moment is one nobody chose.
+                // Real time, because these are real processes killed at arbitrary moments.
                 try await Task.sleep(for: .microseconds(Int.random(in: 0...50_000)))
                 await server.kill()
                 done += 1
@@ -97,7 +97,7 @@ struct DownloadPeerTests {
         try await Self.runUntil(512 << 10, download)
         let part = try #require(try await download.progress())
         #expect(part.completedBytes >= 512 << 10)
-        // nginx makes its tag of the length and the date in seconds: the length has to differ.
+        // nginx derives its tag from length and date in seconds, so the length must differ.
         try nginx.put("film", content + [1])
         let events = Events()
         let receipt = try await download.run(observer: events.observer)
@@ -150,7 +150,7 @@ struct DownloadPeerTests {
         print("\(size) MiB downloaded, the process grew by \(growth) KiB")
     }
 
-    /// Runs the program to its end and returns by how many KiB its memory grew.
+    /// Runs the program to its end, and returns by how many KiB its memory grew.
     static func growth(_ arguments: [String]) async throws -> Int {
         let process = Process()
         process.executableURL = try CrashTrial.program("KeelTransferProgram")
@@ -167,7 +167,7 @@ struct DownloadPeerTests {
         return try #require(Int(text.filter(\.isNumber)), "\(text)")
     }
 
-    /// Runs a download and pauses it once so many bytes are safe.
+    /// Runs a download, and pauses it once a number of bytes is safe.
     static func runUntil(_ count: Int64, _ download: ResumableDownload) async throws {
         let (updates, report) = AsyncStream.makeStream(of: Int64.self)
         let observer = ResumableTransferObserver.events { event in
@@ -192,7 +192,7 @@ struct DownloadPeerTests {
         configuration.changedAddress = changedAddress
         configuration.checkpointBytes = 128 << 10
         configuration.retry.policy.baseDelay = .milliseconds(5)
-        // The next server may take long to begin on a busy machine.
+        // The next server may start slowly on a busy machine.
         configuration.retry.policy.attempts = 1000
         configuration.retry.policy.maximumDelay = .milliseconds(50)
         let home = URL(string: "/", relativeTo: address)?.absoluteURL

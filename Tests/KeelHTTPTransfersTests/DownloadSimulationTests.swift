@@ -7,7 +7,7 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-/// Downloads through origins that fail as seeds say, on disks that are looked at after a crash.
+/// Downloads from origins with seeded failures, to disks that are inspected after a crash.
 @Suite("Downloads under simulated faults", .timeLimit(.minutes(30)))
 struct DownloadSimulationTests {
     @Test("a schedule of faults at any request: the file is one version, whole, or not there")
@@ -18,7 +18,7 @@ struct DownloadSimulationTests {
         for seed in 0..<UInt64(seeds) {
             var random = SeededRandom(seed: seed)
             let length = Int.random(in: 0...30_000, using: &random)
-            // Half of the schedules only lose things, so that there is something to continue.
+            // Half of the schedules only lose data, so that there is something to continue.
             let origin = RangeOrigin(
                 Fixture.bytes(length, seed: seed),
                 seed: seed,
@@ -50,7 +50,7 @@ struct DownloadSimulationTests {
             finished += isDone ? 1 : 0
         }
         #expect(finished == seeds)
-        // A simulation in which nothing is ever continued would prove nothing.
+        // A simulation in which no download is continued would prove nothing.
         #expect(resumed > seeds / 50)
         print("\(seeds) schedules of download faults, \(resumed) of them continued by a later run")
     }
@@ -96,7 +96,7 @@ struct DownloadSimulationTests {
         for step in 0...files.steps.count {
             for trial in 0..<20 {
                 let disk = files.disk(afterPowerFailureAt: step, using: &random)
-                // Once the file is in its place there is nothing left to continue.
+                // Once the file is in its place, nothing is left to continue.
                 let isPlaced = files.steps.prefix(step).contains {
                     if case .rename(_, "/disk/film.mp4") = $0 { true } else { false }
                 }
@@ -131,13 +131,13 @@ struct DownloadSimulationTests {
                     trial == 0
                     ? files.disk(afterKillAt: step)
                     : files.disk(afterPowerFailureAt: step, using: &random)
-                // The server is back at the old version: a mixture would be continued as that one.
+                // The server is back at the old version, as which a mixture would be continued.
                 for content in [old, origin.content] {
                     let server = RangeOrigin(content)
                     if content != old { server.state.withLock { $0.version = 2 } }
                     let left = SimulatedFileSystem(disk)
                     _ = try await Fixture.download(server, left).run()
-                    // A part that was complete is put in its place without a request.
+                    // A complete part is put in its place without a request.
                     let right = server.requests.isEmpty ? origin.content : content
                     #expect(
                         left.disk["/disk/film.mp4"] == right,
@@ -148,7 +148,7 @@ struct DownloadSimulationTests {
         }
     }
 
-    /// Runs a download on what a crash has left.
+    /// Runs a download on the state that a crash left.
     private func finish(
         _ left: SimulatedFileSystem,
         _ content: [UInt8],

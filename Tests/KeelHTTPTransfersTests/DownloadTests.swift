@@ -10,7 +10,7 @@ import Testing
 struct DownloadTests {
     private static let content = Fixture.bytes(20_000)
 
-    /// An answer with the whole file and these fields.
+    /// Returns an answer with the whole file and the given fields.
     private static func whole(
         _ fields: HTTPFields,
         cutAt count: Int? = nil
@@ -274,7 +274,7 @@ struct DownloadTests {
         }.run()
         #expect(receipt.resumedBytes > 0)
         #expect(good.disk["/disk/film.mp4"] == Self.content)
-        // A byte of the part that a disk has changed is found out, and nothing is left of it.
+        // A changed byte of the part on disk is detected, and nothing of the part remains.
         let bad = SimulatedFileSystem(disk)
         bad.disk["/disk/.keel-film.mp4.part"]?[0] ^= 1
         let error = await #expect(throws: TransferError.self) {

@@ -7,7 +7,7 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-/// What the tests of transfers have in common.
+/// Shared fixtures of the transfer tests.
 enum Fixture {
     static let base = URL(string: "https://files.example/v1")
     static let file = URL(fileURLWithPath: "/disk/film.mp4")
@@ -25,12 +25,12 @@ enum Fixture {
     ) throws -> NetworkClient {
         var configuration = NetworkClient.Configuration(baseURL: try #require(base))
         configuration.clock = clock
-        // On a clock that leaps, a limit beside the work would pass at once.
+        // On a clock that jumps, a concurrent timeout would expire at once.
         configuration.timeout = nil
         return NetworkClient(configuration, transport: transport)
     }
 
-    /// A download to a simulated disk.
+    /// Creates a download to a simulated disk.
     static func download(
         _ transport: any HTTPTransport,
         _ files: SimulatedFileSystem,
@@ -51,13 +51,13 @@ enum Fixture {
         )
     }
 
-    /// A number from the environment, for longer runs.
+    /// Returns a number from the environment, for longer runs.
     static func count(_ name: String, _ usual: Int) -> Int {
         ProcessInfo.processInfo.environment[name].flatMap(Int.init) ?? usual
     }
 }
 
-/// What an observer saw.
+/// The events that an observer received.
 final class Events: Sendable {
     private let state = Mutex<[TransferEvent]>([])
 

@@ -3,15 +3,15 @@ import KeelHTTP
 import KeelTestKit
 import Synchronization
 
-/// A server with one file, without sockets: it knows ranges, and fails as a seed says.
+/// A server with one file, without sockets, which supports ranges and fails according to a seed.
 final class RangeOrigin: HTTPTransport {
-    /// What can go wrong with one request.
+    /// A failure of one request.
     enum Fault: CaseIterable {
         case refused, lostReply, brokenBody, truncatedBody, status503, throttled, changed
         case ignoresRange, wrongOffset, otherTag, missingTag, noTotal, weakTag, noLength, denies416
         case shortRange, changesMidway
 
-        /// Those that leave the file what it was.
+        /// The failures that leave the file unchanged.
         static let losses: [Fault] = [
             .refused, .lostReply, .brokenBody, .truncatedBody, .status503, .shortRange,
         ]
@@ -44,10 +44,10 @@ final class RangeOrigin: HTTPTransport {
 
     var content: [UInt8] { state.withLock { $0.content } }
     var requests: [HTTPRequest] { state.withLock { $0.requests } }
-    /// How many bytes of bodies were handed over.
+    /// The number of body bytes served.
     var served: Int64 { state.withLock { $0.served } }
 
-    /// Puts another file of the same length in its place.
+    /// Replaces the file by another of the same length.
     func change() { state.withLock { $0.change() } }
 
     func calm() { state.withLock { $0.rate = 0 } }

@@ -13,7 +13,7 @@ import Testing
 /// Transfers over real sockets, to a server that fails as the test says.
 @Suite("Transfers over real sockets", .timeLimit(.minutes(10)))
 struct TransferFaultTests {
-    /// Answers with what a request's `Range` asks for.
+    /// Returns the answer to a request's `Range`.
     private static func answer(
         _ request: HTTPTestRequest,
         _ content: [UInt8]
@@ -90,7 +90,7 @@ struct TransferFaultTests {
                 )
                 _ = try await download.run(observer: events.observer)
                 #expect(try scratch.bytes("film") == content)
-                // On a machine that does other work, an attempt may end before it has begun.
+                // On a busy machine, an attempt may end before it has begun.
                 #expect(!events.pauses.isEmpty)
                 #expect(server.requests.count >= 2)
                 #expect(events.restarts.isEmpty)
@@ -130,7 +130,7 @@ struct TransferFaultTests {
                     return count == 1
                 }
                 let answer = Self.answer(request, content)
-                // Until the test moves the clock.
+                // Delayed until the test advances the clock.
                 return isFirst ? answer.delayed(by: .seconds(1)) : answer
             },
             while: { server in
@@ -168,7 +168,7 @@ struct TransferFaultTests {
         await transport.shutdown()
     }
 
-    /// What is to be cut, and where.
+    /// The cuts to make, and their positions.
     private final class Plan: Sendable {
         private let left: Mutex<[(offset: Int, action: HTTPTestAnswer.Action)]>
 

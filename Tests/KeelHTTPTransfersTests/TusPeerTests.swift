@@ -44,7 +44,7 @@ struct TusPeerTests {
             done += 1
             if life.count > 1 { #expect(life[1] >= last, "kill \(done)") }
             last = max(last, life.last ?? 0)
-            // Complete, it may have been forgotten before the kill, and the next one starts anew.
+            // A complete upload may be forgotten before the kill, so that the next one starts over.
             if last == Int64(content.count) { last = 0 }
         }
         await server.kill()
@@ -71,7 +71,7 @@ struct TusPeerTests {
             }
             async let receipt = upload.run()
             for _ in 0..<3 where done < kills {
-                // Real time, because they are real processes: the moment is one nobody chose.
+                // Real time, because these are real processes killed at arbitrary moments.
                 try await Task.sleep(for: .microseconds(Int.random(in: 0...80_000)))
                 await server.kill()
                 done += 1
@@ -132,7 +132,7 @@ struct TusPeerTests {
         try await bad.discard()
         await transport.shutdown()
         await server.kill()
-        // What was discarded is gone from the server too, and from this side.
+        // A discarded upload is gone from the server and from this side.
         #expect(try tus.contents() == [content])
         #expect(source.names == ["film"])
     }
@@ -160,7 +160,7 @@ struct TusPeerTests {
     ) throws -> ResumableUpload {
         var configuration = ResumableUpload.Configuration()
         configuration.retry.policy.baseDelay = .milliseconds(5)
-        // The next server may take long to begin on a busy machine.
+        // The next server may start slowly on a busy machine.
         configuration.retry.policy.attempts = 1000
         configuration.retry.policy.maximumDelay = .milliseconds(50)
         configuration.metadata = ["filename": "film"]

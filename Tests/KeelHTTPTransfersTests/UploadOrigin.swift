@@ -3,9 +3,10 @@ import KeelHTTP
 import KeelTestKit
 import Synchronization
 
-/// A server for resumable uploads, without sockets, in both protocols; it fails as a seed says.
+/// A server for resumable uploads by both protocols, without sockets, which fails according to a
+/// seed.
 final class UploadOrigin: HTTPTransport {
-    /// What can go wrong with one request.
+    /// A failure of one request.
     enum Fault: CaseIterable {
         case refused, lostRequest, lostReply, partlyTaken, status503, throttled, forgets, conflict
         case tellsLess, damaged
@@ -161,7 +162,8 @@ extension UploadOrigin.State {
                 return
             }
             upload.bytes += body
-            // With tus an upload is complete once its bytes are there, even if the request broke then.
+            // A tus upload is complete once its bytes have arrived, even if the request failed
+            // then.
             let isEnd = isTus || isWhole && field(head, "Upload-Complete") == "?1"
             if isEnd, Int64(upload.bytes.count) == upload.length {
                 upload.isComplete = true

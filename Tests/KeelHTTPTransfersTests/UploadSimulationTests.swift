@@ -7,7 +7,7 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-/// Uploads to servers that fail as seeds say, from disks that are looked at after a crash.
+/// Uploads to servers with seeded failures, from disks that are inspected after a crash.
 @Suite("Uploads under simulated faults", .timeLimit(.minutes(30)))
 struct UploadSimulationTests {
     @Test(
@@ -18,7 +18,7 @@ struct UploadSimulationTests {
         let seeds = Fixture.count("KEEL_TRANSFER_SEEDS", 500)
         var resumed = 0
         var unknown = 0
-        // In the first, the connection breaks right after the last byte.
+        // With seed 644, the connection fails right after the last byte.
         for seed in [644] + Array(0..<UInt64(seeds)) {
             var random = SeededRandom(seed: seed)
             let content = Fixture.bytes(Int.random(in: 0...30_000, using: &random), seed: seed)
@@ -37,7 +37,7 @@ struct UploadSimulationTests {
                     if receipt.resumedBytes > 0 { resumed += 1 }
                 } catch {
                     if error.code == .outcomeUnknown {
-                        // What the error asks the app to do: see whether the file has arrived.
+                        // As the error advises: check whether the file has arrived.
                         unknown += 1
                         isDone = !origin.finished.isEmpty
                         try await upload.discard()
@@ -68,7 +68,7 @@ struct UploadSimulationTests {
         for cut in 0...total {
             let origin = UploadOrigin(tus: isTus)
             let files = try Self.disk(content)
-            // The process dies when its request number `cut` is on its way.
+            // The process dies while its request number `cut` is under way.
             let dying = origin.failing { _ in
                 origin.requests.count >= cut ? .fail(.clientShutdown) : nil
             }

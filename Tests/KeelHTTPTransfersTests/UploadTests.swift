@@ -49,7 +49,7 @@ struct UploadTests {
         _ = try await UploadSimulationTests.upload(origin, files).run()
         let requests = origin.requests
         #expect(requests.map(\.method) == [.options, .post, .patch, .patch, .patch])
-        // The request for what a server offers names no version (tus 1.0.0, "OPTIONS").
+        // The request for a server's capabilities names no version (tus 1.0.0, "OPTIONS").
         #expect(Self.field(requests[0], "Tus-Resumable") == nil)
         #expect(requests.dropFirst().allSatisfy { Self.field($0, "Tus-Resumable") == "1.0.0" })
         #expect(Self.field(requests[1], "Upload-Length") == "10000")
@@ -193,7 +193,7 @@ struct UploadTests {
         let origin = UploadOrigin(tus: true)
         let files = try UploadSimulationTests.disk(Self.content)
         let second = try UploadSimulationTests.upload(origin, files)
-        // In the midst of one upload, another one asks for the lock.
+        // During one upload, another one requests the lock.
         let watching = origin.failing { call in
             let isLocked = files.disk.paths.keys.contains { $0.hasSuffix(".upload-lock") }
             #expect(isLocked, "\(call.head.method)")

@@ -40,11 +40,11 @@ struct BehaviourTests {
         let (sent, sending) = AsyncStream<[Frame]>.makeStream()
         let got = Mutex<[WebSocketMessage]>([])
         let (error, received) = try await RawServer.run { peer in
-            // Whatever becomes of the server, nobody waits for it in vain.
+            // Whatever happens to the server, no task waits for it forever.
             defer { sending.finish() }
             try await peer.upgrade()
             for piece in pieces() { try await peer.write(piece) }
-            // Up to the Close frame: what the server then does is hang up.
+            // Up to the Close frame, after which the server hangs up.
             var frames: [Frame] = []
             while let frame = try await peer.readFrame() {
                 frames.append(frame)
@@ -62,7 +62,7 @@ struct BehaviourTests {
                     }
                 }
             }
-            // Before the server is ended: frames may still be on their way to it.
+            // Before the server is ended, as frames may still be on their way to it.
             return (error, await sent.first { _ in true })
         }
         #expect(error?.code == row.error)

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("WebSockets that are opened through a client")
 struct ClientWebSocketTests {
-    /// Gives one token after the other, a new one after each refusal.
+    /// Provides a new token after each refusal.
     private final class Tokens: TokenSource {
         private let last = Mutex(1)
 
@@ -22,7 +22,7 @@ struct ClientWebSocketTests {
         }
     }
 
-    /// A transport over TLS that knows nothing of pins.
+    /// A TLS transport without support for pins.
     private struct PlainTransport: WebSocketTransport {
         func withConnection<Value>(
             to request: HTTPRequest,
@@ -56,7 +56,7 @@ struct ClientWebSocketTests {
         end: .close(WebSocketClose(.normal))
     )
 
-    /// Opens one connection through a client and returns what was read.
+    /// Opens one connection through a client, and returns what it reads.
     private func read(
         _ script: ScriptedWebSocketTransport,
         _ client: NetworkClient,

@@ -46,7 +46,7 @@ struct DeflateTests {
                 == [hello]
         )
         #expect(try inflate([[0x00]]) == [.text("")])
-        // The window outlives a block that says it is the last.
+        // The window outlives a block marked as the last.
         #expect(try inflate([final, [0xf2, 0x00, 0x11, 0x00, 0x00]]) == [hello, hello])
     }
 
@@ -54,7 +54,7 @@ struct DeflateTests {
     func corrupt() {
         #expect(throws: Violation.self) { try inflate([[0xff, 0xff, 0xff]]) }
         #expect(throws: Violation.self) { try inflate([[0x06]]) }
-        // A distance beyond what has been sent.
+        // A distance beyond the data sent so far.
         #expect(throws: Violation.self) { try inflate([[0xf2, 0x00, 0x11, 0x00, 0x00]]) }
     }
 
@@ -73,7 +73,7 @@ struct DeflateTests {
                 0, 1, 2, 5, 63, 64, 255, 256, 257, 300, 511, 1000, 4096, 65_536, 200_000, 0,
             ] {
                 var message = generator.bytes(length)
-                // Repetitions at all distances, so that the whole window is used.
+                // Repetitions at all distances, to use the whole window.
                 for index in message.indices where index > 0 && generator.next() % 4 != 0 {
                     message[index] =
                         message[Int.random(in: max(0, index - 40_000)..<index, using: &generator)]
@@ -173,8 +173,8 @@ struct DeflateTests {
         #expect(throws: Violation.self) { while try receiver.next() != nil {} }
     }
 
-    /// An offer, the answer to it, and what comes of it: client's and server's window, and whether
-    /// they forget.
+    /// An offer, its answer, and the outcome: the windows of client and server, and whether they
+    /// reset their context.
     struct Negotiation: Sendable, CustomTestStringConvertible {
         let answer: String
         var offer = WebSocketDeflate()

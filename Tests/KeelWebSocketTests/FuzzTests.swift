@@ -9,7 +9,7 @@ import Testing
 struct FuzzTests {
     private static func seed() -> UInt64 { UInt64.random(in: 1...9_999_999_999) }
 
-    /// What a receiver makes of bytes that arrive in pieces.
+    /// Returns the events of a receiver for bytes that arrive in pieces.
     private func events(
         of pieces: [[UInt8]],
         deflate: Bool
@@ -31,7 +31,7 @@ struct FuzzTests {
         }
     }
 
-    /// A valid stream of random frames.
+    /// Returns a valid stream of random frames.
     private func stream(deflate: Bool, using generator: inout SeededGenerator) -> [UInt8] {
         let deflater = Deflater(windowBits: 15, forgetsContext: false, level: 6)
         var frames: [Frame] = []

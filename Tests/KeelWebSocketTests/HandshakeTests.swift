@@ -59,7 +59,7 @@ struct HandshakeTests {
         #expect(lines.contains { $0.hasPrefix("Host: 127.0.0.1:") })
     }
 
-    /// An answer with status 101 that must not be taken, with `{proof}` in place of the proof.
+    /// Invalid responses with status 101, with `{proof}` in place of the proof.
     static let badAgreements: [(String, [String])] = [
         ("no fields", []),
         ("no Upgrade", ["Connection: Upgrade", "Sec-WebSocket-Accept: {proof}"]),
@@ -240,7 +240,7 @@ struct HandshakeTests {
                 == .invalidRequest
         )
         good.path = "/"
-        // Nobody listens there.
+        // Nothing listens on this port.
         let refused = try await failure {
             try await NIOWebSocketTransport().withConnection(to: good) { _ in }
         }
@@ -271,7 +271,7 @@ struct HandshakeTests {
         try await RawServer.run { peer in
             let request = try await peer.readRequest()
             try await peer.write(Array(answer(request).utf8))
-            // A refusal is followed by hanging up, an agreement by a close.
+            // A refusal is followed by closing the socket, an agreement by a Close frame.
             if answer(request).contains(" 101") {
                 try await peer.write(Frame.close().bytes)
                 _ = try await peer.readFrames()

@@ -10,7 +10,7 @@ import Testing
     .enabled(if: EchoServer.isPresent, EchoServer.absence)
 )
 struct InteroperationTests {
-    /// How compression is negotiated.
+    /// The compression offers of both sides.
     struct Compression: Sendable, CustomTestStringConvertible {
         let testDescription: String
         var server: [String] = []

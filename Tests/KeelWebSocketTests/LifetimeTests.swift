@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The life of a connection", .serialized)
 struct LifetimeTests {
-    /// A server that answers every Close frame, and sends every message back.
+    /// A server that answers Close frames and echoes messages.
     private static let echo: @Sendable (RawServer.Peer) async throws -> Void = { peer in
         try await peer.upgrade()
         while let frame = try await peer.readFrame() {
@@ -76,7 +76,7 @@ struct LifetimeTests {
         struct Oops: Error {}
         let (codes, reporting) = AsyncStream<UInt16?>.makeStream()
         try await RawServer.run { peer in
-            // Whatever becomes of the server, nobody waits for it in vain.
+            // Whatever happens to the server, no task waits for it forever.
             defer { reporting.finish() }
             try await peer.upgrade()
             let frame = try await peer.readFrame()
@@ -88,7 +88,7 @@ struct LifetimeTests {
             } catch is Oops {
                 #expect(!returns)
             }
-            // Before the server is ended: the frame may still be on its way to it.
+            // Before the server is ended, as the frame may still be on its way to it.
             let code: UInt16? = await codes.first { _ in true } ?? nil
             let expected: UInt16 = returns ? 1000 : 1001
             #expect(code == expected)
@@ -108,12 +108,12 @@ struct LifetimeTests {
             } else {
                 try await peer.upgrade()
             }
-            // Silent from here on, and deaf: only the first bytes are read.
+            // From here on the server is silent, and only the first bytes are read.
             for await _ in AsyncStream<Never>.makeStream().stream {}
         } while: { port in
             let task = Task {
                 try await failure {
-                    // A closing or a ping that is not cancelled must not end by itself before.
+                    // A close or ping must not end by itself before it is canceled.
                     try await self.connect(
                         port,
                         {
@@ -221,9 +221,9 @@ struct LifetimeTests {
                 await clock.advance(by: .seconds(30))
                 for _ in 0..<5 {
                     await clock.waitForSleepers()
-                    // Its pong comes after that of the watchdog.
+                    // Its pong follows that of the watchdog.
                     try await connection.ping()
-                    // The watchdog's patience, then what is left of the interval.
+                    // The watchdog's timeout, and then the rest of the interval.
                     for _ in 0..<2 {
                         await clock.waitForSleepers()
                         await clock.advance(by: .seconds(15))
@@ -281,14 +281,15 @@ struct LifetimeTests {
                 if answer.isEmpty {
                     #expect((result?.cause as? TransportError)?.code == .connectTimeout)
                 } else {
-                    // The head may still be on its way: the clock does not wait for the network.
+                    // The head may still be on its way, because the clock does not wait for the
+                    // network.
                     #expect(result?.code == .upgradeRefused || result?.code == .transport)
                 }
             }
         }
     }
 
-    /// Gives the network time to deliver what was sent before.
+    /// Gives the network time to deliver earlier data.
     private func echoOnce() async throws {
         try await RawServer.run(Self.echo) { port in
             try await self.connect(port) { connection in
@@ -358,7 +359,7 @@ struct LifetimeTests {
 
     @Test("A reader that stops holds the server back, and loses nothing when it goes on")
     func slowReader() async throws {
-        // Four times what systems keep of a connection that nobody reads, 32 MiB at most.
+        // Four times what systems buffer for an unread connection, which is at most 32 MiB.
         let total = 512
         let size = 256 << 10
         let written = Counter()
@@ -378,7 +379,8 @@ struct LifetimeTests {
             }
         } while: { port in
             try await self.connect(port, { $0.sendBufferSize = 0 }) { connection in
-                // The server stands still when it has not moved for three hundred sends of this side.
+                // The server is stuck if it has made no progress for three hundred sends of this
+                // side.
                 var (last, still) = (-1, 0)
                 while still < 300 {
                     try await connection.send("x")
@@ -414,7 +416,7 @@ struct LifetimeTests {
         } while: { port in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask {
-                    // Nobody takes 256 MiB that nobody reads.
+                    // No system buffers 256 MiB of unread data.
                     let error = try await failure {
                         try await self.connect(port) { connection in
                             for _ in 0..<total {

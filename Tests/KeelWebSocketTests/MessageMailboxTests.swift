@@ -6,7 +6,7 @@ import Testing
 
 @Suite("What waits for the reader")
 struct MessageMailboxTests {
-    /// Takes the next message out, and nothing else keeps its bytes.
+    /// Removes the next message, so that nothing else retains its bytes.
     private func next(_ mailbox: MessageMailbox) -> [UInt8] {
         switch mailbox.take(MessageMailbox.Reader()) {
         case .outcome(.success(.binary(let bytes))), .lastStraw(.binary(let bytes)): bytes
@@ -14,7 +14,8 @@ struct MessageMailboxTests {
         }
     }
 
-    /// Whether this array has its bytes for itself: changing it then copies nothing.
+    /// Returns whether the array has the only reference to its bytes, so that changing it copies
+    /// nothing.
     private func isUnshared(_ bytes: inout [UInt8]) -> Bool {
         let before = bytes.withUnsafeBytes { $0.baseAddress }
         bytes[0] &+= 1

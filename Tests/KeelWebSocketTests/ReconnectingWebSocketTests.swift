@@ -21,7 +21,7 @@ struct ReconnectingWebSocketTests {
         )
     }
 
-    /// Runs a script to its end and returns what was read and the error.
+    /// Runs a script to its end, and returns the messages read and the error.
     private func run(
         _ script: [ScriptedWebSocketTransport.Attempt],
         attempts: Int = .max

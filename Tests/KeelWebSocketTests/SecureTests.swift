@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Secure connections")
 struct SecureTests {
-    /// Who answers, under which name it is asked for, and what comes of it.
+    /// A server, the requested name, and the outcome.
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
         var host = "localhost"
@@ -76,7 +76,7 @@ struct SecureTests {
         pem: Array(TestCertificate.certificate.utf8)
     )
 
-    /// What a server is asked, and the error of a connection to it with these pins.
+    /// Returns the request that the server received, and the error of a connection with these pins.
     private func open(
         _ pins: PublicKeyPins
     ) async throws -> (request: [String], error: WebSocketError?) {
@@ -104,7 +104,7 @@ struct SecureTests {
         }
     }
 
-    /// Pins of which the first is the server's key or none of anybody.
+    /// Returns pins of which the first is the server's key or a key of no server.
     private func pins(
         holds: Bool,
         mode: PublicKeyPins.Mode = .enforce,
@@ -154,7 +154,7 @@ struct SecureTests {
     @Test("A host with pins is not even connected to without TLS")
     func plain() async throws {
         let pins = try pins(holds: true)
-        // Nobody listens there: an attempt to connect would end in another error.
+        // Nothing listens there: an attempt to connect would end with another error.
         let target = HTTPRequest(method: .get, scheme: "ws", authority: "localhost:9", path: "/")
         let error = try await failure {
             try await NIOWebSocketTransport().withConnection(
@@ -165,7 +165,7 @@ struct SecureTests {
         #expect((error?.cause as? TransportError)?.code == .tlsPinMismatch)
     }
 
-    // MARK: What a transport shows, and what it keeps
+    // MARK: Client certificates and secrets
 
     @Test("A client shows its certificate to a server that asks", arguments: [true, false])
     func clientCertificate(isShown: Bool) async throws {

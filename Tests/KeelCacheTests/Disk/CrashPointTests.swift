@@ -3,9 +3,9 @@ import KeelCache
 import KeelTestKit
 import Testing
 
-/// Stops the world after every step of random programs, and looks at what opens afterwards.
+/// Stops random programs after every step, and checks what the folder contains when reopened.
 ///
-/// `KEEL_CACHE_CRASHES` asks for more crashes, `KEEL_SEED` repeats a run.
+/// `KEEL_CACHE_CRASHES` sets the number of crashes, `KEEL_SEED` repeats a run.
 @Suite("Crashes of the disk tier")
 struct CrashPointTests {
     private static func number<Number: LosslessStringConvertible>(_ name: String) -> Number? {
@@ -76,7 +76,7 @@ struct CrashPointTests {
 
     private struct Outcome {
         var disk: SimulatedDisk
-        /// Whether a value may be there, given the models before and after the call in progress.
+        /// Whether a value is allowed, given the models before and after the call in progress.
         var isAllowed: ([UInt8]?, KeyModel, KeyModel, String) -> Bool
     }
 
@@ -120,7 +120,7 @@ struct CrashPointTests {
                 for key in CrashScript.keys {
                     let value = try await tier.value(key)
                     if value != nil { found += 1 }
-                    // Evaluated outside, so that a failure does not print the whole disk.
+                    // Evaluated outside `#expect`, so that a failure does not print the whole disk.
                     let isAllowed = outcome.isAllowed(value, model, after, key)
                     #expect(isAllowed, "\(what) of program \(program) at step \(count): \(key)")
                 }
@@ -128,12 +128,12 @@ struct CrashPointTests {
                 done += 1
             }
         }
-        // A tier that forgets everything would pass otherwise.
+        // Otherwise a tier that forgets everything would pass.
         #expect(found > total, "only \(found) values were there")
         print("\(done) times \(what): \(found) values there")
     }
 
-    /// What was left can be used: a new value is there after the next opening.
+    /// Checks that the folder remains usable: a new value is present after the next opening.
     private static func goOn(
         with tier: DiskCacheTier,
         on files: SimulatedFileSystem,

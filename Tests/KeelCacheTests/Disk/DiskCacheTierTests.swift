@@ -138,7 +138,7 @@ struct DiskCacheTierTests {
     @Test("treats values whose compression it does not have as missing, and others as they were")
     func compression() async throws {
         let folder = DiskFolder()
-        // Keeps the first byte of values that have only one.
+        // Stores only the first byte of values that repeat one.
         let runs = CacheCompression(number: 9) { bytes in
             Set(bytes).count == 1 ? [bytes[0]] : nil
         } expand: { bytes, count in

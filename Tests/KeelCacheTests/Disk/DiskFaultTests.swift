@@ -77,7 +77,7 @@ struct DiskFaultTests {
         files.fail(nil)
         #expect(try await tier.value("b") == [2])
         #expect(try await tier.usage().damagedCount == 1)
-        // What was given up does not come back with a later opening either, once it is removed.
+        // Once removed, a dropped entry does not return at a later opening.
         try await tier.remove(.keys([Array("a".utf8)]))
         let left = try SimulatedFileSystem(files.disk).tier()
         #expect(try await left.value("a") == nil)
@@ -176,7 +176,7 @@ struct DiskFaultTests {
         try await tier.remove(.keys([Array("removed".utf8)]))
         try await tier.flush()
         for name in ["b", "c", "d", "e"] { try await fill(name) }
-        // Whatever a power failure leaves of the names, the first segment cannot come back alone.
+        // Whatever names survive a power failure, the first segment cannot return alone.
         var isOlderUnsafe = false
         var hasGone = false
         for step in files.steps {

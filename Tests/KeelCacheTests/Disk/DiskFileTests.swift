@@ -50,7 +50,7 @@ struct DiskFileTests {
         try await tier.remove(.keys([Array("a".utf8)]))
         #expect(try await tier.value("a") == nil)
         #expect(try await tier.value("b") == bytes(200_000))
-        // The same writer's file twice: once it is taken over, once it is copied.
+        // The same writer's file twice: adopted first, then copied.
         let writer = try #require(try await tier.makeFile())
         try writer.append(bytes(70_000))
         let file = try writer.finish()

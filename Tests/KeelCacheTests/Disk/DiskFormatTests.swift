@@ -30,7 +30,7 @@ struct DiskFormatTests {
         var table = IndexTable()
         var model: [UInt64: UInt32] = [:]
         for number in 0..<20_000 {
-            // Few low bits, so that chains become long.
+            // Few distinct low bits, so that chains become long.
             let hash = UInt64.random(in: 0..<600, using: &random) &* 0x1_0000_0040
             if Int.random(in: 0..<3, using: &random) == 0 {
                 #expect(table.remove(hash)?.offset == model.removeValue(forKey: hash))
@@ -67,7 +67,7 @@ struct DiskFormatTests {
     func crowd() async throws {
         let files = SimulatedFileSystem()
         let tier = try files.tier(limit: 64 << 10)
-        // So that there is something to find, however late the writers are.
+        // Gives the readers something to find, however late the writers are.
         for key in 0..<30 { try await tier.set("\(key)", [UInt8(key)]) }
         let finds = try await withThrowingTaskGroup(of: Int.self) { group in
             for worker in 0..<4 {

@@ -3,13 +3,13 @@ import KeelCache
 import KeelTestKit
 import Testing
 
-/// Kills a writing process at random moments and looks at what it leaves.
+/// Kills a writing process at random moments, and checks what it leaves.
 ///
-/// The process (`KeelCacheCrashWriter`) prints the number of each step once it has returned.
-/// Whatever it printed has to be as the step left it; of the step it was at, any part may be done.
+/// The process (`KeelCacheCrashWriter`) prints the number of each step once it has returned. Every
+/// printed step must be complete; any part of the step in progress may be done.
 @Suite("Killing a writer of the disk tier", .serialized)
 struct DiskKillTests {
-    /// `KEEL_KILLS` asks for a longer run.
+    /// `KEEL_KILLS` sets the length of the run.
     private static let killCount =
         ProcessInfo.processInfo.environment["KEEL_KILLS"].flatMap { Int($0) } ?? 25
 
@@ -37,12 +37,12 @@ struct DiskKillTests {
             for key in 0..<40 {
                 let found = try await tier.value("key-\(key)").map { try Self.step(of: $0) }
                 let before = model.steps[key]
-                // The step in progress may have written the key and not yet removed it.
+                // The step in progress may have written the key without removing it.
                 let isAllowed =
                     found == before || found == after.steps[key]
                     || (key == next % 40 && found == next)
                 #expect(isAllowed, "trial \(trial), step \(next), key \(key)")
-                // The next process goes on from what is there.
+                // The next process continues from this state.
                 model.steps[key] = found
             }
             let usage = try await tier.usage()
@@ -51,13 +51,13 @@ struct DiskKillTests {
             await tier.close()
             next += 1
         }
-        // Killing processes before they have written anything would prove nothing. On a slow
-        // machine a life may be as short as the one step that most of them are waited for.
+        // Processes killed before they wrote anything would prove nothing. On a slow machine a
+        // process may complete no more than the step that most trials wait for.
         #expect(steps > Self.killCount / 2, "only \(steps) steps")
         print("\(Self.killCount) kills, \(steps) steps, all as they were left")
     }
 
-    /// Which step wrote what is under each key, as the writer does it.
+    /// The step that wrote the value of each key, as in the writer.
     private struct Model {
         var steps: [Int: Int] = [:]
 
@@ -68,7 +68,7 @@ struct DiskKillTests {
         }
     }
 
-    /// The step that wrote a value, after looking at all of it.
+    /// Returns the step that wrote a value, after checking all of it.
     private static func step(of value: [UInt8]) throws -> Int {
         let number = value.prefix(8).reversed().reduce(0) { $0 << 8 | Int($1) }
         let count = number % 23 == 0 ? 50_000 : number * 37 % 3000

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Reads of the disk tier that take long")
 struct DiskReadQueueTests {
-    /// Holds every read up until it is opened.
+    /// Blocks every read until it is opened.
     private final class Gate: Sendable {
         private let semaphore = DispatchSemaphore(value: 0)
         private let isClosed = Atomic<Bool>(false)
@@ -17,13 +17,13 @@ struct DiskReadQueueTests {
 
         init() { (arrivals, arrival) = AsyncStream.makeStream() }
 
-        /// Whether a read has waited in vain.
+        /// Whether a read timed out.
         var wasInVain: Bool { hasExpired.load(ordering: .relaxed) }
 
         func pass() {
             guard isClosed.load(ordering: .acquiring) else { return }
             arrival.yield()
-            // A guard: with every thread held, nobody could open the gate.
+            // A safeguard: with every thread blocked, no task could open the gate.
             guard semaphore.wait(timeout: .now() + 60) == .success else {
                 return hasExpired.store(true, ordering: .relaxed)
             }
@@ -53,7 +53,7 @@ struct DiskReadQueueTests {
         let values = try await withThrowingTaskGroup(of: [UInt8]?.self) { group in
             for _ in 0..<count { group.addTask { try await tier.value("key") } }
             for await _ in gate.arrivals { break }
-            // Each takes a thread for tasks, one after the other.
+            // Each needs a thread of the cooperative pool, one after the other.
             for _ in 0..<100 { await Task {}.value }
             gate.open()
             var values: [[UInt8]?] = []

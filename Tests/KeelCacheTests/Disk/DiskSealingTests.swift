@@ -28,7 +28,7 @@ struct DiskSealingTests {
             let contents = try folder.contents()
             let needle = Data(Self.planted.utf8)
             let leaks = contents.filter { $0.value.range(of: needle) != nil }.keys.sorted()
-            // The search itself has to be able to find something.
+            // Without sealing, the search must find the text.
             #expect(leaks.isEmpty == isSealed, "\(leaks)")
             let again = try folder.tier(limit: 4 << 20) {
                 $0.sealing = isSealed ? FakeByteSealing(key: 5) : nil
@@ -109,7 +109,7 @@ struct DiskSealingTests {
     }
 }
 
-/// A sealing whose key can be taken away.
+/// A sealing whose key can be withdrawn.
 private final class SwitchableSealing: ByteSealing {
     struct Missing: Error {}
     let isOn = Atomic<Bool>(true)

@@ -1,12 +1,12 @@
 import Testing
 
-/// The benchmarks compare more policies on larger streams; these take seconds.
+/// These take seconds; the benchmarks compare more policies on larger streams.
 @Suite("Hit ratios of the policy")
 struct PolicyHitRatioTests {
     struct Stream: CustomTestStringConvertible {
         let testDescription: String
         let keys: @Sendable () -> [Int]
-        /// How far above LRU the policy must be, in points of 100.
+        /// The required gain over LRU, in percentage points.
         let gain: Double
     }
 

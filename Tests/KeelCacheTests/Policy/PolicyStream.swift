@@ -2,7 +2,7 @@ import KeelTestKit
 
 /// Streams of keys for tests of the policy; the benchmarks have larger ones.
 enum PolicyStream {
-    /// A few keys often, many seldom.
+    /// A few keys often, many rarely.
     static func zipf(skew exponent: Int = 1, keys: Int, count: Int, seed: UInt64) -> [Int] {
         var random = SeededRandom(seed: seed)
         var sum = 0.0
@@ -21,10 +21,10 @@ enum PolicyStream {
         }
     }
 
-    /// The same keys over and over.
+    /// The same keys repeatedly.
     static func loop(keys: Int, count: Int) -> [Int] { (0..<count).map { 1_000_000 + $0 % keys } }
 
-    /// New keys, each used once more when `span` others came at most.
+    /// New keys, each used once more after at most `span` others.
     static func recent(span: Int, count: Int, seed: UInt64) -> [Int] {
         var random = SeededRandom(seed: seed)
         var keys: [Int] = []
@@ -40,7 +40,7 @@ enum PolicyStream {
         return keys
     }
 
-    /// Keys from both streams in turn.
+    /// Keys from two streams in turn.
     static func mixed(_ first: [Int], _ second: [Int]) -> [Int] {
         zip(first, second).flatMap { [$0, $1] }
     }
@@ -52,13 +52,13 @@ protocol PolicyCache {
 }
 
 extension PolicyCache {
-    /// The part of the keys that were there, from 0 to 1.
+    /// Returns the fraction of the keys that were present, from 0 to 1.
     mutating func hitRatio(_ keys: [Int]) -> Double {
         Double(keys.count { access($0) }) / Double(keys.count)
     }
 }
 
-/// The least recently used key leaves: slow and plain, to compare with.
+/// A simple, slow LRU cache for comparison.
 struct NaiveLRU: PolicyCache {
     let capacity: Int
     private var lastUses: [Int: Int] = [:]

@@ -1,14 +1,14 @@
 @testable import KeelCache
 
-/// The keys of an ``EvictionPolicy``, and a check of its books after every step.
+/// The keys of an ``EvictionPolicy``, with a check of its bookkeeping after every step.
 struct PolicyTable: PolicyCache {
     private(set) var policy: EvictionPolicy
     private(set) var slots: [Int: Int] = [:]
     private(set) var entries: [Int: (key: Int, cost: Int)] = [:]
-    /// What went wrong first.
+    /// The first flaw found.
     private(set) var flaw: String?
     private(set) var victims: [Int] = []
-    /// The first number that was never a slot.
+    /// The lowest number that was never a slot.
     private var highest = 0
     private let countLimit: Int?
     private let costLimit: Int?
@@ -61,7 +61,7 @@ struct PolicyTable: PolicyCache {
         if policy.cost > costLimit ?? .max { note("a cost of \(policy.cost) is too much") }
     }
 
-    /// Compares every sum and every list of the policy with what is known here.
+    /// Compares every sum and list of the policy with this table.
     mutating func checkBooks() {
         if policy.count != entries.count { note("count \(policy.count), not \(entries.count)") }
         let cost = entries.values.reduce(0) { $0 + $1.cost }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// One case of the public suite for HTTP caches: requests with what must come of them.
+/// A case of the public test suite for HTTP caches: requests and their expected outcomes.
 ///
 /// The suite is published at github.com/http-tests/cache-tests; its files are not part of this
 /// repository.
@@ -21,7 +21,7 @@ struct CacheCase: Decodable, Sendable, CustomTestStringConvertible {
     var dependencies: [String] { dependsOn ?? [] }
     var isBrowserOnly: Bool { browserOnly ?? false }
     var isCDNOnly: Bool { cdnOnly ?? false }
-    /// Whether it asks for what only a cache of several users does.
+    /// Whether it applies only to shared caches.
     var isSharedOnly: Bool { (browserSkip ?? false) && name.lowercased().contains("shared") }
     var hasInterimResponses: Bool { requests.contains { $0.interimResponses != nil } }
 
@@ -108,7 +108,7 @@ struct CacheCase: Decodable, Sendable, CustomTestStringConvertible {
         var setup: Bool?
         var setupTests: [String]?
 
-        /// Which members are there, for those of which `null` says something else than absence.
+        /// The members present, because `null` differs from absence for some.
         private(set) var members: Set<String> = []
 
         private struct AnyKey: CodingKey {
@@ -154,12 +154,12 @@ struct CacheCase: Decodable, Sendable, CustomTestStringConvertible {
             setupTests = try value("setup_tests")
         }
 
-        /// Whether a failure of this check only says that the case could not be set up.
+        /// Whether a failure of this check only means that the case could not be set up.
         func isSetup(_ member: String) -> Bool {
             setup == true || (setupTests ?? []).contains(member)
         }
 
-        /// A field of the suite as name and text, with dates and locations put in.
+        /// Returns a field of the suite as name and text, with dates and locations inserted.
         func fixed(_ entry: Value, now: Int64, base: String) -> (name: String, text: String) {
             let parts = entry.list
             let name = parts.first?.text ?? ""
@@ -184,7 +184,7 @@ struct CacheCase: Decodable, Sendable, CustomTestStringConvertible {
     }
 }
 
-/// Dates as the suite's own server writes them.
+/// Dates in the format of the suite's server.
 enum SuiteDate {
     private static let formatters = ["EEE, dd MMM yyyy", "EEEE, dd-MMM-yy"].map { form in
         let formatter = DateFormatter()
@@ -201,13 +201,13 @@ enum SuiteDate {
     }
 }
 
-/// The suite as far as it is at hand.
+/// The suite, if it is available.
 enum CacheSuite {
     private struct Group: Decodable {
         let tests: [CacheCase]
     }
 
-    /// Where the suite is, or would be.
+    /// The location of the suite.
     static let file: URL = {
         let given = ProcessInfo.processInfo.environment["KEEL_CONFORMANCE"]
         var checkout = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()
@@ -220,7 +220,7 @@ enum CacheSuite {
 
     static var isPresent: Bool { FileManager.default.fileExists(atPath: file.path) }
 
-    /// All cases; empty where the file is absent.
+    /// All cases; empty if the file does not exist.
     static let all: [CacheCase] = {
         guard let data = try? Data(contentsOf: file) else { return [] }
         do {

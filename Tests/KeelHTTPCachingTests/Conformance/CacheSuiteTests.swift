@@ -13,9 +13,9 @@ import Testing
     .timeLimit(.minutes(2))
 )
 struct CacheSuiteTests {
-    /// Required and optimal cases that do not pass, each with the reason.
+    /// Required and optimal cases that fail, each with the reason.
     ///
-    /// The list has to be true: a case that passes must not be in it.
+    /// The list must be accurate: a case that passes must not be in it.
     static let exceptions: [String: String] = [
         "conditional-lm-fresh-no-lm":
             """

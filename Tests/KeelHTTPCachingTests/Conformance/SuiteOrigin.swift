@@ -3,19 +3,19 @@ import HTTPTypes
 import KeelHTTP
 import Synchronization
 
-/// The suite's server: answers each request as the case says, and remembers what it saw.
+/// The suite's server: answers each request as the case says, and records what it received.
 final class SuiteOrigin: HTTPTransport {
     struct Seen: Sendable {
         var number: Int
         var method: String
         var fields: HTTPFields
-        /// The fields that the client must have got, if it got them from here.
+        /// The fields that a client must have if its response came from here.
         var promised: [(name: String, text: String)]
     }
 
     private struct State {
         var seen: [Seen] = []
-        /// The fields of each answer, with dates put in.
+        /// The fields of each answer, with dates inserted.
         var written: [Int: [(name: String, text: String)]] = [:]
     }
 
@@ -85,7 +85,7 @@ final class SuiteOrigin: HTTPTransport {
         return reply(head, to: call.head.method, request, now)
     }
 
-    /// Adds what Node adds, and the body.
+    /// Adds the fields that Node adds, and the body.
     private func reply(
         _ head: HTTPResponse,
         to method: HTTPRequest.Method,
@@ -114,7 +114,7 @@ final class SuiteOrigin: HTTPTransport {
         _ fields: HTTPFields
     ) -> HTTPResponse.Status {
         if request.expectedType?.hasSuffix("validated") == true {
-            // A request that was answered from the cache leaves the case's own fields as they are.
+            // A request answered from the cache leaves the case's own fields unchanged.
             let previous =
                 state.withLock { $0.written[number - 1] }
                 ?? (test.requests[number - 2].responseHeaders ?? []).compactMap { entry in
@@ -145,7 +145,7 @@ final class SuiteOrigin: HTTPTransport {
     }
 }
 
-/// The time of a run: stands still until somebody moves it.
+/// The clock of a run, which moves only on demand.
 final class SuiteClock: Sendable {
     private let micros = Mutex<Int64>(1_800_000_000_250_000)
 

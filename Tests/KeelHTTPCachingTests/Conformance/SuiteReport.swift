@@ -2,7 +2,7 @@ import HTTPTypes
 import KeelHTTPCaching
 import Testing
 
-/// One of the two kinds of cache that the suite is run on.
+/// A kind of cache on which the suite runs.
 struct SuiteMode: Sendable, CustomTestStringConvertible {
     let name: String
     var configuration: HTTPCache.Configuration
@@ -10,7 +10,7 @@ struct SuiteMode: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    /// An app's own cache: what only caches of several users do does not apply.
+    /// An app's private cache, excluding cases for shared caches.
     static let onePerson = SuiteMode(
         name: "private",
         configuration: HTTPCache.Configuration()
@@ -18,10 +18,10 @@ struct SuiteMode: Sendable, CustomTestStringConvertible {
         !test.isCDNOnly && !test.isSharedOnly && !test.hasInterimResponses
     }
 
-    /// A proxy's cache, with the field that CDNs look at.
+    /// A proxy's cache, with the field that CDNs use.
     static let everybody: SuiteMode = {
         var configuration = HTTPCache.Configuration.shared
-        // The suite goes by RFC 9111's letter, which leaves cookies to origins (section 7.3).
+        // The suite follows RFC 9111 literally, which leaves cookies to origins (section 7.3).
         configuration.sharesCookies = true
         configuration.targetedFields = ["CDN-Cache-Control"].compactMap { HTTPField.Name($0) }
         return SuiteMode(name: "shared", configuration: configuration) { test in
@@ -32,7 +32,7 @@ struct SuiteMode: Sendable, CustomTestStringConvertible {
     static let all = [onePerson, everybody]
 }
 
-/// What came of the suite in one mode.
+/// The result of the suite in one mode.
 struct SuiteReport: Sendable {
     var verdicts: [String: SuiteRun.Verdict] = [:]
     var kinds: [String: CacheCase.Kind] = [:]
@@ -44,7 +44,7 @@ struct SuiteReport: Sendable {
             report.verdicts[test.id] = await SuiteRun(test, mode.configuration).verdict()
             report.kinds[test.id] = test.kind
         }
-        // A case counts only if those that it builds upon pass, as the suite has it.
+        // As in the suite, a case counts only if the cases it depends on pass.
         for test in cases where report.verdicts[test.id] == .passed {
             let missing = test.dependencies.filter { id in
                 report.verdicts[id].map { $0 != .passed } ?? false

@@ -84,7 +84,7 @@ extension SuiteRun {
             }
         }
         for entry in request.expectedResponseHeadersMissing ?? [] {
-            // The suite's client looks a named value up in a way that never finds one; here the
+            // The suite's client looks up named values in a way that never finds one; here the
             // value must really be absent.
             let name = entry.text ?? entry.list.first?.text ?? ""
             let text = Self.field(name, in: response.fields)

@@ -3,12 +3,12 @@ import KeelCache
 import KeelHTTP
 import KeelHTTPCaching
 
-/// Carries out one case, and judges it as the suite's own client does.
+/// Runs one case, and judges it like the suite's client.
 struct SuiteRun {
     enum Verdict: Sendable, Hashable, CustomStringConvertible {
         case passed
         case failed(String)
-        /// The case did not get as far as what it is about.
+        /// The case did not reach the behavior it tests.
         case notSetUp(String)
 
         var description: String {
@@ -116,7 +116,7 @@ struct SuiteRun {
                 text: String(decoding: bytes, as: UTF8.self)
             )
         } catch {
-            // What a gateway says that gets no answer.
+            // A gateway's answer if it gets no response.
             return Response(status: 502, fields: [:], text: "")
         }
     }

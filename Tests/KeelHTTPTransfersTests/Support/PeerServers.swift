@@ -3,7 +3,7 @@ import Foundation
 import KeelTestKit
 import Testing
 
-/// nginx, which serves a folder: as fast as it can, and under `/slow/` at a rate.
+/// nginx, serving a folder at full speed, and at a limited rate under `/slow/`.
 struct Nginx {
     static let program = ["/usr/sbin/nginx", "/usr/local/bin/nginx", "/opt/homebrew/bin/nginx"]
         .first { FileManager.default.isExecutableFile(atPath: $0) }
@@ -54,7 +54,7 @@ struct Nginx {
     }
 }
 
-/// The tus server of PyPI's `resumable-upload`, run by the interpreter that `KEEL_PYTHON` names.
+/// The tus server of PyPI's `resumable-upload`, run by the interpreter in `KEEL_PYTHON`.
 struct TusServer {
     static let interpreter = ProcessInfo.processInfo.environment["KEEL_PYTHON"]
 
@@ -85,14 +85,14 @@ struct TusServer {
         get throws { try #require(URL(string: "http://127.0.0.1:\(port)/files")) }
     }
 
-    /// The contents of all uploads.
+    /// Returns the contents of all uploads.
     func contents() throws -> [[UInt8]] {
         let place = folder.path + "/uploads"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: place)) ?? []
         return try names.map { Array(try Data(contentsOf: URL(filePath: place + "/" + $0))) }
     }
 
-    /// How many bytes the only upload has that repeat a block, read a block at a time.
+    /// Returns the size of the only upload, which must repeat a block; reads one block at a time.
     func storedFile(consistsOf block: [UInt8]) throws -> Int {
         let place = folder.path + "/uploads"
         let names = try FileManager.default.contentsOfDirectory(atPath: place)
@@ -108,7 +108,7 @@ struct TusServer {
     }
 }
 
-/// A folder of a test's own, removed with the last one who holds this.
+/// A test's folder, removed with its last reference.
 final class Scratch: Sendable {
     let path: String
 
@@ -125,7 +125,7 @@ final class Scratch: Sendable {
 
     func bytes(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: url(name))) }
 
-    /// Writes a file that repeats a block, without holding all of it.
+    /// Writes a file that repeats a block, without holding all of it in memory.
     func writeLarge(_ name: String, _ block: [UInt8], count: Int) throws {
         try #require(FileManager.default.createFile(atPath: url(name).path, contents: nil))
         let handle = try FileHandle(forWritingTo: url(name))

@@ -2,7 +2,7 @@
 import Crypto
 import KeelHTTPTransfers
 
-/// A digest that an app brings itself; on demand, one that is wrong.
+/// A digest that an app provides, optionally a wrong one.
 struct PlainSHA256: TransferDigest {
     private var function = SHA256()
     private let isWrong: Bool

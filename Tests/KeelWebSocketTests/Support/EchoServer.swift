@@ -11,17 +11,17 @@ import Musl
 import Darwin
 #endif
 
-/// The echo server on PyPI's `websockets`, run by the interpreter that `KEEL_PYTHON` names.
+/// The echo server of PyPI's `websockets`, run by the interpreter in `KEEL_PYTHON`.
 enum EchoServer {
     static let interpreter = ProcessInfo.processInfo.environment["KEEL_PYTHON"]
 
     static let isPresent = interpreter != nil
 
-    /// Why the tests with it do not run.
+    /// The reason its tests are skipped.
     static let absence: Comment =
         "SKIPPED: KEEL_PYTHON names no Python with the package 'websockets'; see Scripts/setup.sh"
 
-    /// Runs a server for as long as `body` runs.
+    /// Runs a server for the duration of `body`.
     static func run<Value: Sendable>(
         _ options: [String] = [],
         while body: @Sendable (_ port: Int) async throws -> Value
@@ -34,7 +34,7 @@ enum EchoServer {
         let (input, output) = (Pipe(), Pipe())
         process.standardInput = input
         process.standardOutput = output
-        // Nothing here may block a thread: the tests have only as many as there are processors.
+        // Nothing here may block a thread: the tests have only one per processor.
         let (ended, ending) = AsyncStream<Void>.makeStream()
         process.terminationHandler = { _ in ending.finish() }
         let (lines, printing) = AsyncStream<Data>.makeStream()
@@ -50,8 +50,8 @@ enum EchoServer {
         } catch {
             outcome = .failure(error)
         }
-        // A process that is started from a pool's thread inherits its blocked signals: only this
-        // one gets through. Should the tests die, the server stops at the end of its input.
+        // A process started from a pool's thread inherits its blocked signals, and only SIGKILL
+        // gets through. If the tests die, the server stops at the end of its input.
         kill(process.processIdentifier, SIGKILL)
         for await _ in ended {}
         try? input.fileHandleForWriting.close()

@@ -5,7 +5,7 @@ import KeelWebSocket
 import Synchronization
 import Testing
 
-/// A request to a server on this machine.
+/// Returns a request to a local server.
 func request(_ port: Int, path: String = "/", _ fields: HTTPFields = [:]) -> HTTPRequest {
     HTTPRequest(
         method: .get,
@@ -16,20 +16,21 @@ func request(_ port: Int, path: String = "/", _ fields: HTTPFields = [:]) -> HTT
     )
 }
 
-/// A configuration without compression, pings and haste, changed as the test says.
+/// Returns a configuration without compression and pings and with a long timeout, changed by the
+/// test.
 func configuration(
     _ change: (inout WebSocketConfiguration) -> Void = { _ in }
 ) -> WebSocketConfiguration {
     var configuration = WebSocketConfiguration()
     configuration.deflate = nil
     configuration.pingInterval = nil
-    // Hundreds of connections are opened at once: on a busy machine one may wait for long.
+    // Hundreds of connections are opened at once, and may wait long on a busy machine.
     configuration.openTimeout = .seconds(100)
     change(&configuration)
     return configuration
 }
 
-/// Runs `body` and returns the error of WebSocket that it throws, or nil.
+/// Runs `body`, and returns the `WebSocketError` that it throws, or nil.
 func failure(of body: () async throws -> Void) async throws -> WebSocketError? {
     do {
         try await body()
@@ -39,13 +40,12 @@ func failure(of body: () async throws -> Void) async throws -> WebSocketError? {
     }
 }
 
-/// A number that many tasks count up.
 final class Counter: Sendable {
     private let number = Atomic<Int>(0)
 
     var count: Int { number.load(ordering: .relaxed) }
 
-    /// Counts one up and returns how many came before.
+    /// Increments the number, and returns the previous one.
     @discardableResult
     func next() -> Int { number.add(1, ordering: .relaxed).oldValue }
 }

@@ -4,18 +4,18 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// A server on the loopback interface that sends each client exactly the bytes of the test.
+/// A loopback server that sends each client exactly the bytes of the test.
 ///
-/// It knows WebSocket only as far as a test needs: it can grant an upgrade, and take the frames of a
-/// client apart. Its code shares nothing with the client's.
+/// It supports only what tests need of WebSocket: granting an upgrade, and parsing a client's
+/// frames. It shares no code with the client.
 enum RawServer {
-    /// One client's connection, as the test sees it.
+    /// The connection of one client.
     struct Peer: Sendable {
         let write: @Sendable ([UInt8]) async throws -> Void
         /// Reads exactly this many bytes, or fewer at the end.
         let read: @Sendable (Int) async throws -> [UInt8]
 
-        /// Reads up to the end of the request's head and returns its lines.
+        /// Reads the request's head, and returns its lines.
         func readRequest() async throws -> [String] {
             var bytes: [UInt8] = []
             while !bytes.suffix(4).elementsEqual("\r\n\r\n".utf8) {
@@ -26,7 +26,7 @@ enum RawServer {
                 .split(separator: "\r\n").map(String.init)
         }
 
-        /// Grants the upgrade that a client asks for.
+        /// Grants the requested upgrade.
         @discardableResult
         func upgrade(_ fields: [String] = []) async throws -> [String] {
             let request = try await readRequest()
@@ -34,10 +34,10 @@ enum RawServer {
             return request
         }
 
-        /// Reads one byte, or nil at the end.
+        /// Reads one byte; returns nil at the end.
         func readByte() async throws -> UInt8? { try await read(1).first }
 
-        /// Reads the next frame of the client, or nil if it hung up.
+        /// Reads the next frame of the client; returns nil if it hung up.
         func readFrame() async throws -> Frame? {
             let start = try await read(2)
             guard start.count == 2 else { return nil }
@@ -68,7 +68,7 @@ enum RawServer {
 
     struct HungUp: Error {}
 
-    /// The answer with status 101 to a request.
+    /// Returns the response with status 101 to a request.
     static func agreement(to request: [String], _ fields: [String] = []) -> String {
         let key =
             request.first { $0.lowercased().hasPrefix("sec-websocket-key: ") }
@@ -80,12 +80,13 @@ enum RawServer {
         return (lines + fields).joined(separator: "\r\n") + "\r\n\r\n"
     }
 
-    /// The proof of RFC 6455 section 4.2.2, by another hash than the client's.
+    /// Returns the proof of RFC 6455 section 4.2.2, by another hash implementation than the
+    /// client's.
     static func proof(of key: String) -> String { ServerProof.make(of: key) }
 
     private typealias Connection = NIOAsyncChannel<ByteBuffer, ByteBuffer>
 
-    /// Runs a server for as long as `body` runs.
+    /// Runs a server for the duration of `body`.
     static func run<Value: Sendable>(
         tls: NIOSSLContext? = nil,
         _ serve: @escaping @Sendable (Peer) async throws -> Void,
@@ -93,7 +94,7 @@ enum RawServer {
     ) async throws -> Value {
         let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            // Nothing is read before the connection is served, nor without being asked for.
+            // Nothing is read before the connection is served, nor without a request for it.
             .childChannelOption(.autoRead, value: false)
             .bind(host: "127.0.0.1", port: 0) { $0.eventLoop.makeSucceededFuture($0) }
         let port = server.channel.localAddress?.port ?? 0
@@ -136,7 +137,7 @@ enum RawServer {
     }
 }
 
-/// Collects what arrives for one task.
+/// Buffers arriving bytes for one task.
 private actor ByteReader {
     private var iterator: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator?
     private var buffer = ByteBuffer()
@@ -156,7 +157,7 @@ private actor ByteReader {
     }
 }
 
-/// A frame as a test writes it or a server reads it.
+/// A frame as written by a test or read by a server.
 struct Frame: Sendable, Equatable {
     var opcode: UInt8
     var payload: [UInt8]
@@ -174,9 +175,9 @@ struct Frame: Sendable, Equatable {
     /// The bytes of the frame, as a server sends it.
     var bytes: [UInt8] { encoded() }
 
-    /// The bytes of the frame.
+    /// Returns the bytes of the frame.
     ///
-    /// `lengthSize` writes the length in 1, 3 or 9 bytes even where fewer do.
+    /// `lengthSize` forces a length of 1, 3 or 9 bytes even if fewer suffice.
     func encoded(lengthSize: Int? = nil) -> [UInt8] {
         var bytes = [(isFinal ? 0x80 : 0) | reserved << 4 | opcode]
         let size = lengthSize ?? (payload.count < 126 ? 1 : payload.count < 65_536 ? 3 : 9)

@@ -1,14 +1,14 @@
 #if WebSocket
 import Foundation
 
-/// The proof that a server gives (RFC 6455 section 4.2.2), computed by a second implementation.
+/// The proof of a server (RFC 6455 section 4.2.2), by an independent implementation.
 enum ServerProof {
     static func make(of key: String) -> String {
         let text = Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)
         return Data(hash(text)).base64EncodedString()
     }
 
-    /// SHA-1 as FIPS 180-4 section 6.1.3 does it, with a window of sixteen words.
+    /// SHA-1 as in FIPS 180-4 section 6.1.3, with a window of sixteen words.
     static func hash(_ message: [UInt8]) -> [UInt8] {
         var bytes = message
         bytes.append(0x80)

@@ -1,9 +1,10 @@
 #if WebSocket
 import NIOSSL
 
-/// A certificate for `localhost`, good for a hundred years and for nothing but tests.
+/// A certificate for `localhost`, valid for a hundred years and only for tests.
 enum TestCertificate {
-    /// What a server is set up with; one that asks clients lets in those that show this certificate.
+    /// Returns a server's TLS context, optionally one that requires clients to present this
+    /// certificate.
     static func server(asksClients: Bool = false) throws -> NIOSSLContext {
         let certificates = try NIOSSLCertificate.fromPEMBytes(Array(certificate.utf8))
         var settings = TLSConfiguration.makeServerConfiguration(
@@ -17,7 +18,7 @@ enum TestCertificate {
         return try NIOSSLContext(configuration: settings)
     }
 
-    /// What `openssl pkey -pubin -outform der | openssl dgst -sha256` says of the public key.
+    /// The output of `openssl pkey -pubin -outform der | openssl dgst -sha256` for the public key.
     static let keyDigest: [UInt8] = [
         0xfc, 0x8c, 0xd5, 0x0a, 0x8b, 0x65, 0x7e, 0x56, 0x31, 0x60, 0xcb, 0x4d, 0xb2, 0x05, 0xfc,
         0xd1,
@@ -39,7 +40,7 @@ enum TestCertificate {
         -----END CERTIFICATE-----
         """
 
-    /// Made for this file; it opens nothing.
+    /// Made for this file; it protects nothing.
     static let key = """
         -----BEGIN PRIVATE KEY-----
         MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgTd7Uikgm3rGDyXS6

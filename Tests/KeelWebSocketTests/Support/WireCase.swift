@@ -2,23 +2,22 @@
 import KeelHTTP
 import Testing
 
-/// What a server sends after the handshake, and what must come of it.
+/// The bytes of a server after the handshake, and the expected outcome.
 struct WireCase: Sendable, CustomTestStringConvertible {
     let testDescription: String
-    /// What the server sends.
     var bytes: [UInt8]
-    /// The messages that the app gets.
+    /// The messages that the app receives.
     var messages: [WebSocketMessage] = []
-    /// The payloads of the pongs that the server gets.
+    /// The payloads of the pongs that the server receives.
     var pongs: [[UInt8]] = []
-    /// The error that the app gets, or nil for an orderly end.
+    /// The error that the app receives, or nil for an orderly end.
     var error: WebSocketError.Code?
-    /// The code of the Close frame that the server gets.
+    /// The code of the Close frame that the server receives.
     var closeCode: UInt16? = 1000
-    /// How the configuration of the client differs from the usual.
+    /// The change to the client's default configuration.
     var change: @Sendable (inout WebSocketConfiguration) -> Void = { _ in }
 
-    /// A case that ends with the server's Close frame.
+    /// Returns a case that ends with the server's Close frame.
     static func fine(
         _ description: String,
         _ frames: [Frame],
@@ -33,7 +32,8 @@ struct WireCase: Sendable, CustomTestStringConvertible {
         )
     }
 
-    /// A case that ends with a violation; a whole message follows that must not come through.
+    /// Returns a case that ends with a violation, followed by a whole message that must not be
+    /// delivered.
     static func refused(
         _ description: String,
         _ frames: [Frame],

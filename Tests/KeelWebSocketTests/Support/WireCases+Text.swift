@@ -94,7 +94,7 @@ extension WireCase {
                 fine("bytes, not text: \(name)", [.binary(bytes)], gives: [.binary(bytes)]),
             ]
         } + [
-            // No end of the frame is needed to see that it is bad.
+            // The violation is visible before the end of the frame.
             WireCase(
                 testDescription: "bad text at the start of a frame that never ends",
                 bytes: [0x81, 126, 0xff, 0xff, 0x61, 0xff],
@@ -217,7 +217,7 @@ extension WireCase {
                 as: .messageTooLarge,
                 closeCode: 1009
             ),
-            // The announcement is enough.
+            // The announced length suffices.
             WireCase(
                 testDescription: "the head of a frame that would be too large",
                 bytes: [0x82, 126, 2, 89],

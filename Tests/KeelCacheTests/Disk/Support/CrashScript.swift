@@ -3,17 +3,17 @@ import KeelCore
 import KeelTestKit
 import Synchronization
 
-/// What a random program did to a tier, and what may be there after each of its steps.
+/// The calls of a random program to a tier, and the state allowed after each step.
 struct CrashScript {
-    /// One call that the program made.
+    /// One call of the program.
     struct Operation {
-        /// How many steps the disk had taken before and after.
+        /// The number of disk steps before and after the call.
         var firstStep: Int
         var lastStep: Int
         var effect: Effect
     }
 
-    /// What a call means for the keys.
+    /// The effect of a call on the keys.
     enum Effect {
         case set(key: String, value: [UInt8], tags: [String])
         case remove(keys: [String])
@@ -54,7 +54,7 @@ struct CrashScript {
         }
     }
 
-    /// Opens a tier on what a crash left.
+    /// Opens a tier in the state that a crash left.
     func open(_ files: SimulatedFileSystem) throws -> DiskCacheTier {
         var configuration = DiskCacheTier.Configuration(byteLimit: limit)
         configuration.segmentByteCount = 4096
@@ -66,7 +66,7 @@ struct CrashScript {
     }
 
     private func reopen(_ tier: inout DiskCacheTier) throws -> DiskCacheTier {
-        // The lock ends with the last user, which is this variable.
+        // The lock ends with the last reference to the tier, which is this variable.
         tier = try open(SimulatedFileSystem())
         return try open(files)
     }
@@ -104,7 +104,7 @@ struct CrashScript {
     }
 }
 
-/// Random numbers that several may draw.
+/// A random number generator shared by several tasks.
 final class RandomBox: Sendable {
     private let generator: Mutex<SeededRandom>
 
@@ -113,16 +113,16 @@ final class RandomBox: Sendable {
     func next() -> UInt64 { generator.withLock { $0.next() } }
 }
 
-/// What a key holds, as a model of plain values knows it.
+/// A model of the tier's contents.
 struct KeyModel {
-    /// What is under each key now.
+    /// The current value of each key.
     private(set) var values: [String: [UInt8]] = [:]
     private var tags: [String: [String]] = [:]
-    /// Everything that was ever under a key, since the last removal that a flush made safe.
+    /// All values of each key since the last removal that a flush made durable.
     private(set) var history: [String: [[UInt8]]] = [:]
-    /// Everything that was ever under a key.
+    /// All values that each key ever had.
     private(set) var everSet: [String: [[UInt8]]] = [:]
-    /// What was set since the last removal, where a flush has not made the removal safe yet.
+    /// The values set since the last removal, while no flush has made the removal durable.
     private var pending: [String: [[UInt8]]] = [:]
 
     mutating func apply(_ effect: CrashScript.Effect) {

@@ -3,7 +3,7 @@ import KeelCache
 import KeelCore
 import KeelTestKit
 
-/// A folder on the machine's disk that is removed with its last user.
+/// A folder on disk that is removed with its last reference.
 final class DiskFolder: Sendable {
     let url: URL
 
@@ -24,7 +24,7 @@ final class DiskFolder: Sendable {
         return try DiskCacheTier(at: url, configuration: configuration)
     }
 
-    /// The names of the files in the folder, and their contents.
+    /// Returns the names and contents of the files in the folder.
     func contents() throws -> [String: Data] {
         var contents: [String: Data] = [:]
         for name in try FileManager.default.contentsOfDirectory(atPath: url.path) {
@@ -37,7 +37,7 @@ final class DiskFolder: Sendable {
 }
 
 extension SimulatedFileSystem {
-    /// A tier on this disk, in a folder of one name.
+    /// Opens a tier on this disk, in a fixed folder.
     func tier(
         limit: Int = 1 << 20,
         seed: UInt64 = 1,
@@ -80,12 +80,12 @@ func record(
     )
 }
 
-/// Bytes that show where they come from.
+/// Returns bytes that identify their origin.
 func bytes(_ count: Int, seed: Int = 0) -> [UInt8] {
     (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ seed &* 7) }
 }
 
-/// The error that `body` throws.
+/// Returns the error that `body` throws.
 func cacheError(of body: () async throws -> Void) async -> CacheError? {
     do {
         try await body()
