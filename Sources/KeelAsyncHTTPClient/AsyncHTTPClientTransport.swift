@@ -82,8 +82,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport, LayeringTransport, D
     }
 
     public func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
-        // Nothing was sent on a skipped connection. It is closed or retired, and the pool soon
-        // opens a new one.
+        // Nothing was sent on a skipped connection; it is closed or retired, and soon replaced.
         var passedOver = 0
         while true {
             let mayPassOver = call.isReplayable && passedOver < Self.mostPassedOver
@@ -101,8 +100,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport, LayeringTransport, D
         }
     }
 
-    /// The maximum number of connections a call skips: closed or spoiled ones, and used ones if it
-    /// wants a new one.
+    /// The maximum number of connections a call skips: closed, spoiled or unwanted used ones.
     private static let mostPassedOver = 32
 
     private func send(

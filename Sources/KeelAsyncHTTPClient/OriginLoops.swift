@@ -19,8 +19,7 @@ final class OriginLoops: Sendable {
 
         /// Records the end of the exchange.
         ///
-        /// - Parameter isMultiplexed: Whether its connection carries several exchanges at once; nil
-        ///   if it had no connection.
+        /// - Parameter isMultiplexed: Whether its connection, if any, has several exchanges.
         func leave(isMultiplexed: Bool?) { loops.leave(index, isMultiplexed: isMultiplexed) }
     }
 

@@ -18,8 +18,7 @@ import Foundation
 /// request's time. So it gets a request for the root of the origin, and ``ExchangeHandler`` inserts
 /// the path of the call just before the encoder.
 ///
-/// Also assigns the event loop of each exchange, see ``OriginLoops``; origins are distributed over
-/// the loops.
+/// Also assigns the event loop of each exchange, see ``OriginLoops``, distributing the origins.
 final class OriginRequests: Sendable {
     struct Prepared: Sendable {
         /// The request without header fields and body.
@@ -109,15 +108,13 @@ final class OriginRequests: Sendable {
         }
     }
 
-    /// Drops several at once, because finding a single one would cost each new origin a full
-    /// search.
+    /// Drops several at once, because each single one would cost a full search.
     private func evict(_ state: inout State) {
         let oldest = state.origins.sorted { $0.value.lastUse < $1.value.lastUse }
         for (origin, _) in oldest.prefix(Self.limit / 16) { state.origins[origin] = nil }
     }
 
-    /// Returns the request for the root of an origin, or nil if the given text is more than an
-    /// origin.
+    /// Returns the request for the root of an origin, or nil if the text is more than an origin.
     private func root(
         of origin: Origin,
         _ method: HTTPRequest.Method

@@ -37,8 +37,7 @@ extension AsyncHTTPClientTransport {
 
         /// Returns trust in only the certificates of a PEM text (RFC 7468), one or several.
         ///
-        /// - Throws: `TransportError.Code.invalidConfiguration` if the text is not PEM or contains
-        ///   no certificate.
+        /// - Throws: `TransportError.Code.invalidConfiguration` if the text has no PEM certificate.
         public static func pem(_ text: some Sequence<UInt8>) throws(TransportError) -> TrustRoots {
             TrustRoots(certificates: try certificates(in: text))
         }

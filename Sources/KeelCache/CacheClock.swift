@@ -79,8 +79,7 @@ public struct CacheClock: Sendable {
 
     private static func machineMicroseconds() -> Int64 {
         #if canImport(Darwin) || canImport(Glibc) || canImport(Musl) || canImport(Android)
-        // Takes a fifth of the time of `Date()`; every hit on an entry that can expire reads the
-        // time.
+        // A fifth of the time of `Date()`; every hit on an entry that can expire reads it.
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000

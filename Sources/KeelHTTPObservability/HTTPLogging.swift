@@ -14,8 +14,7 @@ internal import Synchronization
 ///
 /// As an observer of events rather than a middleware, it sees retries, redirects and cached
 /// responses as well as exchanges, and slows a call down no more than its log handler does. URLs
-/// lose their query; header fields are logged only on request, and redacted; bodies never. Errors
-/// are named by their code.
+/// lose their query; fields are logged on request, redacted; bodies never. Errors show their code.
 public struct HTTPLogging: HTTPEventObserver {
     /// The log levels.
     public struct Levels: Sendable, Hashable {

@@ -140,8 +140,7 @@ public final class HTTPMetrics: HTTPEventObserver {
         return [("server.address", server.host), ("server.port", server.port ?? "")]
     }
 
-    /// Returns the method, or `_OTHER` for unregistered ones, which would make the dimension
-    /// unbounded.
+    /// Returns the method, or `_OTHER` for unregistered ones, to bound the dimension.
     static func method(_ method: HTTPRequest.Method) -> String {
         let known: Set<HTTPRequest.Method> = [
             .get, .head, .post, .put, .delete, .connect, .options, .trace, .patch,

@@ -19,8 +19,7 @@ public import Tracing
 /// follow OpenTelemetry's semantic conventions for HTTP client spans; URLs lose their query, and
 /// errors are recorded by their code.
 ///
-/// A middleware rather than an observer, because it changes requests and passes its context down
-/// with the task.
+/// A middleware, not an observer, because it changes requests and passes its context down.
 public struct HTTPTracing: HTTPMiddleware, DeadlineKeeping {
     /// The unit that a span covers.
     public enum Scope: Sendable, Hashable {

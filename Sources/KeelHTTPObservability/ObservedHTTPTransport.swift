@@ -137,8 +137,7 @@ extension HTTPTransport {
 extension NetworkClient.Configuration {
     /// Logs, measures and traces all calls of a client.
     ///
-    /// Call it after adding all other layers: it adds two observers, a span around the layers and
-    /// one below them.
+    /// Call it after adding all other layers: it adds observers, and spans around and below them.
     ///
     /// - Parameters:
     ///   - logger: The logger; nil is a logger called `keel.http`.

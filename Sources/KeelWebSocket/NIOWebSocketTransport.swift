@@ -6,8 +6,7 @@ public import KeelHTTP
 ///
 /// Speaks RFC 6455 over HTTP/1.1, with permessage-deflate (RFC 7692) on the system's zlib. Secure
 /// connections, TLS 1.2 or newer, verify the certificate, the host name and the
-/// `WebSocketConfiguration.pins`. Each connection has its own socket: there is no pool, and nothing
-/// to shut down.
+/// `WebSocketConfiguration.pins`. Each connection has its own socket, without a pool.
 ///
 /// All connections of a process share up to four event loops, separate from those of HTTP clients.
 /// Messages are compressed there, so a large one delays the other WebSockets of its loop.

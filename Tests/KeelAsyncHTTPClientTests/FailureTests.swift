@@ -14,8 +14,7 @@ struct FailureTests {
         let transport = AsyncHTTPClientTransport(settings)
         let clock = ContinuousClock()
         let start = clock.now
-        // Nothing listens on the reserved port 1 (tcpmux), while a port just released might be
-        // reused.
+        // Nothing listens on the reserved port 1 (tcpmux); a released port might be reused.
         let error = await failure(of: get("127.0.0.1:1"), on: transport)
         await transport.shutdown()
         #expect(error?.code == .connectionRefused)

@@ -225,8 +225,7 @@ extension StackLife {
         _ result: HTTPCacheResult?,
         _ asker: Asker
     ) {
-        // A call that shares another's exchange may get the state at the beginning of that
-        // exchange.
+        // A call that shares another's exchange may get the state at the beginning of that one.
         let isShared = !asker.client.layers.isDisjoint(with: [
             .coalescing, .sharedCoalescing, .coalescingBelow,
         ])

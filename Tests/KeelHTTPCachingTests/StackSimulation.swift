@@ -6,11 +6,9 @@ import KeelHTTPCaching
 import KeelTestKit
 import Synchronization
 
-/// One life of an app, according to a plan: two clients with a stack of layers each, over one
-/// cache.
+/// One life of an app, according to a plan: two clients with their stacks, over one cache.
 ///
-/// Everything runs in one loop on the calling thread, so that a plan gives the same life every
-/// time.
+/// Everything runs in one loop on the calling thread, so that a plan is repeatable.
 final class StackLife: Sendable {
     /// The parts of a client that last for one process.
     struct Place: Sendable {
@@ -35,8 +33,7 @@ final class StackLife: Sendable {
     let time: CacheClock
     let origin: StackOrigin
     let truths = [Truth(), Truth()]
-    /// The number of changes of each target that a client knows of; no cache may return an earlier
-    /// state.
+    /// The changes of each target that a client knows of; no cache may return an earlier state.
     let changes = Mutex<[String: Int]>([:])
     let calls = Mutex<(serial: Int, pending: [Int: StackPlan.Call])>((0, [:]))
     let numbers: UserDice

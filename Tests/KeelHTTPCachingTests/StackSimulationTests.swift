@@ -10,8 +10,7 @@ import Testing
 /// no body is retained; no `POST` acts twice; a waiting upload does not count as stalled; no cache
 /// returns a state older than a completed change.
 ///
-/// A schedule is its seed and repeats step by step. `KEEL_STACK_SCHEDULES` sets their number,
-/// `KEEL_SEED` the first.
+/// A schedule is its seed. `KEEL_STACK_SCHEDULES` sets their number, `KEEL_SEED` the first.
 @Suite("Simulated stacks of layers", .timeLimit(.minutes(600)))
 struct StackSimulationTests {
     private static func setting(_ name: String) -> UInt64? {

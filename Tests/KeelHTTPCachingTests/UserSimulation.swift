@@ -140,8 +140,7 @@ enum UserFlaw: CaseIterable, Sendable {
 
 /// One life of an app: successive processes, with two sessions in each.
 ///
-/// Everything runs in one loop on the calling thread, so that a seed gives the same life every
-/// time.
+/// Everything runs in one loop on the calling thread, so that a seed is repeatable.
 final class CacheUsersLife: Sendable {
     struct Tally: Sendable {
         var hits = 0

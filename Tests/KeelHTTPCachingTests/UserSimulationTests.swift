@@ -2,8 +2,7 @@ import Foundation
 import Testing
 
 /// Random lives of an app with two sessions over one disk cache: sign-ins, sign-outs and renewals
-/// among the calls, restarts, accounts added by a layer below the cache, and coalescing above and
-/// below.
+/// among the calls, restarts, accounts added by a layer below the cache, and coalescing.
 ///
 /// `KEEL_USER_SCHEDULES` sets the number of schedules, `KEEL_SEED` the first.
 @Suite("Simulated users of one cache", .timeLimit(.minutes(60)))

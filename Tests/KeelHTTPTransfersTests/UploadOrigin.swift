@@ -3,8 +3,7 @@ import KeelHTTP
 import KeelTestKit
 import Synchronization
 
-/// A server for resumable uploads by both protocols, without sockets, which fails according to a
-/// seed.
+/// A server for resumable uploads by both protocols, without sockets, with seeded failures.
 final class UploadOrigin: HTTPTransport {
     /// A failure of one request.
     enum Fault: CaseIterable {
@@ -162,8 +161,7 @@ extension UploadOrigin.State {
                 return
             }
             upload.bytes += body
-            // A tus upload is complete once its bytes have arrived, even if the request failed
-            // then.
+            // A tus upload is complete once its bytes have arrived, even if the request failed.
             let isEnd = isTus || isWhole && field(head, "Upload-Complete") == "?1"
             if isEnd, Int64(upload.bytes.count) == upload.length {
                 upload.isComplete = true

@@ -173,8 +173,7 @@ struct DeflateTests {
         #expect(throws: Violation.self) { while try receiver.next() != nil {} }
     }
 
-    /// An offer, its answer, and the outcome: the windows of client and server, and whether they
-    /// reset their context.
+    /// An offer, its answer, and the outcome: both windows, and whether contexts are reset.
     struct Negotiation: Sendable, CustomTestStringConvertible {
         let answer: String
         var offer = WebSocketDeflate()

@@ -281,8 +281,7 @@ struct LifetimeTests {
                 if answer.isEmpty {
                     #expect((result?.cause as? TransportError)?.code == .connectTimeout)
                 } else {
-                    // The head may still be on its way, because the clock does not wait for the
-                    // network.
+                    // The head may still be on its way: the clock does not wait for the network.
                     #expect(result?.code == .upgradeRefused || result?.code == .transport)
                 }
             }
@@ -379,8 +378,7 @@ struct LifetimeTests {
             }
         } while: { port in
             try await self.connect(port, { $0.sendBufferSize = 0 }) { connection in
-                // The server is stuck if it has made no progress for three hundred sends of this
-                // side.
+                // The server is stuck if three hundred sends of this side make no progress.
                 var (last, still) = (-1, 0)
                 while still < 300 {
                     try await connection.send("x")

@@ -14,8 +14,7 @@ struct MessageMailboxTests {
         }
     }
 
-    /// Returns whether the array has the only reference to its bytes, so that changing it copies
-    /// nothing.
+    /// Returns whether the array has the only reference to its bytes.
     private func isUnshared(_ bytes: inout [UInt8]) -> Bool {
         let before = bytes.withUnsafeBytes { $0.baseAddress }
         bytes[0] &+= 1

@@ -13,8 +13,7 @@ public import Foundation
 /// let tier = try DiskCacheTier(at: cachesFolder.appending(path: "Images"))
 /// ```
 ///
-/// Entries are appended to segments of a log; large values have their own files. After an abrupt
-/// end the folder holds:
+/// Entries are appended to a log; large values have their own files. After an abrupt end it holds:
 ///
 /// | what ended | accepted entries | removed entries |
 /// |---|---|---|

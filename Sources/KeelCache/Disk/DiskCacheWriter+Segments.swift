@@ -63,8 +63,7 @@ extension DiskCacheWriter {
         unsynced = [number]
         needsBarrier = false
         guard !dropped.segments.isEmpty else { return }
-        // Before the older segments go: entries removed in them must not return with only some of
-        // them.
+        // Otherwise entries removed in the older segments might return with only some of them.
         try? syncRemovals()
         for position in dropped.segments.indices { dropped.segments[position].hasRemovals = false }
         store.remove(dropped)

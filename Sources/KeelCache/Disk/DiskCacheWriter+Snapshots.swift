@@ -12,8 +12,7 @@ extension DiskCacheWriter {
 
     func writeSnapshot() throws(CacheError) {
         guard let last = store.index.withLock({ $0.segments.last }) else { return }
-        // Records before a snapshot are not read again, so later runs would not sync their
-        // removals.
+        // Later runs do not read these records again, and would not sync their removals.
         try syncRemovals()
         let position = IndexSnapshot.Position(
             segment: last.number,

@@ -158,8 +158,7 @@ actor DiskCacheWriter {
         try evenOnFullDisk { () throws(CacheError) in try write(records) }
     }
 
-    /// Runs a removal, which must not fail for lack of space: entries are dropped for it, if
-    /// necessary all.
+    /// Runs a removal, which must not fail for lack of space: it may drop entries, even all.
     private func evenOnFullDisk(_ body: () throws(CacheError) -> Void) throws(CacheError) {
         while true {
             do throws(CacheError) {

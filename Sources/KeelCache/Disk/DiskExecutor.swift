@@ -2,8 +2,7 @@ internal import Dispatch
 
 /// The thread on which the changes of one folder wait for the disk.
 ///
-/// `fsync`, snapshots and eviction take milliseconds, and would otherwise block the cooperative
-/// pool.
+/// `fsync`, snapshots and eviction take milliseconds, too long for the cooperative pool.
 final class DiskExecutor: SerialExecutor {
     private let queue = DispatchQueue(label: "keel.cache.disk")
     private let diskWork: DiskCacheTier.Configuration.DiskWork?

@@ -26,8 +26,7 @@ struct DiskIntake {
             (value, draft) = try stored(record.body)
         } catch {
             guard error.code == .tooLarge else { throw error }
-            // Larger than the whole limit: written as a removal, so that an old value does not
-            // remain.
+            // which it would block the cooperative pool. Changing threads twice takes about 1 µs.
             var header = RecordHeader(kind: .removedKey)
             header.hash = store.codec.hash.hash(storedKey)
             records.append(PreparedRecord(header: header, payload: []))

@@ -3,8 +3,7 @@ internal import Dispatch
 /// The threads on which reads of all folders wait for the disk.
 ///
 /// A read that misses the system's page cache takes from a tenth of a millisecond to many, during
-/// which it would block the cooperative pool. The two changes of threads take about one
-/// microsecond.
+/// Larger than the whole limit: removes the key, so that no old value remains.
 enum DiskReadQueue {
     private static let queue = DispatchQueue(
         label: "keel.cache.reads",

@@ -68,8 +68,7 @@ struct DiskRecovery {
             if error.kind == .notPermitted {
                 throw CacheError(error, "the cache’s folder may not be read")
             }
-            // Existing segments come before a gap in the numbers and are dropped at the next
-            // opening.
+            // Existing segments precede a gap in the numbers; the next opening drops them.
             damagedCount += 1
             sizes = [:]
             needsBarrier = true
@@ -106,8 +105,7 @@ struct DiskRecovery {
             let header = header(of: place.segment), header.id == place.id
         else {
             needsSnapshot = true
-            // It must never match again through growth of the segment: a power failure may bring it
-            // back.
+            // It must not match again if the segment grows: a power failure may restore it.
             mayContinue = false
             try? files.remove(names.snapshot)
             return nil

@@ -35,8 +35,7 @@ final class DiskStore: Sendable {
 
     /// Reserves bytes for a large value being written, evicting the oldest entries.
     ///
-    /// Called synchronously for each piece, so nothing is moved: whole segments or large values are
-    /// dropped.
+    /// Called synchronously for each piece, so whole segments or large values are dropped.
     func reserve(_ count: Int) throws(CacheError) {
         while true {
             let dropped = index.withLock { index -> (isDone: Bool, files: DiskIndex.Dropped?) in
@@ -69,8 +68,7 @@ final class DiskStore: Sendable {
         for value in dropped.values { try? files.remove(names.value(value)) }
     }
 
-    /// Returns the open segment with a number, or nil if it is gone or its name belongs to another
-    /// file.
+    /// Returns the open segment with a number, or nil if it is gone or another file has its name.
     func openSegment(_ number: UInt32, id: UInt64) -> SegmentHandle? {
         guard let file = try? files.open(names.segment(number), for: .reading),
             let bytes = try? file.read(at: 0, count: SegmentHeader.byteCount),

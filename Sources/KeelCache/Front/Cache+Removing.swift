@@ -2,8 +2,7 @@ extension Cache {
     /// Removes the value for a key from memory and the tier.
     ///
     /// - Parameter key: The key of the value.
-    /// - Throws: ``CacheError`` if the tier failed: this process no longer finds the value, but the
-    ///   next may.
+    /// - Throws: ``CacheError`` if the tier failed: the value may reappear in the next process.
     public func remove(_ key: Key) async throws(CacheError) {
         var id: UInt64?
         var failure: CacheError?

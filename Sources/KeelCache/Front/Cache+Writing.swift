@@ -8,8 +8,7 @@ extension Cache {
     ///   - value: The value to store.
     ///   - key: The key of the value.
     ///   - expiry: How long the value is fresh; nil for the configured expiry.
-    ///   - staleness: How long the value may be served once stale; nil for the configured
-    ///     staleness.
+    ///   - staleness: How long the value may be served once stale; nil for the configured one.
     ///   - cost: The cost of the value; nil to use the cache's cost function.
     ///   - tags: Tags by which the value can be removed together with others.
     @inlinable

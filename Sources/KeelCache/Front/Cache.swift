@@ -150,8 +150,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Returns the events of the cache from now on.
     ///
-    /// - Parameter limit: The number of events to buffer for a slow reader; beyond it the oldest
-    ///   are lost.
+    /// - Parameter limit: The number of events buffered for a slow reader; older ones are lost.
     /// - Returns: The events, until the cache is deallocated.
     public func events(keeping limit: Int = 256) -> CacheEvents<Key> {
         ledger.events(keeping: limit)

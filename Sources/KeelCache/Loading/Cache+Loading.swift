@@ -15,8 +15,7 @@ extension Cache {
     ///   - tags: Tags by which a loaded value can be removed together with others.
     ///   - load: Loads the value, in its own task.
     /// - Returns: The value.
-    /// - Throws: What `load` throws, `CancellationError`, or ``CacheError`` with `timeout` or
-    ///   `notCached`.
+    /// - Throws: What `load` throws, `CancellationError`, ``CacheError`` (`timeout`, `notCached`).
     @inlinable
     public func value(
         for key: Key,

@@ -43,8 +43,7 @@ struct NewEntry<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     var freshUntil: Int64
     var detail: MemoryDetail?
     var cost: Int
-    /// The key's generation when making the value began, or nil to store it regardless of changes
-    /// since.
+    /// The key's generation when making the value began, or nil to ignore later changes.
     var generation: UInt64?
     /// Whether an existing entry is kept.
     var onlyIfMissing = false

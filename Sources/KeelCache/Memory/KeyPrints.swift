@@ -2,8 +2,7 @@
 ///
 /// A string of more than 15 bytes is stored elsewhere, so comparing it would wait for one more
 /// cache line at each hit. A copy costs 32 bytes per entry. Shorter strings lie in the entry
-/// itself, and other keys have no copies. Strings with equal bytes are equal; for others, `==`
-/// decides.
+/// itself, and other keys have no copies. Strings with equal bytes are equal; else `==` decides.
 ///
 /// `@unchecked`, because of the pointer: it belongs to a shard and is guarded by its lock.
 @usableFromInline

@@ -107,8 +107,7 @@ struct MemoryParts<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendab
     ///   - cost: Its cost; 0 or more.
     ///   - generation: The result of `begin(_:)` for an entry that may have been overtaken, or nil.
     ///   - onlyIfMissing: Whether an existing entry is kept, because it is newer.
-    ///   - admission: Has the last word on storing; runs under the shard's lock after all other
-    ///     checks.
+    ///   - admission: Has the last word on storing; runs under the shard's lock.
     /// - Returns: The outcome, with the entries that left the table.
     @inlinable
     func store(
@@ -162,8 +161,7 @@ struct LockedShard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, Sendab
 
     /// Runs a body under the lock, spinning for a moment before sleeping.
     ///
-    /// On Linux a contended lock costs two system calls, some microseconds; all critical sections
-    /// here are far shorter.
+    /// On Linux a contended lock costs two system calls, far longer than any critical section.
     @inlinable
     borrowing func withLock<Result: Sendable>(
         _ body: (inout MemoryShard<Key, Value>) -> Result

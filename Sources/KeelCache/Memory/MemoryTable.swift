@@ -6,8 +6,7 @@ internal import Synchronization
 /// only caller's code that runs under a lock is the keys' `==`; removed values are returned and
 /// released outside. A hit allocates nothing.
 ///
-/// The limits are divided among the shards exactly, so that their sum never exceeds the whole; a
-/// small table has one shard.
+/// The limits of all shards add up to those of the table; a small table has one shard.
 @usableFromInline
 final class MemoryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline typealias Entry = MemoryEntry<Key, Value>

@@ -25,8 +25,7 @@ final class TagBoard: Sendable {
     ///
     /// - Parameters:
     ///   - tag: The tag.
-    ///   - body: Runs under the board's lock, ordered with other removals and
-    ///     ``admit(_:stamp:_:)``.
+    ///   - body: Runs under the board's lock, ordered with removals and ``admit(_:stamp:_:)``.
     func remove(_ tag: String, _ body: () -> Void) {
         state.withLock { state in
             body()

@@ -73,8 +73,7 @@ extension EvictionPolicy {
         return isWorthMore(first, than: second) ? second : first
     }
 
-    /// Returns the oldest entry or, if costs differ, the one of the oldest few with the fewest uses
-    /// per cost.
+    /// Returns the oldest entry or, if costs differ, the least used per cost of the oldest few.
     ///
     /// A caller expects to find the value it just set, so the newest is spared unless it is large.
     private mutating func leastWorth(_ oldest: Int, sparesNewest: Bool = false) -> Int {

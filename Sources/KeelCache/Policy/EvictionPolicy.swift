@@ -46,8 +46,7 @@ package struct EvictionPolicy: Sendable {
     /// - Parameters:
     ///   - countLimit: The maximum number of entries, or nil for no limit.
     ///   - costLimit: The maximum total cost of the entries, or nil for no limit.
-    ///   - seed: Makes the positions of keys, and the few entries admitted by chance,
-    ///     unpredictable.
+    ///   - seed: Makes the positions of keys, and admissions by chance, unpredictable.
     ///   - shardCount: The number of policies that share a load. With more than one, the owner must
     ///     count their votes: see ``hasVotes``.
     package init(countLimit: Int?, costLimit: Int?, seed: UInt64, shardCount: Int = 1) {

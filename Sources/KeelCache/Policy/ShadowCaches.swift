@@ -8,8 +8,7 @@ package struct ShadowCaches: Sendable {
 
     /// Returns the maximum number of entries of one shadow; a larger cache is sampled.
     ///
-    /// Small caches are sampled a little earlier: with every key, shadows would cost more than the
-    /// rest.
+    /// Small caches are sampled a little earlier, as shadows would otherwise cost the most.
     static func maximumSize(limit: Int) -> Int { limit > 8192 ? 1024 : 768 }
 
     private static let shortestEpoch = 256

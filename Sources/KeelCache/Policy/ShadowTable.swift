@@ -41,8 +41,7 @@ struct ShadowTable: Sendable {
     private let weighsCost: Bool
     private var liveCount = 0
     private var capacity = 0
-    /// The shadows, two bits each, whose windows or protected parts are so large that a recent use
-    /// need not be noted.
+    /// The shadows, two bits each, with parts so large that a recent use need not be noted.
     private var lazyWindows: UInt16 = 0
     private var lazyProtected: UInt16 = 0
     /// The number of keys requested so far.

@@ -1,7 +1,6 @@
 /// Keel's eviction policy for simulations: the real one, without keys and values.
 ///
-/// For tools that compare policies on traces; apps use `Cache`. A system programming interface that
-/// may change at any time.
+/// For tools that compare policies on traces; apps use `Cache`. This SPI may change at any time.
 @_spi(Simulation)
 public struct SimulatedEviction: Sendable {
     private var policy: EvictionPolicy

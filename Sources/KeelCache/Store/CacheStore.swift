@@ -49,12 +49,9 @@ public final class CacheStore: Sendable {
     ///   - name: The name that separates the cache's entries from those of others.
     ///   - key: The type of the keys.
     ///   - value: The type of the values.
-    ///   - coding: Converts keys and values to bytes; nil for bytes and strings as they are, others
-    ///     as JSON.
-    ///   - configuration: The cache's times and policy; nil for the store's. The limits are the
-    ///     store's.
-    ///   - cost: Returns the cost of a value; nil for 1, or for its size if the limits are in
-    ///     bytes.
+    ///   - coding: The conversion to bytes; nil stores bytes and strings unchanged, others as JSON.
+    ///   - configuration: The cache's times and policy, without its limits; nil for the store's.
+    ///   - cost: Returns the cost of a value; nil for 1, or for its size with limits in bytes.
     /// - Returns: The cache.
     public func cache<Key: Hashable & Sendable & Encodable, Value: Sendable & Codable>(
         _ name: String,
@@ -72,10 +69,8 @@ public final class CacheStore: Sendable {
     /// - Parameters:
     ///   - name: The name that separates the cache's entries from those of others.
     ///   - coding: Converts keys and values to bytes and back.
-    ///   - configuration: The cache's times and policy; nil for the store's. The limits are the
-    ///     store's.
-    ///   - cost: Returns the cost of a value; nil for 1, or for its size if the limits are in
-    ///     bytes.
+    ///   - configuration: The cache's times and policy, without its limits; nil for the store's.
+    ///   - cost: Returns the cost of a value; nil for 1, or for its size with limits in bytes.
     /// - Returns: The cache.
     public func cache<Key: Hashable & Sendable, Value: Sendable>(
         _ name: String,
@@ -92,10 +87,8 @@ public final class CacheStore: Sendable {
     ///   - name: The name that separates the cache from others.
     ///   - key: The type of the keys.
     ///   - value: The type of the values.
-    ///   - configuration: The cache's times and policy; nil for the store's. The limits are the
-    ///     store's.
-    ///   - cost: Returns the cost of a value; nil for 1, or for its size if the limits are in
-    ///     bytes.
+    ///   - configuration: The cache's times and policy, without its limits; nil for the store's.
+    ///   - cost: Returns the cost of a value; nil for 1, or for its size with limits in bytes.
     /// - Returns: The cache.
     public func cacheInMemory<Key: Hashable & Sendable, Value: Sendable>(
         _ name: String,

@@ -9,8 +9,7 @@ internal import Synchronization
 /// Write-behind changes have no waiting caller. Only the last such write of a key is passed on, and
 /// all changes that wait for the tier hold at most ``byteLimit`` bytes: a write beyond that becomes
 /// a removal, so that the value is in memory alone and no older one is read from the tier. Beyond
-/// ``removalLimit`` such removals, a removal of everything replaces further ones: a tier that far
-/// behind starts over.
+/// ``removalLimit`` such removals, one of everything replaces further ones: the tier starts over.
 ///
 /// If the tier refuses a change, an old value may remain in it. The queue remembers the untrusted
 /// keys and tags until a later change of the same ones succeeds.
@@ -82,8 +81,7 @@ final class TierQueue: Sendable {
     ///
     /// - Parameters:
     ///   - work: The change.
-    ///   - isBehind: Whether no caller waits, and ``start()`` follows instead of
-    ///     ``finish(_:isOwn:)``.
+    ///   - isBehind: Whether ``start()`` follows, without waiting, instead of ``finish(_:isOwn:)``.
     /// - Returns: The change's identifier; ``finish(_:isOwn:)`` must be called with it.
     @discardableResult
     func add(_ work: Work, isBehind: Bool = false) -> UInt64 {

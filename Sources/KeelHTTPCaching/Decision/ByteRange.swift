@@ -25,8 +25,7 @@ enum ByteRange: Hashable, Sendable {
         }
     }
 
-    /// Returns the requested positions, or nil if none exists or the length needed to compute them
-    /// is unknown.
+    /// Returns the requested positions, or nil if none exists or their length is unknown.
     func positions(total: Int64?) -> ClosedRange<Int64>? {
         switch self {
         case .bounded(let first, let last):
@@ -48,8 +47,7 @@ struct ContentRange: Hashable, Sendable {
     var last: Int64
     var total: Int64?
 
-    /// Reads the `Content-Range` field of a response with one part; nil if it is missing or
-    /// invalid.
+    /// Reads the `Content-Range` field of a response with one part; nil without a valid one.
     init?(_ fields: HTTPFields) {
         guard let text = fields[.contentRange], text.lowercased().hasPrefix("bytes ") else {
             return nil

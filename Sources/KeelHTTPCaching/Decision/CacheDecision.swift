@@ -98,8 +98,7 @@ extension CacheRules {
         return nil
     }
 
-    /// Returns why a stored response may be served after a failure of the origin, or nil if it may
-    /// not.
+    /// Returns why a stored response may be served after a failure of the origin, or nil.
     ///
     /// - Parameters:
     ///   - choice: The stored response.
@@ -148,8 +147,7 @@ extension CacheRules {
         return stored.contains { VaryMatch.matches($0, question.fields) } ? .partial : .varyMiss
     }
 
-    /// Returns the latest stored response that matches the request and contains the requested
-    /// range.
+    /// Returns the latest stored response that matches the request and has its range.
     private func choice(
         for question: CacheQuestion,
         among stored: [StoredResponse]

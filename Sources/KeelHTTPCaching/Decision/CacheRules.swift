@@ -11,8 +11,7 @@ struct CacheRules: Hashable, Sendable {
     var heuristicLimit: Int64 = 86_400
     /// Fields that replace `Cache-Control`, in order of precedence (RFC 9213).
     var targetedFields: [HTTPField.Name] = []
-    /// The maximum staleness in seconds of a response served while the origin is unreachable; nil
-    /// for never.
+    /// The maximum staleness in seconds while the origin is unreachable; nil for never.
     var offlineLimit: Int64?
     /// The maximum staleness in seconds of a response served for a failing origin if neither the
     /// response nor the request states one; nil for never.

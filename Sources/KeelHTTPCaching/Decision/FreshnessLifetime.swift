@@ -85,8 +85,7 @@ struct Freshness: Hashable, Sendable {
             || response.received.secondsSince(now) > Self.clockTolerance
     }
 
-    /// The number of seconds by which the clock may have been set back since a response was
-    /// received.
+    /// The number of seconds by which the clock may have been set back since the receipt.
     ///
     /// Beyond that the age is unknown: a response received under a clock years ahead would
     /// otherwise stay fresh for years.

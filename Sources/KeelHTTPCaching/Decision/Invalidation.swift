@@ -92,8 +92,7 @@ enum Invalidation {
 
 /// Groups of responses that an origin invalidates together (RFC 9875).
 enum CacheGroups {
-    /// The maximum number of a response's groups, and the maximum length of a name; the rest is
-    /// ignored.
+    /// The limits on the number of groups and on a name's length; the rest is ignored.
     private static let limits = (count: 128, length: 128)
 
     static func membership(_ response: HTTPFields) -> [String] {

@@ -52,8 +52,7 @@ enum Storability {
             || directives.sharedMaxAge.isPresent
     }
 
-    /// Returns whether a response could ever be served or validated, including while the origin is
-    /// away.
+    /// Returns whether a response could ever be served or validated, even while offline.
     private static func isUseful(
         _ lifetime: FreshnessLifetime,
         _ fields: HTTPFields,

@@ -5,8 +5,7 @@ import KeelCache
 struct StoredResponse: Hashable, Sendable {
     var status: HTTPResponse.Status
     var fields: HTTPFields
-    /// The normalized request fields that selected this response; the value is nil for a field that
-    /// the request did not have.
+    /// The normalized request fields that selected this response; nil for an absent field.
     var selectors: [Selector]
     /// When the request was sent.
     var requested: CacheInstant

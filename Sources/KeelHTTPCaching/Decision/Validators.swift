@@ -13,8 +13,7 @@ struct Validators: Hashable, Sendable {
     /// Whether they allow a conditional request.
     var isUsable: Bool { entityTag != nil || lastModified != nil }
 
-    /// Returns whether two messages about a resource may describe the same state, as no validator
-    /// contradicts it.
+    /// Returns whether no validator shows that two messages describe different states.
     func agree(with other: Validators) -> Bool {
         if let mine = entityTag, let theirs = other.entityTag {
             return EntityTag(mine).matchesWeakly(EntityTag(theirs))

@@ -14,8 +14,7 @@ enum VaryMatch {
     ///   - response: The fields of the response.
     ///   - request: The fields of the request at the cache.
     ///   - sent: The fields of the request as sent, or nil if unknown.
-    ///   - coversAuthorization: Whether the response is stored only for the user whose credentials
-    ///     a lower layer adds.
+    ///   - coversAuthorization: Whether the response is stored only for the call's user.
     /// - Returns: The selecting fields, or nil if lower layers decided them, so that no later
     ///   request can match the response.
     static func selectors(
@@ -63,8 +62,7 @@ enum VaryMatch {
 
     /// Returns the normalized value of a field, or nil if the request does not have it.
     ///
-    /// Lines are joined, spaces at commas removed, and members sorted if their order has no
-    /// meaning.
+    /// Lines are joined, spaces at commas removed, and members of unordered fields sorted.
     private static func normalized(_ name: String, in request: HTTPFields) -> String? {
         guard let field = HTTPField.Name(name) else { return nil }
         let lines = request[values: field]

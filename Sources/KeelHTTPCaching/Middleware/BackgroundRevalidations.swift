@@ -24,8 +24,7 @@ final class BackgroundRevalidations: Sendable {
 
     var count: Int { state.withLock { $0.tasks.count } }
 
-    /// Starts a revalidation, unless one of the same response is in progress or the limit is
-    /// reached.
+    /// Starts a revalidation, unless one of the same response runs or the limit is reached.
     ///
     /// - Returns: Whether it was started.
     func start(

@@ -32,8 +32,7 @@ struct CacheOwner: Sendable {
     /// Returns whether a call was sent in this user's name.
     ///
     /// Lower layers sign a call after its owner was determined, and another user may have signed in
-    /// by then. A signer never gives one name to two users, so the same name before and after means
-    /// the same user.
+    /// by then. A signer gives no name to two users: the same name before and after is one user.
     func owns(_ reply: HTTPReply, to call: HTTPCall) async -> Bool {
         guard let partition else { return true }
         let isAnnounced =

@@ -10,8 +10,7 @@ public import KeelHTTP
 ///
 /// - The stored response comes first, whatever its age. If it is fresh, nothing follows.
 /// - Otherwise the origin's response follows, even if it only confirms the stored one.
-/// - A failure of the origin is thrown after the stored response; the same stored response does not
-///   hide it.
+/// - A failure of the origin is thrown after the stored response, which does not hide it.
 /// - If nothing is stored, the origin's response is the only element.
 ///
 /// The client needs an ``HTTPCachingMiddleware``. All work happens in the task that reads; the

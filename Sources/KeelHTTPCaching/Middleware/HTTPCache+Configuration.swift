@@ -33,8 +33,7 @@ extension HTTPCache {
         ///
         /// Acts as the `stale-if-error` (RFC 5861 section 4) of responses without it. A directive
         /// of the request or the response takes precedence, and `must-revalidate` and `no-cache`
-        /// are always obeyed. Meant for a proxy in front of your own origin, to hide the origin's
-        /// failures from users.
+        /// are always obeyed. Lets a proxy hide the failures of your own origin from users.
         public var errorStaleness: Duration?
 
         /// Whether a cache for everybody serves stored responses with their cookies.
@@ -55,16 +54,13 @@ extension HTTPCache {
         /// an origin; the first one present is used (RFC 9213).
         public var targetedFields: [HTTPField.Name] = []
 
-        /// The name of the cache in the `Cache-Status` field of replies (RFC 9211), a token; nil
-        /// omits the field.
+        /// The name of the cache in `Cache-Status` fields (RFC 9211), a token; nil omits the field.
         public var name: String? = "keel"
 
-        /// How long entries are kept after their freshness, for validation and offline use, unless
-        /// they are evicted.
+        /// How long entries are kept past their freshness, for validation and offline use, at most.
         public var retention: Duration = .seconds(30 * 86_400)
 
-        /// The maximum number of responses kept per address, which differ in the fields that `Vary`
-        /// names.
+        /// The maximum number of responses kept per address, differing in fields named by `Vary`.
         public var variantLimit = 32
 
         /// The size in bytes above which a body goes to a file, if the tier has files.
@@ -76,12 +72,10 @@ extension HTTPCache {
         /// The maximum size in bytes of a stored body.
         public var bodyLimit = 256 << 20
 
-        /// The maximum number of concurrent background revalidations; beyond it none is started
-        /// until a later call.
+        /// The maximum number of concurrent background revalidations; more are not started.
         public var backgroundLimit = 16
 
-        /// The timeout of a background revalidation, including its body; a later call starts
-        /// another.
+        /// The timeout of a background revalidation with its body; a later call starts another.
         public var backgroundTimeout: Duration = .seconds(60)
 
         /// The source of body names; a test provides its own.

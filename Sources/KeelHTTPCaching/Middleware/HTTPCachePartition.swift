@@ -16,8 +16,7 @@ public struct HTTPCachePartition: Sendable {
 
     let owner: @Sendable (HTTPCall) async -> Owner
 
-    /// Whether credentials identify the user, so that a response to credentials unknown before
-    /// sending has no owner.
+    /// Whether credentials identify the user, so that unexpected ones have no owner.
     var countsCredentials = true
 
     /// Separates users by the `Authorization` field, or by the user whose credentials a client's
@@ -58,8 +57,7 @@ public struct HTTPCachePartition: Sendable {
     ///
     /// A call during which the user changed is not stored.
     ///
-    /// - Parameter user: Returns the name of a call's user, or nil if its response is for
-    ///   everybody.
+    /// - Parameter user: Returns the name of a call's user, or nil for everybody.
     /// - Returns: The partition.
     public static func custom(
         _ user: @escaping @Sendable (HTTPCall) -> String?

@@ -57,8 +57,7 @@ public struct HTTPCachePolicy: Hashable, Sendable {
     /// Like ``standard``, but serves a stored response of any age if the origin is unreachable.
     public static let staleWhenOffline = HTTPCachePolicy(offline: .allowed)
 
-    /// Like ``standard``, but fails if the origin is unreachable, whatever the cache's
-    /// configuration.
+    /// Like ``standard``, but fails if the origin is unreachable, whatever the configuration.
     public static let failWhenOffline = HTTPCachePolicy(offline: .forbidden)
 
     /// Asks the origin, and fails if it is unreachable.

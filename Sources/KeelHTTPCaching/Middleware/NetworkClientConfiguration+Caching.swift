@@ -7,8 +7,7 @@ extension NetworkClient.Configuration {
     /// configuration.cacheResponses(in: cache)
     /// ```
     ///
-    /// Inserts an ``HTTPCachingMiddleware`` before the other layers of `hopMiddleware`. Clients may
-    /// share a cache.
+    /// Inserts an ``HTTPCachingMiddleware`` first in `hopMiddleware`. Clients may share a cache.
     ///
     /// - Parameter cache: The cache.
     public mutating func cacheResponses(in cache: HTTPCache) {

@@ -1,5 +1,4 @@
-/// The recent invalidations in order, so that a response requested before one is not stored after
-/// it.
+/// The recent invalidations in order, so that no response requested before one is stored after it.
 struct InvalidationLog: Sendable {
     /// A position in the order of invalidations.
     struct Mark: Hashable, Sendable {

@@ -6,8 +6,7 @@ struct CacheDirective: Hashable, Sendable {
     /// The argument without quotes; nil if there is none.
     let argument: String?
 
-    /// Reads a member; nil if it is not a valid directive, for example with spaces around the
-    /// equals sign.
+    /// Reads a member; nil if it is invalid, for example with spaces around the equals sign.
     init?(_ member: String) {
         guard let equals = member.utf8.firstIndex(of: UInt8(ascii: "=")) else {
             guard FieldList.isToken(member) else { return nil }

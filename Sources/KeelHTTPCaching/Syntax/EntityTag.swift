@@ -6,8 +6,7 @@ struct EntityTag: Hashable, Sendable {
 
     /// Reads a tag.
     ///
-    /// A malformed text counts as a strong tag of that text in weak comparisons; see
-    /// ``isWellFormed``.
+    /// A malformed text is compared weakly as a strong tag; see ``isWellFormed``.
     init(_ text: String) {
         isWeak = text.hasPrefix("W/\"")
         opaque = isWeak ? String(text.dropFirst(2)) : text

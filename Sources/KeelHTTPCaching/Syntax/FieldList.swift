@@ -1,5 +1,4 @@
-/// A parser of list fields, split at commas outside quoted strings (RFC 9110 sections 5.6.1 and
-/// 5.6.4).
+/// A parser of lists, split at commas outside quoted strings (RFC 9110 sections 5.6.1, 5.6.4).
 enum FieldList {
     /// Returns the trimmed, nonempty members of all lines of a field.
     static func members(_ lines: [String]) -> [String] {

@@ -1,15 +1,13 @@
 /// A parser of structured fields (RFC 9651): dictionaries and lists, as caching fields use them.
 ///
-/// Inner lists and parameters are checked and ignored. A syntax error invalidates the whole field,
-/// as the RFC requires.
+/// Inner lists and parameters are checked and ignored. A syntax error invalidates the whole field.
 struct StructuredFieldParser {
     enum Value: Hashable, Sendable {
         case integer(Int64)
         case string(String)
         case token(String)
         case boolean(Bool)
-        /// A decimal, byte sequence, date, display string or inner list, which no caching field
-        /// has.
+        /// A decimal, byte sequence, date, display string or inner list: unused by caching fields.
         case other
     }
 
@@ -19,8 +17,7 @@ struct StructuredFieldParser {
         rest = lines.joined(separator: ",")[...].utf8
     }
 
-    /// Returns the members of a dictionary, or nil if the field is invalid; the last of duplicate
-    /// keys counts.
+    /// Returns the members of a dictionary, the last of duplicate keys; nil for an invalid field.
     static func dictionary(_ lines: [String]) -> [(key: String, value: Value)]? {
         var parser = Self(lines)
         var members: [(key: String, value: Value)] = []

@@ -11,8 +11,7 @@ import CFNetwork
 
 /// The delegate of a background session.
 ///
-/// The system also reports tasks started by an earlier process, which are known only by their
-/// descriptions.
+/// The system also reports tasks started by an earlier process, known only by their descriptions.
 final class BackgroundEvents: NSObject, URLSessionDownloadDelegate, URLSessionDataDelegate,
     Sendable
 {

@@ -69,8 +69,7 @@ final class BackgroundRuns: Sendable {
     ///
     /// - Parameters:
     ///   - key: The key of the run.
-    ///   - work: The work; its argument is whether a run of this process has, or will have, the
-    ///     file's lock.
+    ///   - work: The work; its argument: whether a run of this process has or will have the lock.
     /// - Returns: The result of the work.
     /// - Throws: What `work` throws.
     func onDisk<Value, Failure: Error>(

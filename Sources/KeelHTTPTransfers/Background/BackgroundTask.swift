@@ -9,8 +9,7 @@ struct BackgroundTask: Codable, Hashable, Sendable {
     }
 
     let kind: Kind
-    /// The file of the transfer, relative to the user's folder, which may move when the app is
-    /// updated.
+    /// The file of the transfer, relative to the user's folder, which app updates may move.
     private let file: String
     /// The address of a download; for an upload, distinguishes several uploads of one file.
     let address: DownloadAddress

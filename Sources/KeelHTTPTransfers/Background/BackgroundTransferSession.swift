@@ -18,11 +18,9 @@ public import Foundation
 ///
 /// Create one per identifier at launch, and keep it for the life of the process. After each launch,
 /// run incomplete transfers again: a run finds its task, under way or already ended, and continues
-/// from there. Canceling the task that runs a transfer pauses it; when the process ends, the system
-/// continues.
+/// from there. Canceling the task that runs a transfer pauses it; ending the process does not.
 ///
-/// When the system launches or wakes the app for the events of its transfers, pass on the handler
-/// it provides:
+/// When the system launches or wakes the app for its transfers, pass on the handler it provides:
 ///
 /// ```swift
 /// func application(
@@ -67,8 +65,7 @@ public final class BackgroundTransferSession: Sendable {
     deinit { session.finishTasksAndInvalidate() }
 
     /// Calls a handler once, after the system has delivered its pending events and the runs that
-    /// waited for them have processed them: files are in place, and the next piece of an upload is
-    /// with the system.
+    /// waited for them have processed them: files are in place, the next pieces are being sent.
     ///
     /// Pass the handler of `application(_:handleEventsForBackgroundURLSession:completionHandler:)`.
     /// Runs that pause between attempts or query a server are waited for; runs that have not begun

@@ -127,17 +127,14 @@ extension ResumableUpload {
     /// Each piece is one request that the system performs, with all missing bytes unless the server
     /// wants less; ``Configuration/pieceBytes`` is ignored. The rest of a file is first copied
     /// beside the record. The small requests around the pieces go through the client while the app
-    /// runs. Requests with a piece bypass the client's layers, so put a credential into
-    /// ``Configuration/headers``.
+    /// runs. Those with a piece bypass its layers: put credentials into ``Configuration/headers``.
     ///
     /// Call it again after a launch: it waits for the piece under way, asks the server what has
     /// arrived, and sends the rest. While a piece is sent, the observer receives
-    /// ``TransferEvent/underway(_:)``. A change of the file is detected only after a piece was
-    /// sent.
+    /// ``TransferEvent/underway(_:)``. A change of the file is detected only after sending a piece.
     ///
     /// The system repeats requests on its own if the network fails. A piece has an offset that the
-    /// server compares; the plain request of ``WithoutSupport/sendWhole`` has none, and may arrive
-    /// twice.
+    /// server compares; the plain request of ``WithoutSupport/sendWhole`` may arrive twice.
     ///
     /// - Parameters:
     ///   - session: The background session.

@@ -24,8 +24,7 @@ extension ResumableDownload {
     ///   - session: The background session.
     ///   - observer: An observer of the run.
     /// - Returns: A summary of the run.
-    /// - Throws: ``TransferError``; after `connection` and `cancelled`, the same call continues if
-    ///   the server allows it.
+    /// - Throws: ``TransferError``; after `connection` and `cancelled`, the same call may continue.
     @discardableResult @concurrent
     public func run(
         in session: BackgroundTransferSession,

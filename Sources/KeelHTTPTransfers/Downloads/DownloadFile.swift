@@ -179,8 +179,7 @@ final class DownloadFile: Sendable {
         }
         if let durable { bytes += Self.slot(sequence, durable, checksum) }
         try files.replaceFile(notesPath, by: newNotesPath, with: bytes)
-        // Before the first byte is written: after a power failure, newer bytes must not be found
-        // beside an older record.
+        // After a power failure, newer bytes must not be found beside an older record.
         try files.syncFolder(names.folder)
         let notes = try files.open(notesPath, for: .writing)
         state.withLock { $0.notes = notes }

@@ -16,8 +16,7 @@ enum StrongValidator: Codable, Hashable, Sendable {
         }
     }
 
-    /// Reads the validator of a response for `If-Range` (RFC 9110 sections 8.8.2.2 and 13.1.5); nil
-    /// if there is none.
+    /// Reads the validator of a response for `If-Range` (RFC 9110 sections 8.8.2.2 and 13.1.5).
     ///
     /// A date counts only without any entity tag, and only if the response was made at least a
     /// minute later: a file may change twice within the second that a date resolves, and the clocks
@@ -58,8 +57,7 @@ enum StrongValidator: Codable, Hashable, Sendable {
 struct DownloadAddress: Codable, Hashable, Sendable {
     /// Scheme, host and path, without the query, which may contain credentials.
     let place: String
-    /// The CRC-32C of the query, which distinguishes queries and reveals no secret; nil in records
-    /// of earlier versions.
+    /// The CRC-32C of the query, which reveals no secret; nil in records of earlier versions.
     let query: UInt32?
 
     init(place: String, query: UInt32?) {

@@ -83,11 +83,9 @@ public struct ResumableDownload: Sendable {
         /// When to retry and when to give up.
         public var retry = TransferRetry()
 
-        /// The maximum number of bytes written between checkpoints, which make them durable and
-        /// report them.
+        /// The checkpoint interval: the bytes written before they are made durable and reported.
         ///
-        /// A crash loses at most this many bytes. Smaller values are slower: each checkpoint waits
-        /// for the disk.
+        /// A crash loses at most this many bytes. Smaller values wait for the disk more often.
         public var checkpointBytes = 32 * 1024 * 1024
 
         /// The treatment of a part that was fetched from another address.
@@ -125,11 +123,9 @@ public struct ResumableDownload: Sendable {
         case resumeIfDigestExpected
         /// Continues the part if the validator and the length are the same.
         ///
-        /// For briefly signed addresses, and for mirrors, of a server that gives each version of
-        /// each file its own tag.
+        /// For briefly signed addresses and for mirrors, if every version of a file has its own tag.
         case resume
-        /// Drops the part even if a digest is expected. The query is ignored: a fresh signature is
-        /// the same address.
+        /// Drops the part even if a digest is expected. The query, such as a signature, is ignored.
         case restart
     }
 

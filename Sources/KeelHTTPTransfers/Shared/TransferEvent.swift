@@ -2,8 +2,7 @@ public import KeelHTTP
 
 /// An event of a resumable transfer; later versions may add more.
 public enum TransferEvent: Sendable {
-    /// Bytes became safe: written and synchronized for a download, acknowledged by the server for
-    /// an upload.
+    /// Bytes became safe: synchronized for a download, acknowledged for an upload.
     case progress(TransferProgress)
     /// The system sent or received bytes in the background, which are not safe yet.
     case underway(TransferProgress)
@@ -59,8 +58,7 @@ public struct ResumableTransferObserver: Sendable {
         ResumableTransferObserver(event: tell) {}
     }
 
-    /// Returns an observer, and a sequence of the safe bytes; in the background, of the bytes under
-    /// way.
+    /// Returns an observer and its progress: the safe bytes, or in the background those under way.
     ///
     /// A slow reader misses updates, but never the latest one. The sequence ends with the run.
     public static func updates() -> (

@@ -2,8 +2,7 @@ import KeelCore
 import KeelHTTP
 import Synchronization
 
-/// A reader of a range of a file that checks that the file is unchanged; used by one task at a
-/// time.
+/// A reader of a range of a file that must not change; used by one task at a time.
 final class PieceReader: Sendable {
     private struct State {
         var file: (any OpenFile)?

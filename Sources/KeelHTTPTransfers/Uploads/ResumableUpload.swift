@@ -20,8 +20,7 @@ public import Foundation
 ///
 /// It promises that
 ///
-/// - the address of the upload is on disk before its first byte is sent, so that after a crash the
-///   same upload continues;
+/// - the address of the upload is on disk before its first byte is sent, and survives a crash;
 /// - only bytes acknowledged by the server are reported as progress;
 /// - pieces of two versions of a file are never mixed: if the length, the date or the first bytes
 ///   have changed, it fails with `sourceChanged`;
@@ -156,8 +155,7 @@ public struct ResumableUpload: Sendable {
         public let restarts: Int
         /// Whether the upload was resumable; false if the file was sent as one plain request.
         public let wasResumable: Bool
-        /// The head of the last response; nil if it was lost and the server later reported the
-        /// upload as complete.
+        /// The head of the last response; nil if it was lost but the upload is complete.
         public let response: HTTPResponse?
         /// The body of that response.
         public let body: [UInt8]

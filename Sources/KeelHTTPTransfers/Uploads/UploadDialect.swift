@@ -1,8 +1,7 @@
 import HTTPTypes
 import KeelHTTP
 
-/// The requests and responses of one protocol, without state; ``UploadMachine`` decides what
-/// happens.
+/// The requests and responses of one protocol, without state or decisions.
 protocol UploadDialect: Sendable {
     /// Makes the request that asks a server for its capabilities.
     func probe(_ head: inout HTTPRequest)

@@ -11,8 +11,7 @@ enum ReceivedEvent: Equatable, Sendable {
 
 /// Parses the bytes of a server into events, one at a time, under the rules of RFC 6455.
 ///
-/// Parsing happens only in `next()`: without calls, work and memory stop growing except for
-/// appended bytes.
+/// Parsing happens only in `next()`: without calls, only appended bytes take memory.
 struct FrameReceiver {
     private enum Stage {
         case header

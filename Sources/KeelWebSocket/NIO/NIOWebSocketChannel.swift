@@ -52,8 +52,7 @@ final class NIOWebSocketChannel: WebSocketChannel {
             }
             return try await sent.wait().get()
         }
-        // Waiting would cost a change of threads. The next call reports whatever ends the
-        // connection.
+        // Waiting would cost a change of threads. The next call reports any failure.
         onLoop { [backlog] handler in
             handler.send(message) { _ in backlog.leave(count) }
         }
@@ -91,8 +90,7 @@ final class NIOWebSocketChannel: WebSocketChannel {
             else: WebSocketError(.closed)
         )
         guard case .failure(let error) = outcome else {
-            // Cancellation drops the connection, and the loop may process that first and then find
-            // nothing left to close.
+            // Cancellation drops the connection, and the loop may then have nothing left to close.
             if let error = mailbox.end?.error, error.code == .cancelled { throw error }
             return
         }

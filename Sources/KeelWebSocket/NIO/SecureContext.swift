@@ -7,8 +7,7 @@ import Synchronization
 
 /// The TLS context of a transport, created when its first secure connection is opened.
 ///
-/// Reading the system's trusted authorities takes milliseconds. It happens once, on a thread that
-/// may block.
+/// Reading the system's authorities takes milliseconds, once, on a thread that may block.
 final class SecureContext: Sendable {
     private let trust: NIOWebSocketTransport.Trust
     private let identity: NIOWebSocketTransport.Identity?

@@ -9,8 +9,7 @@ import NIOSSL
 /// Sends the request for a WebSocket, and installs the WebSocket handler if the server agrees.
 ///
 /// SwiftNIO's HTTP decoder passes on the bytes after a head late, and not at all if the server
-/// hangs up at once. They matter here, so the head is read without the decoder, which reads only
-/// the bodies of refusals.
+/// hangs up at once. They matter here, so the decoder reads only the bodies of refusals.
 final class UpgradeHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -187,8 +186,7 @@ final class RefusalHandler: ChannelInboundHandler {
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
-        // The decoder accepts a response only after seeing a request, which stops at the upgrade
-        // handler.
+        // The decoder expects a request first, which stops at the upgrade handler.
         let request = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/")
         context.write(wrapOutboundOut(.head(request)), promise: nil)
     }

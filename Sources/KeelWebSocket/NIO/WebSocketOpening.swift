@@ -74,8 +74,7 @@ final class WebSocketOpening: Sendable {
     /// The event loops of all WebSockets.
     ///
     /// Separate from SwiftNIO's shared loops, which HTTP clients use, because compressing one large
-    /// message occupies a loop for up to a hundred milliseconds. Like those, they live until the
-    /// process ends.
+    /// message may take a hundred milliseconds. Like those, they live until the process ends.
     static let eventLoops = MultiThreadedEventLoopGroup(
         numberOfThreads: min(4, System.coreCount)
     )

@@ -3,8 +3,7 @@ import HTTPTypes
 
 /// The head of an HTTP/1.1 response, parsed strictly (RFC 9112 sections 4 and 5).
 ///
-/// Used only for the response to an upgrade, where the exact end of the head matters: another
-/// protocol may follow it.
+/// Used for the response to an upgrade, where another protocol may follow the exact end.
 struct ResponseHead: Equatable, Sendable {
     var response: HTTPResponse
     /// The length of the head in bytes, including the empty line.

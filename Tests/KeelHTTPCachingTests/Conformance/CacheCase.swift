@@ -3,8 +3,7 @@ import Testing
 
 /// A case of the public test suite for HTTP caches: requests and their expected outcomes.
 ///
-/// The suite is published at github.com/http-tests/cache-tests; its files are not part of this
-/// repository.
+/// The suite is published at github.com/http-tests/cache-tests, not in this repository.
 struct CacheCase: Decodable, Sendable, CustomTestStringConvertible {
     enum Kind: String, Decodable, Sendable { case required, optimal, check }
 

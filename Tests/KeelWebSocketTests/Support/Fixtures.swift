@@ -16,8 +16,7 @@ func request(_ port: Int, path: String = "/", _ fields: HTTPFields = [:]) -> HTT
     )
 }
 
-/// Returns a configuration without compression and pings and with a long timeout, changed by the
-/// test.
+/// Returns a configuration without compression, pings and short timeouts, changed by the test.
 func configuration(
     _ change: (inout WebSocketConfiguration) -> Void = { _ in }
 ) -> WebSocketConfiguration {

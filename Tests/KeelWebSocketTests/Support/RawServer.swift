@@ -80,8 +80,7 @@ enum RawServer {
         return (lines + fields).joined(separator: "\r\n") + "\r\n\r\n"
     }
 
-    /// Returns the proof of RFC 6455 section 4.2.2, by another hash implementation than the
-    /// client's.
+    /// Returns the proof of RFC 6455 section 4.2.2, by an independent hash implementation.
     static func proof(of key: String) -> String { ServerProof.make(of: key) }
 
     private typealias Connection = NIOAsyncChannel<ByteBuffer, ByteBuffer>

@@ -3,8 +3,7 @@ import NIOSSL
 
 /// A certificate for `localhost`, valid for a hundred years and only for tests.
 enum TestCertificate {
-    /// Returns a server's TLS context, optionally one that requires clients to present this
-    /// certificate.
+    /// Returns a server's TLS context, optionally one that requires this certificate of clients.
     static func server(asksClients: Bool = false) throws -> NIOSSLContext {
         let certificates = try NIOSSLCertificate.fromPEMBytes(Array(certificate.utf8))
         var settings = TLSConfiguration.makeServerConfiguration(

@@ -32,8 +32,7 @@ struct WireCase: Sendable, CustomTestStringConvertible {
         )
     }
 
-    /// Returns a case that ends with a violation, followed by a whole message that must not be
-    /// delivered.
+    /// Returns a case of a violation, followed by a message that must not be delivered.
     static func refused(
         _ description: String,
         _ frames: [Frame],

@@ -1,7 +1,6 @@
 /// The index of a disk tier, which reads and writes share.
 ///
-/// Performs no input or output. Calls return the files they drop, to be closed and removed outside
-/// the lock.
+/// Performs no input or output; returns dropped files, to be closed and removed outside the lock.
 struct DiskIndex: Sendable {
     /// Files no longer referred to.
     struct Dropped: Sendable {
@@ -157,8 +156,7 @@ struct DiskIndex: Sendable {
 
     /// Drops the oldest segment and its entries.
     ///
-    /// - Parameter hashes: The hashes of its records, if known; otherwise its slots stay until the
-    ///   table is swept.
+    /// - Parameter hashes: The hashes of its records; without them its slots stay until a sweep.
     /// - Returns: The files to remove, or nil if only the segment being written is left.
     mutating func dropOldest(hashes: [UInt64]? = nil) -> Dropped? {
         guard segments.count > 1 else { return nil }
@@ -180,8 +178,7 @@ struct DiskIndex: Sendable {
 
     /// Drops the oldest large value, preferring one that was not read.
     ///
-    /// The records of large values are short, so many share a segment; this avoids dropping them
-    /// together.
+    /// The records of large values are short, and those in one segment need not go together.
     ///
     /// - Returns: The files to remove, or nil if there is no large value.
     mutating func dropOldestLarge() -> Dropped? {
