@@ -39,7 +39,7 @@ extension Cache {
 
     /// Returns the fresh value for a key from memory or the tier, or nil.
     ///
-    /// A value found in the tier moves into memory with the rest of its life. If the tier fails,
+    /// A value found in the tier moves into memory with its remaining lifetime. If the tier fails,
     /// the result is nil, and ``statistics`` and ``events(keeping:)`` report the failure.
     @inlinable
     public func get(_ key: Key) async -> Value? {

@@ -37,8 +37,8 @@ extension Cache {
     /// Stores a value in memory synchronously; the tier takes it later, in order.
     ///
     /// If the tier is slower than its callers, only the last value of a key is written, and the
-    /// values that wait hold at most 32 MiB; values beyond that stay in memory alone. The parameters
-    /// are those of ``set(_:for:expiry:staleness:cost:tags:)``.
+    /// values that wait hold at most 32 MiB; values beyond that stay in memory alone. The
+    /// parameters are those of ``set(_:for:expiry:staleness:cost:tags:)``.
     @inlinable
     public func setNow(
         _ value: Value,

@@ -12,7 +12,7 @@ internal import Synchronization
 /// A ``CacheStore`` lets several caches of different types share one budget and one tier.
 ///
 /// - A value is returned only until it expires, whichever tier it comes from; reading or moving it
-///   does not extend its life.
+///   does not extend its lifetime.
 /// - The limits hold at every moment, not after the next sweep.
 /// - Concurrent loads, removals and sets of one key never leave a value older than the last change:
 ///   a value whose load began before a change is returned to its waiters and not stored.

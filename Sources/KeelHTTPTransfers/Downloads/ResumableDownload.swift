@@ -123,7 +123,7 @@ public struct ResumableDownload: Sendable {
         case resumeIfDigestExpected
         /// Continues the part if the validator and the length are the same.
         ///
-        /// For briefly signed addresses and for mirrors, if every version of a file has its own tag.
+        /// For briefly signed addresses and for mirrors, if each version of a file has its own tag.
         case resume
         /// Drops the part even if a digest is expected. The query, such as a signature, is ignored.
         case restart
