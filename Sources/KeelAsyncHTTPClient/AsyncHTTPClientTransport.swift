@@ -15,7 +15,7 @@ import Synchronization
 /// | streaming in both directions, with backpressure | yes |
 /// | trailers | yes |
 /// | interim responses, see `HTTPCall.onInterimResponse` | yes |
-/// | content coding | as sent by the server; a client decodes, see ``Configuration/decompression`` |
+/// | content coding | as sent; a client decodes, see ``Configuration/decompression`` |
 /// | HTTP/2 | over TLS, if the server offers it |
 /// | connection information | identity, reuse, protocol, address; the moments of an exchange |
 /// | pinning, client certificates, proxies | yes |

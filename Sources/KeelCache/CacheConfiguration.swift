@@ -3,7 +3,7 @@
 /// | time | name | effect |
 /// |---|---|---|
 /// | up to ``expiry`` | fresh | every read returns the value |
-/// | then for ``staleness`` | stale | only a load may return it, if its policy allows stale values |
+/// | then for ``staleness`` | stale | only a load may return it, if its policy allows that |
 /// | after that | expired | no call returns it; the next access drops it |
 /// | unused for ``timeToIdle`` | idle | as expired |
 public struct CacheConfiguration: Sendable {

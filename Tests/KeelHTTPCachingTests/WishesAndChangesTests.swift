@@ -133,7 +133,7 @@ struct WishesAndChangesTests {
         await #expect(throws: TransportError.self) { try await bench.send() }
     }
 
-    // MARK: Wishes
+    // MARK: Cache policies and directives
 
     @Test("A call that wants only what is stored never asks the origin")
     func keepsToStored() async throws {

@@ -17,19 +17,22 @@ public import Foundation
 ///
 /// | what ended | accepted entries | removed entries |
 /// |---|---|---|
-/// | the process, even by `kill -9` | are present from the return of the call | stay removed from the return of the call |
-/// | the power, or the system | the newest may be missing; none is incomplete | stay removed once ``flush()`` returned |
+/// | process, even by `kill -9` | present from the call's return | gone from the call's return |
+/// | power or system | newest may be missing, none is incomplete | gone once ``flush()`` returned |
 ///
 /// Only a ``flush()`` after a removal waits for the disk; writing an entry never does. Damaged
 /// contents never fail an opening and are never returned.
 ///
 /// | property | behavior |
 /// |---|---|
-/// | byte limit | holds at every moment, save for one segment; the oldest entries are evicted first, entries read since they were written are kept a round longer |
+/// | byte limit | holds at every moment, save for one segment |
 /// | large values | in files, sealed and checked in pieces of 64 KiB |
-/// | several users of a folder | refused with `folderInUse`, within a process and between processes |
-/// | threads | changes wait for the disk on one thread per folder, reads of entries on one queue for all folders, reads of a large value as a file on the caller's thread, 64 KiB at a time |
+/// | several users of a folder | refused with `folderInUse`, within and between processes |
 /// | deleted folder | the next write or removal starts an empty one |
+///
+/// The oldest entries are evicted first; those read since they were written are kept a round longer.
+/// Changes wait for the disk on one thread per folder, reads of entries on one queue for all folders,
+/// and reads of a large value as a file on the caller's thread, 64 KiB at a time.
 ///
 /// A value written as bytes is read as bytes, and one written as a file as a file. Memory use is
 /// about 50 bytes per entry, whatever its key and value.
