@@ -13,7 +13,7 @@ public import Foundation
 /// let tier = try DiskCacheTier(at: cachesFolder.appending(path: "Images"))
 /// ```
 ///
-/// Entries are appended to a log; large values have their own files. After an abrupt end it holds:
+/// Entries are appended to a log; large values have their own files. An abrupt end leaves:
 ///
 /// | what ended | accepted entries | removed entries |
 /// |---|---|---|
@@ -30,9 +30,9 @@ public import Foundation
 /// | several users of a folder | refused with `folderInUse`, within and between processes |
 /// | deleted folder | the next write or removal starts an empty one |
 ///
-/// The oldest entries are evicted first; those read since they were written are kept a round longer.
-/// Changes wait for the disk on one thread per folder, reads of entries on one queue for all folders,
-/// and reads of a large value as a file on the caller's thread, 64 KiB at a time.
+/// The oldest entries are evicted first; those read since they were written are kept a round
+/// longer. Changes wait for the disk on one thread per folder, reads of entries on one queue for
+/// all folders, and reads of a large value as a file on the caller's thread, 64 KiB at a time.
 ///
 /// A value written as bytes is read as bytes, and one written as a file as a file. Memory use is
 /// about 50 bytes per entry, whatever its key and value.

@@ -50,8 +50,8 @@ extension HTTPCache {
         /// The maximum heuristic lifetime.
         public var heuristicLimit: Duration = .seconds(86_400)
 
-        /// Fields that replace `Cache-Control`, such as `CDN-Cache-Control`, for an origin's own cache;
-        /// the first one present is used (RFC 9213).
+        /// Fields that replace `Cache-Control`, such as `CDN-Cache-Control`, for an origin's own
+        /// cache; the first one present is used (RFC 9213).
         public var targetedFields: [HTTPField.Name] = []
 
         /// The name of the cache in `Cache-Status` fields (RFC 9211), a token; nil omits the field.
