@@ -57,7 +57,7 @@ extension HTTPCache {
         /// The name of the cache in `Cache-Status` fields (RFC 9211), a token; nil omits the field.
         public var name: String? = "keel"
 
-        /// How long entries are kept past their freshness, for validation and offline use, at most.
+        /// The maximum time entries are kept past their freshness, for validation and offline use.
         public var retention: Duration = .seconds(30 * 86_400)
 
         /// The maximum number of responses kept per address, differing in fields named by `Vary`.
@@ -75,7 +75,7 @@ extension HTTPCache {
         /// The maximum number of concurrent background revalidations; more are not started.
         public var backgroundLimit = 16
 
-        /// The timeout of a background revalidation with its body; a later call starts another.
+        /// The timeout of a background revalidation, body included; a later call starts another.
         public var backgroundTimeout: Duration = .seconds(60)
 
         /// The source of body names; a test provides its own.

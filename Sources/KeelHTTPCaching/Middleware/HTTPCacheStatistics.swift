@@ -16,9 +16,9 @@ public struct HTTPCacheStatistics: Hashable, Sendable {
     public var refusals = 0
     /// Calls that shared another call's revalidation.
     public var sharedRevalidations = 0
-    /// Revalidations in the background.
+    /// Revalidations started in the background.
     public var backgroundRevalidations = 0
-    /// Stored responses.
+    /// Responses that were stored.
     public var stores = 0
     /// Bodies not stored because they were truncated, abandoned or too large.
     public var unfinishedBodies = 0

@@ -17,8 +17,8 @@ public import Foundation
 ///
 /// To pause it, cancel the task that runs it. To resume it, run it again with the same file and
 /// address, in this process or, after a crash, in another. A different address with the same
-/// contents needs an ``Configuration/expectedDigest`` or ``Configuration/changedAddress``. To
-/// abandon it, call ``discard()``.
+/// contents needs an ``Configuration/expectedDigest`` or a suitable
+/// ``Configuration/changedAddress``. To abandon it, call ``discard()``.
 ///
 /// It promises that
 ///

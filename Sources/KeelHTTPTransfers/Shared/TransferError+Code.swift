@@ -44,7 +44,7 @@ extension TransferError.Code {
         "The exchange with the server failed.",
         advice: "See the cause; after it is mended, run the transfer again to continue it."
     )
-    /// The server could not serve the request more often than the retry policy allows.
+    /// The server was unavailable more often in a row than the retry policy allows.
     public static let unavailable = Self(
         "unavailable",
         isTransient: true,
