@@ -35,7 +35,7 @@ extension AsyncHTTPClientTransport {
         /// The system's authorities.
         public static let system = TrustRoots(certificates: nil)
 
-        /// Returns trust in only the certificates of a PEM text (RFC 7468), one or several.
+        /// Trusts only the certificates of a PEM text (RFC 7468), one or several.
         ///
         /// - Throws: `TransportError.Code.invalidConfiguration` if the text has no PEM certificate.
         public static func pem(_ text: some Sequence<UInt8>) throws(TransportError) -> TrustRoots {

@@ -2,7 +2,7 @@ public import KeelCore
 
 /// The rules for retrying a transfer and giving up.
 ///
-/// Consecutive failures count: once more bytes are safe, the count restarts. A transfer of a day
+/// Consecutive failures count: once more bytes are safe, the count restarts. A day-long transfer
 /// survives any number of broken connections, and one to a dead server ends soon.
 public struct TransferRetry: Sendable {
     /// The number of consecutive attempts without progress, and the pauses between them.
