@@ -17,9 +17,8 @@ final class OriginLoops: Sendable {
         fileprivate let index: Int
         fileprivate let loops: OriginLoops
 
-        /// Records the end of the exchange.
-        ///
-        /// - Parameter isMultiplexed: Whether its connection, if any, has several exchanges.
+        /// Records the end of the exchange, and whether its connection, if any, has several
+        /// exchanges.
         func leave(isMultiplexed: Bool?) { loops.leave(index, isMultiplexed: isMultiplexed) }
     }
 
@@ -35,12 +34,7 @@ final class OriginLoops: Sendable {
     private let loops: [any EventLoop]
     private let state: Mutex<State>
 
-    /// Creates the loops of an origin.
-    ///
-    /// - Parameters:
-    ///   - all: All loops.
-    ///   - first: The index of the loop to use first.
-    ///   - connections: The number of connections to the origin kept in concurrent use.
+    /// Assigns loops to an origin, from index `first` on, for a number of concurrent connections.
     init(_ all: [any EventLoop], from first: Int, connections: Int) {
         let count = max(1, min(all.count / 2, connections / Self.few))
         loops = (0..<count).map { all[(first + $0) % all.count] }

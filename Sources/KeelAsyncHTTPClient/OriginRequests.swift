@@ -59,11 +59,6 @@ final class OriginRequests: Sendable {
     private let connections: Int
     private let state = Mutex(State())
 
-    /// Creates a table.
-    ///
-    /// - Parameters:
-    ///   - eventLoops: All loops.
-    ///   - connections: The number of connections to an origin kept in concurrent use.
     init(on eventLoops: any EventLoopGroup, connections: Int) {
         self.eventLoops = Array(eventLoops.makeIterator())
         self.connections = connections

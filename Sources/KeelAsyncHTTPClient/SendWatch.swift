@@ -15,12 +15,7 @@ final class SendWatch {
 
     init(_ limit: TimeAmount) { self.limit = limit }
 
-    /// Records a piece given to the network.
-    ///
-    /// - Parameters:
-    ///   - count: The number of its bytes.
-    ///   - eventLoop: The event loop of the channel.
-    ///   - expired: Called when nothing was taken for the whole timeout.
+    /// Records a piece given to the network; `expired` is called on a stall.
     func handedOver(_ count: Int, on eventLoop: any EventLoop, _ expired: @escaping () -> Void) {
         if waitingBytes == 0 { lastProgress = .now() }
         waitingBytes += count

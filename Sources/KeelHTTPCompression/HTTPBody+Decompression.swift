@@ -1,12 +1,8 @@
 package import KeelHTTP
 
 extension HTTPBody {
-    /// Returns the body without its content codings, decoded while it is read.
-    ///
-    /// - Parameters:
-    ///   - encoding: The value of `Content-Encoding`.
-    ///   - limits: The limits on the decoded size.
-    /// - Returns: The body, or nil if a coding is unknown.
+    /// Returns the body without its content codings, decoded while it is read; nil for an unknown
+    /// coding.
     package func decompressed(
         from encoding: String,
         limits: DecompressionLimits = DecompressionLimits()

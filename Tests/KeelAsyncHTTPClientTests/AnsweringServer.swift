@@ -20,7 +20,6 @@ enum AnsweringServer {
     /// Writes bytes to the client; throws if the client has hung up.
     typealias Writer = @Sendable (String) async throws -> Void
 
-    /// Answers one request.
     typealias Handler = @Sendable (HTTPTestRequest, Writer) async throws -> After
 
     /// Runs a server for the duration of `body`.

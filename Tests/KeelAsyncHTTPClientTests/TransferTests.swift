@@ -9,7 +9,6 @@ import Testing
 
 @Suite("Transfers over AsyncHTTPClient and real sockets")
 struct TransferTests {
-    /// Runs `work` in a temporary folder.
     private func inFolder(_ work: (URL) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("keel-transfers-\(UUID().uuidString)")

@@ -1,7 +1,6 @@
 import KeelCache
 import Synchronization
 
-/// The observations that an observer received.
 final class Calls: Sendable {
     private let list = Mutex<[CacheTierObservation]>([])
 

@@ -31,7 +31,6 @@ struct CacheBench: Sendable {
         )
     }
 
-    /// A reply with its body.
     struct Outcome: Sendable {
         var status: Int
         var fields: HTTPFields
@@ -79,12 +78,10 @@ struct CacheBench: Sendable {
         return try await cache.send(call, over: origin)
     }
 
-    /// The number of requests that the origin received.
     var requestCount: Int { origin.calls.count }
 
     func pass(_ seconds: Int) async { await clock.advance(by: .seconds(seconds)) }
 
-    /// Returns an answer with a text and a `Cache-Control` field.
     static func text(
         _ text: String,
         _ cacheControl: String? = "max-age=60",

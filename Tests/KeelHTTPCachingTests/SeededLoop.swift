@@ -14,7 +14,6 @@ import Synchronization
 ///
 /// `@unchecked`: only the thread in ``run(_:)`` touches the state.
 final class SeededLoop: TaskExecutor, @unchecked Sendable {
-    /// The end of an operation.
     enum Ending {
         case returned
         case threw(any Error)

@@ -50,7 +50,6 @@ enum StackFlaw: CaseIterable, Sendable {
     case forgottenPins
     /// A cache does not see what an answer depends on.
     case ignoredVary
-    /// A cache does not separate users.
     case sharedPartition
     /// A cache does not learn of changes.
     case missedChange

@@ -7,7 +7,6 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-/// Shared fixtures of the transfer tests.
 enum Fixture {
     static let base = URL(string: "https://files.example/v1")
     static let file = URL(fileURLWithPath: "/disk/film.mp4")
@@ -30,7 +29,6 @@ enum Fixture {
         return NetworkClient(configuration, transport: transport)
     }
 
-    /// Creates a download to a simulated disk.
     static func download(
         _ transport: any HTTPTransport,
         _ files: SimulatedFileSystem,
@@ -57,7 +55,6 @@ enum Fixture {
     }
 }
 
-/// The events that an observer received.
 final class Events: Sendable {
     private let state = Mutex<[TransferEvent]>([])
 

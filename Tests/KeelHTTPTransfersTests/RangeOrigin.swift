@@ -5,7 +5,6 @@ import Synchronization
 
 /// A server with one file, without sockets, which supports ranges and fails according to a seed.
 final class RangeOrigin: HTTPTransport {
-    /// A failure of one request.
     enum Fault: CaseIterable {
         case refused, lostReply, brokenBody, truncatedBody, status503, throttled, changed
         case ignoresRange, wrongOffset, otherTag, missingTag, noTotal, weakTag, noLength, denies416
@@ -44,7 +43,6 @@ final class RangeOrigin: HTTPTransport {
 
     var content: [UInt8] { state.withLock { $0.content } }
     var requests: [HTTPRequest] { state.withLock { $0.requests } }
-    /// The number of body bytes served.
     var served: Int64 { state.withLock { $0.served } }
 
     /// Replaces the file by another of the same length.

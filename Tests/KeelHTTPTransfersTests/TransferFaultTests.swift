@@ -10,7 +10,6 @@ import KeelTestServer
 import Synchronization
 import Testing
 
-/// Transfers over real sockets, to a server that fails as the test says.
 @Suite("Transfers over real sockets", .timeLimit(.minutes(10)))
 struct TransferFaultTests {
     /// Returns the answer to a request's `Range`.

@@ -5,7 +5,6 @@ import Synchronization
 
 /// A server for resumable uploads by both protocols, without sockets, with seeded failures.
 final class UploadOrigin: HTTPTransport {
-    /// A failure of one request.
     enum Fault: CaseIterable {
         case refused, lostRequest, lostReply, partlyTaken, status503, throttled, forgets, conflict
         case tellsLess, damaged

@@ -92,7 +92,6 @@ struct DeflateTests {
 
     @Test("A bomb is refused at the limit, whatever it would become")
     func bomb() {
-        // 256 MiB of zeros.
         let deflater = Deflater(windowBits: 15, forgetsContext: false, level: 9)
         var bomb: [UInt8] = []
         let zeros = [UInt8](repeating: 0, count: 1 << 20)

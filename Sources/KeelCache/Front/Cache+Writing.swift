@@ -128,14 +128,8 @@ extension Cache {
 
     /// Stores a value in memory and queues it for the tier, both or neither.
     ///
-    /// - Parameters:
-    ///   - loaded: The value, or its absence.
-    ///   - key: The key of the value.
-    ///   - stamp: The epoch of the tags when making the value began.
-    ///   - generation: The key's generation when making the value began, or nil to store it
-    ///     regardless of changes since.
-    ///   - isBehind: Whether no caller waits for the tier.
-    /// - Returns: The outcome.
+    /// `stamp` and `generation` are those when making the value began; a nil generation stores it
+    /// regardless of changes since. With `isBehind`, no caller waits for the tier.
     func store(
         _ loaded: CacheLoaded<Value>,
         for key: Key,

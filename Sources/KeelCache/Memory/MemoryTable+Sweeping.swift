@@ -65,7 +65,7 @@ extension MemoryTable {
 
     /// Removes all entries, and makes values under way unfit to be stored.
     ///
-    /// - Parameter body: Called with each entry, outside any lock.
+    /// `body` is called with each entry, outside any lock.
     func removeAll(_ body: (borrowing Entry) -> Void) {
         for index in 0..<shardCount {
             var other = parts.newShard(index, limits, poll)
@@ -77,14 +77,10 @@ extension MemoryTable {
         }
     }
 
-    /// Removes the entries that satisfy a predicate.
+    /// Removes the entries that satisfy a predicate, which runs under a lock.
     ///
-    /// - Parameters:
-    ///   - pause: The number of cells to visit before releasing the lock; entries added or moved
-    ///     meanwhile may be missed. Nil holds a shard's lock until it is done.
-    ///   - overtakesAll: Whether values under way become unfit to be stored.
-    ///   - isMeant: The predicate; runs under a lock.
-    /// - Returns: The removed entries.
+    /// After `pause` cells the lock is released, and entries added or moved meanwhile may be
+    /// missed. Nil holds a shard's lock until it is done.
     func removeAll(
         pausingAfter pause: Int?,
         overtakesAll: Bool = false,

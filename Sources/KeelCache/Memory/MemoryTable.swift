@@ -81,11 +81,7 @@ final class MemoryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Removes an entry, and makes values under way for its key unfit to be stored.
     ///
-    /// - Parameters:
-    ///   - key: The key of the entry.
-    ///   - hash: The key's hash.
-    ///   - admission: Runs under the shard's lock.
-    /// - Returns: The entry, or nil if there was none.
+    /// `admission` runs under the shard's lock.
     @discardableResult
     func remove(_ key: Key, hash: UInt64, admission: (() -> Void)? = nil) -> Entry? {
         shard(hash).pointee.state.withLock { shard in

@@ -23,9 +23,7 @@ final class TagBoard: Sendable {
 
     /// Invalidates all current entries with a tag.
     ///
-    /// - Parameters:
-    ///   - tag: The tag.
-    ///   - body: Runs under the board's lock, ordered with removals and ``admit(_:stamp:_:)``.
+    /// `body` runs under the board's lock, ordered with removals and ``admit(_:stamp:_:)``.
     func remove(_ tag: String, _ body: () -> Void) {
         state.withLock { state in
             body()

@@ -43,12 +43,8 @@ package struct EvictionPolicy: Sendable {
 
     /// Creates the policy of an empty cache.
     ///
-    /// - Parameters:
-    ///   - countLimit: The maximum number of entries, or nil for no limit.
-    ///   - costLimit: The maximum total cost of the entries, or nil for no limit.
-    ///   - seed: Makes the positions of keys, and admissions by chance, unpredictable.
-    ///   - shardCount: The number of policies that share a load. With more than one, the owner must
-    ///     count their votes: see ``hasVotes``.
+    /// The seed makes the positions of keys, and admissions by chance, unpredictable. With several
+    /// policies for one load, the owner must count their votes: see ``hasVotes``.
     package init(countLimit: Int?, costLimit: Int?, seed: UInt64, shardCount: Int = 1) {
         self.countLimit = max(0, countLimit ?? .max)
         self.costLimit = max(0, costLimit ?? .max)
@@ -82,14 +78,10 @@ package struct EvictionPolicy: Sendable {
         setTargets()
     }
 
-    /// Assigns a slot to a new entry, which enters the window.
+    /// Assigns a slot to a new entry, which enters the window: a freed one, or the lowest unused
+    /// number.
     ///
     /// Then call ``nextVictim()`` until it returns nil: the limits may be exceeded.
-    ///
-    /// - Parameters:
-    ///   - hash: A hash of the key, the same for each call with this key.
-    ///   - cost: The cost of the entry, at least 0.
-    /// - Returns: The slot: a freed one, or else the lowest number never used.
     @usableFromInline
     package mutating func insert(hash: UInt64, cost: Int) -> Int {
         let cost = Self.clamped(cost)
@@ -123,8 +115,6 @@ package struct EvictionPolicy: Sendable {
     }
 
     /// Notes that a lookup failed; has no effect, as the key counts when it is inserted.
-    ///
-    /// - Parameter hash: The hash of the key.
     @inlinable
     package mutating func recordMiss(hash: UInt64) {}
 

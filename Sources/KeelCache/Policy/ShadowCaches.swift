@@ -85,14 +85,10 @@ package struct ShadowCaches: Sendable {
         UInt64(hash) >> (32 &- UInt64(sampleBits)) == 0
     }
 
-    /// Notes that a key of the sample was requested.
+    /// Notes that a key of the sample was requested; returns whether ``window`` changed.
     ///
-    /// - Parameters:
-    ///   - hash: The hash of the key.
-    ///   - weight: The weight of its entry against the limit.
-    ///   - limit: The limit of the cache; it changes if both cost and count are limited.
-    ///   - sketch: The request counts, this request included.
-    /// - Returns: Whether ``window`` changed.
+    /// `sketch` counts this request already, and `limit` changes if both cost and count are
+    /// limited.
     package mutating func access(
         _ hash: UInt32,
         weight: Int,

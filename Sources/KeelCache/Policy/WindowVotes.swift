@@ -14,9 +14,7 @@ struct WindowVotes: Sendable {
     private var hits = [Double](repeating: 0, count: ShadowCaches.windows.count)
     private let kept: Double
 
-    /// Creates votes that lose a twentieth per epoch, or less.
-    ///
-    /// - Parameter span: The factor by which the decay is slower.
+    /// Creates votes that lose a twentieth per epoch, or less by the factor `span`.
     init(span: Int = 1) { kept = 1 - 0.05 / Double(span) }
 
     /// Adds an epoch.

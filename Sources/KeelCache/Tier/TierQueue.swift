@@ -79,10 +79,7 @@ final class TierQueue: Sendable {
 
     /// Queues a change without further work, so that it can be called under a lock.
     ///
-    /// - Parameters:
-    ///   - work: The change.
-    ///   - isBehind: Whether ``start()`` follows, without waiting, instead of ``finish(_:isOwn:)``.
-    /// - Returns: The change's identifier; ``finish(_:isOwn:)`` must be called with it.
+    /// Call ``finish(_:isOwn:)`` with the result or, for a write-behind change, ``start()``.
     @discardableResult
     func add(_ work: Work, isBehind: Bool = false) -> UInt64 {
         state.withLock { state in
@@ -100,12 +97,9 @@ final class TierQueue: Sendable {
         if starts { Task { await self.work() } }
     }
 
-    /// Waits until the tier has taken a change.
+    /// Waits until the tier has taken a change, and returns the failure, if any.
     ///
-    /// - Parameters:
-    ///   - id: The result of ``add(_:isBehind:)``.
-    ///   - isOwn: Whether the caller added the change and receives its failure.
-    /// - Returns: The failure, if any.
+    /// `isOwn` tells whether the caller added the change and receives its failure.
     @discardableResult
     func finish(_ id: UInt64, isOwn: Bool = true) async -> CacheError? {
         let starts = state.withLock { state in

@@ -99,12 +99,6 @@ extension CacheRules {
     }
 
     /// Returns why a stored response may be served after a failure of the origin, or nil.
-    ///
-    /// - Parameters:
-    ///   - choice: The stored response.
-    ///   - failure: The failure of the origin.
-    ///   - question: The request.
-    /// - Returns: The reason, or nil.
     func standIn(
         _ choice: CacheDecision.Choice,
         for failure: OriginFailure,

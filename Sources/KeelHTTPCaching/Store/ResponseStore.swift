@@ -85,12 +85,7 @@ final class ResponseStore: Sendable {
 
     /// Stores a response in place of those selected by the same fields.
     ///
-    /// - Parameters:
-    ///   - response: The response.
-    ///   - body: Its body.
-    ///   - key: The key of its address and user.
-    ///   - mark: When it was requested; it is not stored if it was invalidated since.
-    ///   - lifetime: Its freshness lifetime in seconds.
+    /// Stores nothing if it was invalidated since `mark`, when it was requested.
     func save(
         _ response: StoredResponse,
         _ body: CacheBody,

@@ -12,11 +12,7 @@ struct StorageKey: Hashable, Sendable {
     let tag: String
     let origin: HTTPOrigin
 
-    /// Creates the key of an address.
-    ///
-    /// - Parameters:
-    ///   - address: The requested address.
-    ///   - partition: The user, or nil for responses shared by all users.
+    /// Creates the key of an address and a user, or nil for responses shared by all users.
     init(_ address: ResourceAddress, partition: String?) {
         origin = address.origin
         tag = Self.tag(of: address)

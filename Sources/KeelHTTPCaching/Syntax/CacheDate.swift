@@ -7,10 +7,7 @@ import KeelHTTP
 enum CacheDate {
     /// Returns the seconds since 1970, or nil if the text is not a date.
     ///
-    /// - Parameters:
-    ///   - text: The field's value.
-    ///   - now: The current time in seconds since 1970, for years with two digits.
-    /// - Returns: The date, or nil.
+    /// Years with two digits are those closest to `now`, in seconds since 1970.
     static func seconds(_ text: String, now: Int64) -> Int64? {
         let bytes = Array(text.utf8)
         guard let form = forms.first(where: { fits(bytes, $0) }) else { return nil }

@@ -67,11 +67,7 @@ final class BackgroundRuns: Sendable {
 
     /// Performs exclusive work on the files of a download.
     ///
-    /// - Parameters:
-    ///   - key: The key of the run.
-    ///   - work: The work; its argument: whether a run of this process has or will have the lock.
-    /// - Returns: The result of the work.
-    /// - Throws: What `work` throws.
+    /// The argument of `work` is whether a run of this process has or will have the lock.
     func onDisk<Value, Failure: Error>(
         _ key: String,
         _ work: (_ isRunning: Bool) throws(Failure) -> sending Value

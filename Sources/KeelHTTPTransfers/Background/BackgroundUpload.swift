@@ -28,12 +28,8 @@ struct BackgroundUpload: Sendable {
 
     /// Sends a piece through the system, from its own file unless it is the whole.
     ///
-    /// - Parameters:
-    ///   - head: The head of the request.
-    ///   - piece: The piece to send.
-    ///   - source: The properties of the file.
-    ///   - isOnce: Whether to accept the result of the same request from an earlier run.
-    /// - Returns: The reply.
+    /// With `isOnce`, accepts the result of the same request from an earlier run.
+    ///
     /// - Throws: ``TransportError``, whose cause is the ``TransferError``.
     func send(
         _ head: HTTPRequest,

@@ -22,13 +22,9 @@ extension DownloadFile {
         )
     }
 
-    /// Puts a complete file in the place of the part.
+    /// Moves a complete file to the place of the part.
     ///
-    /// - Parameters:
-    ///   - location: The file, which is moved away.
-    ///   - record: The record of the download.
-    ///   - isLocked: Whether a run of this process holds the lock.
-    /// - Throws: ``TransferError``.
+    /// `isLocked` tells whether a run of this process holds the lock.
     func adopt(
         _ location: URL,
         _ record: DownloadRecord,

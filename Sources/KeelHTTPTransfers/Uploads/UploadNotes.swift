@@ -14,11 +14,8 @@ final class UploadNotes: Sendable {
     let piecePath: String
     private let lock = Mutex<(any FileLock)?>(nil)
 
-    /// - Parameters:
-    ///   - names: The paths beside the file.
-    ///   - folder: Another folder for the record; nil means the file's own.
-    ///   - purpose: Distinguishes several uploads of one file.
-    ///   - files: The file system.
+    /// `folder` is that of the record, nil for the file's own; `purpose` distinguishes uploads of
+    /// one file.
     init(
         _ names: TransferNames,
         folder: String?,

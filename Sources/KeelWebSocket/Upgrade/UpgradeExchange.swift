@@ -85,10 +85,8 @@ struct UpgradeExchange: Sendable {
         path.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "#") }
     }
 
-    /// Verifies the server's agreement.
+    /// Verifies a response head with status 101.
     ///
-    /// - Parameter head: The response head with status 101.
-    /// - Returns: The agreement.
     /// - Throws: The reason the response is invalid.
     func accept(_ head: HTTPResponse) throws(AnswerFlaw) -> UpgradeAgreement {
         let fields = head.headerFields

@@ -5,7 +5,6 @@ struct PolicyTable: PolicyCache {
     private(set) var policy: EvictionPolicy
     private(set) var slots: [Int: Int] = [:]
     private(set) var entries: [Int: (key: Int, cost: Int)] = [:]
-    /// The first flaw found.
     private(set) var flaw: String?
     private(set) var victims: [Int] = []
     /// The lowest number that was never a slot.

@@ -206,7 +206,6 @@ enum CacheSuite {
         let tests: [CacheCase]
     }
 
-    /// The location of the suite.
     static let file: URL = {
         let given = ProcessInfo.processInfo.environment["KEEL_CONFORMANCE"]
         var checkout = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()

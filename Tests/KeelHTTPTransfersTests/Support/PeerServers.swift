@@ -85,7 +85,6 @@ struct TusServer {
         get throws { try #require(URL(string: "http://127.0.0.1:\(port)/files")) }
     }
 
-    /// Returns the contents of all uploads.
     func contents() throws -> [[UInt8]] {
         let place = folder.path + "/uploads"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: place)) ?? []

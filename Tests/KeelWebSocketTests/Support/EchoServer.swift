@@ -17,7 +17,6 @@ enum EchoServer {
 
     static let isPresent = interpreter != nil
 
-    /// The reason its tests are skipped.
     static let absence: Comment =
         "SKIPPED: KEEL_PYTHON names no Python with the package 'websockets'; see Scripts/setup.sh"
 

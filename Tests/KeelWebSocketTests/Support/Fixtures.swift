@@ -5,7 +5,6 @@ import KeelWebSocket
 import Synchronization
 import Testing
 
-/// Returns a request to a local server.
 func request(_ port: Int, path: String = "/", _ fields: HTTPFields = [:]) -> HTTPRequest {
     HTTPRequest(
         method: .get,
@@ -44,7 +43,6 @@ final class Counter: Sendable {
 
     var count: Int { number.load(ordering: .relaxed) }
 
-    /// Increments the number, and returns the previous one.
     @discardableResult
     func next() -> Int { number.add(1, ordering: .relaxed).oldValue }
 }

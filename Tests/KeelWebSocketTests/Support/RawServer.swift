@@ -34,7 +34,6 @@ enum RawServer {
             return request
         }
 
-        /// Reads one byte; returns nil at the end.
         func readByte() async throws -> UInt8? { try await read(1).first }
 
         /// Reads the next frame of the client; returns nil if it hung up.
@@ -58,7 +57,6 @@ enum RawServer {
             )
         }
 
-        /// Reads frames until the client hangs up.
         func readFrames() async throws -> [Frame] {
             var frames: [Frame] = []
             while let frame = try? await readFrame() { frames.append(frame) }
@@ -165,7 +163,6 @@ struct Frame: Sendable, Equatable {
     var reserved: UInt8 = 0
     var isMasked = false
 
-    /// The code of a Close frame.
     var closeCode: UInt16? {
         guard opcode == 8, payload.count >= 2 else { return nil }
         return UInt16(payload[0]) << 8 | UInt16(payload[1])

@@ -6,7 +6,6 @@ import Testing
 struct WireCase: Sendable, CustomTestStringConvertible {
     let testDescription: String
     var bytes: [UInt8]
-    /// The messages that the app receives.
     var messages: [WebSocketMessage] = []
     /// The payloads of the pongs that the server receives.
     var pongs: [[UInt8]] = []

@@ -30,13 +30,8 @@ struct RecordCodec: Sendable {
 
     // MARK: Writing
 
-    /// Makes a record of an entry whose value has its final form.
+    /// Makes a record of an entry whose value has its final form; ignores the entry's body.
     ///
-    /// - Parameters:
-    ///   - record: The entry; its body is ignored.
-    ///   - storedKey: The stored form of its key.
-    ///   - value: The value.
-    /// - Returns: The record, without position and sequence number.
     /// - Throws: ``CacheError`` if the key or the tags are too long or cannot be sealed.
     func prepare(
         _ record: CacheRecord,
@@ -109,13 +104,7 @@ struct RecordCodec: Sendable {
         case damaged
     }
 
-    /// Reads a whole record.
-    ///
-    /// - Parameters:
-    ///   - bytes: The record, including its header.
-    ///   - seed: The checksum seed of its position.
-    ///   - storedKey: The stored key that the record must have; nil accepts any.
-    /// - Returns: The result.
+    /// Reads a whole record; a nil `storedKey` accepts any key.
     func read(_ bytes: [UInt8], seed: UInt64, storedKey: [UInt8]?) -> Reading {
         bytes.withUnsafeBytes { bytes in
             guard let header = RecordHeader(bytes, seed: seed) else { return .damaged }
@@ -125,13 +114,7 @@ struct RecordCodec: Sendable {
         }
     }
 
-    /// Reads a record whose checksums were verified.
-    ///
-    /// - Parameters:
-    ///   - header: Its header.
-    ///   - payload: The bytes after the header.
-    ///   - storedKey: The stored key that the record must have; nil accepts any.
-    /// - Returns: The result.
+    /// Reads a record whose checksums were verified; a nil `storedKey` accepts any key.
     func read(
         _ header: RecordHeader,
         _ payload: UnsafeRawBufferPointer,

@@ -55,11 +55,7 @@ struct RecordHeader: Hashable, Sendable {
 
     var recordByteCount: Int { Self.byteCount + payloadByteCount }
 
-    /// Appends the header to a segment's bytes.
-    ///
-    /// - Parameters:
-    ///   - bytes: The segment's bytes.
-    ///   - seed: The checksum seed of the position; see ``seed(segment:offset:)``.
+    /// Appends the header to a segment's bytes; see ``seed(segment:offset:)`` for the seed.
     func append(to bytes: inout [UInt8], seed: UInt64) {
         let start = bytes.count
         bytes.append(littleEndian: Self.magic)

@@ -240,11 +240,7 @@ struct DiskIndex: Sendable {
 }
 
 extension DiskIndex {
-    /// Creates the index of a snapshot, without the segments that no longer exist.
-    ///
-    /// - Parameters:
-    ///   - snapshot: The snapshot.
-    ///   - sizes: The length of each existing segment, by number.
+    /// Creates the index of a snapshot, with the sizes of the segments that still exist.
     init(_ snapshot: IndexSnapshot, sizes: [UInt32: Int]) {
         self.init()
         for segment in snapshot.segments {

@@ -39,13 +39,8 @@ struct LargeValueFormat: Sendable {
         return bytes
     }
 
-    /// Returns the frame of a chunk.
+    /// Returns the frame of a chunk; its length is ``stride`` unless the chunk is the last.
     ///
-    /// - Parameters:
-    ///   - chunk: The bytes of the chunk.
-    ///   - number: Its number, from 0.
-    ///   - isLast: Whether it is the last chunk of the value.
-    /// - Returns: The bytes to write; their length is ``stride`` unless it is the last chunk.
     /// - Throws: ``CacheError`` if the chunk cannot be sealed.
     func frame(_ chunk: [UInt8], _ number: Int, isLast: Bool) throws(CacheError) -> [UInt8] {
         var stored = chunk

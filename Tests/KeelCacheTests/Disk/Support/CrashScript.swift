@@ -5,7 +5,6 @@ import Synchronization
 
 /// The calls of a random program to a tier, and the state allowed after each step.
 struct CrashScript {
-    /// One call of the program.
     struct Operation {
         /// The number of disk steps before and after the call.
         var firstStep: Int
@@ -13,7 +12,6 @@ struct CrashScript {
         var effect: Effect
     }
 
-    /// The effect of a call on the keys.
     enum Effect {
         case set(key: String, value: [UInt8], tags: [String])
         case remove(keys: [String])
@@ -32,7 +30,6 @@ struct CrashScript {
     private let isSealed: Bool
     private let random: RandomBox
 
-    /// Runs a program.
     init(seed: UInt64, count: Int, limit: Int, isSealed: Bool) async throws {
         self.limit = limit
         self.isSealed = isSealed
@@ -115,7 +112,6 @@ final class RandomBox: Sendable {
 
 /// A model of the tier's contents.
 struct KeyModel {
-    /// The current value of each key.
     private(set) var values: [String: [UInt8]] = [:]
     private var tags: [String: [String]] = [:]
     /// All values of each key since the last removal that a flush made durable.

@@ -24,7 +24,6 @@ final class DiskFolder: Sendable {
         return try DiskCacheTier(at: url, configuration: configuration)
     }
 
-    /// Returns the names and contents of the files in the folder.
     func contents() throws -> [String: Data] {
         var contents: [String: Data] = [:]
         for name in try FileManager.default.contentsOfDirectory(atPath: url.path) {
@@ -85,7 +84,6 @@ func bytes(_ count: Int, seed: Int = 0) -> [UInt8] {
     (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ seed &* 7) }
 }
 
-/// Returns the error that `body` throws.
 func cacheError(of body: () async throws -> Void) async -> CacheError? {
     do {
         try await body()
