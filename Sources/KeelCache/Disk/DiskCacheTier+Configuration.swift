@@ -42,7 +42,6 @@ extension DiskCacheTier {
         /// - Parameter byteLimit: The maximum number of bytes on disk.
         public init(byteLimit: Int = 256 << 20) { self.byteLimit = byteLimit }
 
-        /// The segment size within its bounds.
         var usedSegmentByteCount: Int {
             max(4096, min(segmentByteCount, byteLimit / 8, 1 << 30))
         }

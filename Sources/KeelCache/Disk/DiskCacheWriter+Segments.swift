@@ -54,7 +54,6 @@ extension DiskCacheWriter {
             let limit = store.configuration.openFileCount
             return (dropped, index.keepOpen(handle, atMost: limit))
         }
-        // Closes the handles outside the lock.
         unused.removeAll()
         lastNumber = number
         isFolderUnsynced = true

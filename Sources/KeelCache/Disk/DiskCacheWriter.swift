@@ -243,7 +243,6 @@ actor DiskCacheWriter {
     }
 }
 
-/// A removal in the form in which it is stored.
 enum StoredSelection: Sendable {
     case keys([UInt64])
     case tag([UInt8])
@@ -252,7 +251,6 @@ enum StoredSelection: Sendable {
 }
 
 extension CacheError {
-    /// The error of calls after the tier was closed.
     static let closed = CacheError(.unavailable, "the disk tier has been closed")
 }
 

@@ -18,7 +18,6 @@ struct DiskRecovery {
     /// The number of the next record.
     var sequence: UInt64 = 1
     var damagedCount = 0
-    /// The number of bytes of segments read.
     var scannedByteCount = 0
     /// Whether the snapshot no longer matches the folder.
     var needsSnapshot = false

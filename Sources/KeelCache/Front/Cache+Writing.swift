@@ -189,7 +189,6 @@ extension Cache {
         )
     }
 
-    /// Returns the change to make in the tier.
     private func change(
         _ lower: CacheLower<Key, Value>,
         _ loaded: CacheLoaded<Value>,

@@ -7,7 +7,6 @@ internal import Synchronization
 final class BackgroundLoads: Sendable {
     private let state = Mutex<Set<UInt64>>([])
 
-    /// The number of named loads in progress.
     var count: Int { state.withLock { $0.count } }
 
     /// Runs work in the background, unless work of the same name is running.

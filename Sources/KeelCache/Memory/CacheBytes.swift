@@ -32,7 +32,6 @@ enum CacheBytes {
 }
 
 extension TierQueue.Work {
-    /// The size of the value to write, in bytes.
     var valueBytes: Int? {
         guard case .write(let record) = self, case .bytes(let bytes) = record.body else {
             return nil

@@ -36,7 +36,6 @@ protocol CacheMemory<Key, Value>: AnyObject, Sendable {
     var holderCount: Int { get }
 }
 
-/// An entry on its way into memory.
 struct NewEntry<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     var key: Key
     var value: Value?

@@ -113,7 +113,6 @@ struct MemoryMark: Sendable {
     @usableFromInline var holders: Int
 }
 
-/// The statistics of a shard.
 @usableFromInline
 struct MemoryCounts: Sendable {
     @usableFromInline var hits = 0

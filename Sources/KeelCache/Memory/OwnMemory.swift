@@ -1,4 +1,3 @@
-/// The memory of a cache with its own table.
 @usableFromInline
 final class OwnMemory<Key: Hashable & Sendable, Value: Sendable>: CacheMemory, Sendable {
     let table: MemoryTable<Key, Value>

@@ -21,7 +21,6 @@
 @usableFromInline
 package struct EvictionPolicy: Sendable {
     @usableFromInline package var count: Int { lists.count }
-    /// The total cost of the slots in use.
     @usableFromInline package private(set) var cost = 0
 
     let countLimit: Int

@@ -26,7 +26,6 @@ package struct ShadowCaches: Sendable {
     private var limit: Int
     private let weighsCost: Bool
     private var table: ShadowTable
-    /// The index of ``window``.
     var best = 0
     /// Nil if shards vote together.
     private var votes: WindowVotes?

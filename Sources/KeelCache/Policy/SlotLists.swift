@@ -51,7 +51,6 @@ package struct SlotLists: Sendable {
         return previous < Self.headCount ? nil : previous
     }
 
-    /// Puts a free or new node first in a region.
     package mutating func add(hash: UInt32, cost: Int, to region: Region) -> Int {
         count += 1
         let node: Int
@@ -100,7 +99,6 @@ package struct SlotLists: Sendable {
         move(node, to: .free)
     }
 
-    /// Moves a node to the front of a region.
     @inline(__always)
     package mutating func move(_ node: Int, to region: Region) {
         nodes.withUnsafeMutableBufferPointer { nodes in

@@ -34,7 +34,6 @@ struct CacheQuestion: Sendable {
 }
 
 extension CacheRules {
-    /// Decides about a `GET` or `HEAD` request.
     func decide(_ question: CacheQuestion, among stored: [StoredResponse]) -> CacheDecision {
         let isOnlyStored = question.directives.onlyIfCached || question.policy.reads == .onlyStored
         guard let choice = choice(for: question, among: stored) else {
@@ -124,7 +123,6 @@ extension CacheRules {
         }
     }
 
-    /// A failure of an origin.
     enum OriginFailure: Hashable, Sendable {
         case offline
         /// The origin answered with an error status.

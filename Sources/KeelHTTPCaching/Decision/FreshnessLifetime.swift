@@ -91,7 +91,6 @@ struct Freshness: Hashable, Sendable {
     /// otherwise stay fresh for years.
     private static let clockTolerance: Int64 = 60
 
-    /// Whether its age allows use without validation.
     var isFresh: Bool { !isOutdated && lifetime > age }
 
     /// The remaining freshness in seconds; negative once the response is stale.

@@ -11,7 +11,6 @@ struct StoredResponse: Hashable, Sendable {
     var requested: CacheInstant
     /// When the response's head was received.
     var received: CacheInstant
-    /// The name of the body.
     var body: BodyID
     var length: Int
     /// The stored part of the representation; nil for the whole.

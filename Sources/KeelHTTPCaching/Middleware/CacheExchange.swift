@@ -48,7 +48,6 @@ struct CacheExchange: Sendable {
 
     // MARK: Reading
 
-    /// Answers a `GET` or `HEAD`.
     func answer(_ cache: HTTPCache) async throws(TransportError) -> HTTPReply {
         guard !conditions.concernOrigin else { return try await fetched(.request, fallback: nil) }
         let stored = await store.responses(at: key)

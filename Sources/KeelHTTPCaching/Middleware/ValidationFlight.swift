@@ -4,7 +4,6 @@ import KeelHTTP
 
 /// A revalidation shared by several calls.
 enum ValidationFlight {
-    /// The response to revalidate.
     struct Subject: Hashable, Sendable {
         var list: [UInt8]
         var body: StoredResponse.BodyID
@@ -16,7 +15,6 @@ enum ValidationFlight {
         var collection: BodyCollection
     }
 
-    /// The outcome of the revalidation.
     enum Outcome: Sendable {
         /// The stored response is valid, and was updated.
         case stored(StoredResponse)

@@ -11,7 +11,6 @@ final class BodyRecorder: Sendable {
         var file: Int
         /// The maximum size if there are no files.
         var memory: Int
-        /// The maximum size.
         var total: Int
     }
 
@@ -76,7 +75,6 @@ final class BodyRecorder: Sendable {
         }
     }
 
-    /// Drops the recorded bytes.
     func giveUp() {
         let file = state.withLock { state in
             state.isGivenUp = true

@@ -13,7 +13,6 @@ final class FileCursor: Sendable {
         rest = Mutex(range)
     }
 
-    /// Returns the next piece, or nil at the end.
     func next() throws(CacheError) -> ArraySlice<UInt8>? {
         let wanted = rest.withLock { rest in
             let piece = rest.prefix(Self.pieceSize)

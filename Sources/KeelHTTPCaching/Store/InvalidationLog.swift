@@ -14,7 +14,6 @@ struct InvalidationLog: Sendable {
 
     var mark: Mark { Mark(step: step) }
 
-    /// Invalidates everything with the given tags.
     mutating func add(_ tags: [String]) {
         step += 1
         if last.count + tags.count > Self.limit {

@@ -2,7 +2,6 @@
 struct FolderNames: Hashable, Sendable {
     let folder: String
 
-    /// The role of a file, by its name.
     enum Role: Hashable, Sendable {
         case segment(UInt32)
         case value(UInt64)
@@ -12,7 +11,6 @@ struct FolderNames: Hashable, Sendable {
 
     /// The file whose lock excludes other users.
     var lock: String { folder + "/cache.lock" }
-    /// The last snapshot of the index.
     var snapshot: String { folder + "/index.snapshot" }
     /// A snapshot being written.
     var newSnapshot: String { folder + "/index.part" }

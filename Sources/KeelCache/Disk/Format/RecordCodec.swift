@@ -95,7 +95,6 @@ struct RecordCodec: Sendable {
 
     // MARK: Reading
 
-    /// The result of reading a record.
     enum Reading {
         case entry(StoredEntry)
         /// An intact record of another key with the same hash.

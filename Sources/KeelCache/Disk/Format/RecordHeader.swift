@@ -8,7 +8,6 @@ struct RecordHeader: Hashable, Sendable {
     /// The maximum number of bytes after the header.
     static let longestPayload = 1 << 28
 
-    /// The kind of a record.
     enum Kind: UInt8, Sendable {
         /// A key has a value.
         case entry = 1
@@ -29,9 +28,7 @@ struct RecordHeader: Hashable, Sendable {
         static let inFile = Self(rawValue: 2)
         /// The value was written as a file, and is read as one.
         static let asFile = Self(rawValue: 4)
-        /// The entry has a time after which it is stale.
         static let hasStaleAfter = Self(rawValue: 8)
-        /// The entry has a time at which it expires.
         static let hasExpires = Self(rawValue: 16)
     }
 

@@ -1,6 +1,5 @@
 internal import KeelCore
 
-/// The first 64 bytes of a segment.
 struct SegmentHeader: Hashable, Sendable {
     static let byteCount = 64
     private static let magic: UInt32 = 0x3153_434B  // "KCS1"

@@ -6,7 +6,6 @@ struct PreparedRecord: Sendable {
     var payload: [UInt8]
     /// The file with the value, if it has one.
     var reference: LargeValueReference?
-    /// The size of that file on disk.
     var diskByteCount = 0
     /// The draft of that file, if no record has referred to it yet.
     var draft: LargeValueDraft?
@@ -22,7 +21,6 @@ struct StoredValue: Sendable {
     var plainByteCount = 0
 }
 
-/// The file of a large value.
 struct LargeValueReference: Hashable, Sendable {
     var id: UInt64
     /// The length of the stored value.
@@ -51,7 +49,6 @@ struct LargeValueReference: Hashable, Sendable {
     }
 }
 
-/// An entry as its record holds it.
 struct StoredEntry: Sendable {
     let header: RecordHeader
     let tags: [String]
@@ -100,7 +97,6 @@ struct StoredEntry: Sendable {
         self.value = value
     }
 
-    /// Returns the entry as a record with a body.
     func record(key: [UInt8], body: CacheBody) -> CacheRecord {
         let flags = header.flags
         return CacheRecord(

@@ -15,13 +15,11 @@ struct IndexSlot: Hashable, Sendable, BitwiseCopyable {
     /// The time of expiry, in microseconds since 1970, or `Int64.max` for never.
     var expires: Int64 = .max
     var segment: UInt32 = 0
-    /// The offset of the record in the segment.
     var offset: UInt32 = 0
     /// The length of the record; 0 in an empty slot.
     var byteCount: UInt32 = 0
     var flags: Flags = []
 
-    /// Returns whether both refer to the same record.
     func isSamePlace(as other: IndexSlot) -> Bool {
         segment == other.segment && offset == other.offset
     }

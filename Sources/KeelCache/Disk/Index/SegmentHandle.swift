@@ -13,7 +13,6 @@ final class SegmentHandle: Sendable {
     }
 }
 
-/// The index's information about a segment.
 struct SegmentState: Sendable {
     let number: UInt32
     let id: UInt64

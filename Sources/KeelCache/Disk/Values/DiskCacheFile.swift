@@ -1,7 +1,6 @@
 internal import KeelCore
 internal import Synchronization
 
-/// A large value in its own file.
 final class DiskCacheFile: CacheFile {
     private struct Chunk: Sendable {
         var number: Int

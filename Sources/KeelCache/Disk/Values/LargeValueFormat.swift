@@ -27,7 +27,6 @@ struct LargeValueFormat: Sendable {
         max(1, (byteCount + chunkByteCount - 1) / chunkByteCount)
     }
 
-    /// The first bytes of the file.
     var header: [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(littleEndian: Self.magic)
