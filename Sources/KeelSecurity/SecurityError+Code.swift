@@ -1,13 +1,13 @@
 public import KeelCore
 
 extension SecurityError {
-    /// The kinds of failure of the security area; later versions may add more.
+    /// The kinds of security failures; later versions may add more.
     public struct Code: KeelErrorCode {
         public let name: String
         public let isTransient: Bool
         public let advice: String
 
-        /// Creates a code, for a key source that has a failure no code here describes.
+        /// Creates a code for a failure of a key source that no predefined code describes.
         public init(name: String, isTransient: Bool = false, advice: String) {
             self.name = name
             self.isTransient = isTransient
@@ -20,43 +20,43 @@ extension SecurityError {
 }
 
 extension SecurityError.Code {
-    /// There is no key for what was asked: no keyset, no such id, or no key that may encrypt now.
+    /// No usable key exists: there is no keyset, no key with this id, or no key that may encrypt now.
     public static let keyNotFound = Self(
         name: "keyNotFound",
         advice: "Give the service a keyset with an enabled primary key that is in its dates."
     )
-    /// The cipher refused to encrypt.
+    /// The cipher failed to encrypt.
     public static let encryptionFailed = Self(
         name: "encryptionFailed",
         advice: "Look at the cause; the data was not encrypted and nothing was written."
     )
-    /// The bytes are damaged, were made with another key, or belong to another context.
+    /// The bytes are damaged, were encrypted with another key, or belong to another context.
     public static let decryptionFailed = Self(
         name: "decryptionFailed",
         advice: "Check that the keyset still has the key and that the associated data is the same."
     )
-    /// The system gave no random bytes.
+    /// The system returned no random bytes.
     public static let randomGenerationFailed = Self(
         name: "randomGenerationFailed",
         isTransient: true,
         advice: "Try again; a system without random bytes cannot keep secrets."
     )
-    /// A key or keyset is damaged or breaks a rule.
+    /// A key or keyset is damaged or invalid.
     public static let invalidKey = Self(
         name: "invalidKey",
         advice: "Make the keyset anew, or restore it from a copy."
     )
-    /// A key has an algorithm or format that this version does not know.
+    /// A key uses an algorithm or format that this version does not support.
     public static let unsupportedKey = Self(
         name: "unsupportedKey",
         advice: "Use a key of one of the types that KeyAlgorithm lists."
     )
-    /// The call's arguments are outside of what is allowed.
+    /// An argument of the call is out of range.
     public static let invalidArgument = Self(
         name: "invalidArgument",
         advice: "Correct the call as the message says; repeating it unchanged fails again."
     )
-    /// A text is not the hash of a password in a form that this version knows.
+    /// A text is not a password hash in a supported format.
     public static let invalidHash = Self(
         name: "invalidHash",
         advice: "Store the text that PasswordHasher returned, unchanged and whole."
@@ -67,17 +67,17 @@ extension SecurityError.Code {
         advice:
             "Rotate the keyset, or give the key ring a way to save it so that it rotates itself."
     )
-    /// The keyset could not be saved, or its key-encryption key could not be had.
+    /// The keyset could not be saved, or its key-encryption key was not available.
     public static let keyStoreFailed = Self(
         name: "keyStoreFailed",
         advice: "Check the place where keys are kept; the cause says more."
     )
-    /// The source of a stream, or what takes its result, failed.
+    /// The source of a stream, or the consumer of its result, failed.
     public static let streamFailed = Self(
         name: "streamFailed",
         advice: "Look at the cause, and begin the stream anew."
     )
-    /// The call was cancelled.
+    /// The call was canceled.
     public static let cancelled = Self(
         name: "cancelled",
         advice: "Nothing to do: the caller stopped waiting for the result."

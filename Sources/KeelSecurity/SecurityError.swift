@@ -1,20 +1,20 @@
 public import KeelCore
 
-/// Why a call of the security area failed, and what can be done about it.
+/// An error thrown by the security APIs.
 ///
-/// No message and no cause holds a key, a password or what was encrypted. A failed decryption does
-/// not say which of its inputs was wrong: that would help whoever changed them.
+/// Messages and causes never contain keys, passwords or plaintext. A failed decryption does not say which of its inputs
+/// was wrong, because that would help an attacker who tampered with them.
 public struct SecurityError: KeelError {
     public let code: Code
     public let message: String
     public let cause: (any Error)?
 
-    /// Creates an error, for a key source that is written outside of Keel.
+    /// Creates an error, for a key source that is implemented outside of Keel.
     ///
     /// - Parameters:
-    ///   - code: What kind of failure it is.
+    ///   - code: The kind of failure.
     ///   - message: What happened, in one sentence without any secret.
-    ///   - cause: The error underneath.
+    ///   - cause: The underlying error.
     public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
         self.code = code
         self.message = message

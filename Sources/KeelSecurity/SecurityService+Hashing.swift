@@ -9,19 +9,16 @@ public import Foundation
 #endif
 
 extension SecurityService {
-    /// Returns the SHA-256 of data as 64 lower-case hexadecimal digits.
-    ///
-    /// - Parameter data: What to hash.
-    /// - Returns: The digits.
+    /// Returns the SHA-256 of the data as 64 lowercase hexadecimal digits.
     public func hash(_ data: Data) -> String {
         Hexadecimal.text(of: SHA256.hash(data: data))
     }
 
-    /// Returns the SHA-256 of data that comes in pieces, without keeping more than one of them.
+    /// Returns the SHA-256 of data that arrives in pieces, holding one piece in memory at a time.
     ///
-    /// - Parameter pieces: The data, a file's bytes for example, in pieces of any size.
-    /// - Returns: The digits, those of ``hash(_:)`` for the pieces put together.
-    /// - Throws: `streamFailed` with the sequence's error as the cause, and `cancelled`.
+    /// - Parameter pieces: The data, such as a file's bytes, in pieces of any size.
+    /// - Returns: The digits that ``hash(_:)`` returns for the concatenated pieces.
+    /// - Throws: `streamFailed` with the sequence's error as the cause, or `cancelled`.
     @concurrent
     public func hash<Pieces: AsyncSequence & Sendable>(
         contentsOf pieces: Pieces
@@ -40,12 +37,12 @@ extension SecurityService {
         return hasher.finish()
     }
 
-    /// Whether data has a hash; takes the same time wherever the two differ.
+    /// Returns whether the data has the given hash, comparing in constant time.
     ///
     /// - Parameters:
-    ///   - data: What to hash.
-    ///   - hash: Hexadecimal digits, lower or upper case.
-    /// - Returns: False also for a text that is no SHA-256.
+    ///   - data: The data to hash.
+    ///   - hash: Hexadecimal digits, lowercase or uppercase.
+    /// - Returns: False as well if `hash` is not a SHA-256.
     public func verifyHash(_ data: Data, hash: String) -> Bool {
         guard let expected = Hexadecimal.bytes(of: hash), expected.count == SHA256.byteCount else {
             return false
@@ -53,11 +50,11 @@ extension SecurityService {
         return ConstantTime.isEqual(SHA256.hash(data: data), expected)
     }
 
-    /// Returns the HMAC-SHA-256 of data, which only who has the key can make.
+    /// Returns the HMAC-SHA-256 of the data, which only holders of the key can compute.
     ///
     /// - Parameters:
-    ///   - data: What to authenticate.
-    ///   - key: The key, at least 16 bytes long, and best 32 random ones.
+    ///   - data: The data to authenticate.
+    ///   - key: The key, at least 16 bytes long; use 32 random bytes.
     /// - Returns: 32 bytes.
     /// - Throws: `invalidKey` if the key is shorter than 16 bytes.
     public func authenticationCode(
@@ -68,13 +65,13 @@ extension SecurityService {
         return Data(HMAC<SHA256>.authenticationCode(for: data, using: key))
     }
 
-    /// Whether a code is that of the data and the key; takes the same time wherever they differ.
+    /// Returns whether an authentication code matches the data and the key, comparing in constant time.
     ///
     /// - Parameters:
-    ///   - code: What ``authenticationCode(for:key:)`` returned.
-    ///   - data: What was authenticated.
+    ///   - code: The result of ``authenticationCode(for:key:)``.
+    ///   - data: The authenticated data.
     ///   - key: The key.
-    /// - Returns: False also for a code that was shortened.
+    /// - Returns: False as well for a truncated code.
     /// - Throws: `invalidKey` if the key is shorter than 16 bytes.
     public func isValidAuthenticationCode(
         _ code: Data,
@@ -93,21 +90,17 @@ extension SecurityService {
     }
 }
 
-/// Hashes data that comes in pieces with SHA-256.
+/// An incremental SHA-256 of data that arrives in pieces.
 public struct StreamingHasher: Sendable {
     private var state = SHA256()
 
     /// Begins a hash.
     public init() {}
 
-    /// Adds the next piece.
-    ///
-    /// - Parameter piece: Bytes, of any number.
+    /// Adds the next piece, of any size.
     public mutating func update(_ piece: Data) { state.update(data: piece) }
 
-    /// Returns the hash of all pieces so far; more may follow.
-    ///
-    /// - Returns: 64 lower-case hexadecimal digits.
+    /// Returns the hash of all pieces so far as 64 lowercase hexadecimal digits; more pieces may follow.
     public func finish() -> String { Hexadecimal.text(of: state.finalize()) }
 }
 #endif

@@ -1,31 +1,30 @@
 #if Crypto
-/// One call of a security service, without data and keys.
+/// A record of one call to a security service, without data and keys.
 public struct SecurityObservation: Sendable, Hashable {
-    /// The calls that are told of.
+    /// The calls that are observed.
     public enum Operation: String, Sendable, Hashable, CaseIterable {
-        /// Data was to be encrypted.
+        /// The call encrypted data.
         case encrypt
-        /// Data was to be decrypted.
+        /// The call decrypted data.
         case decrypt
     }
 
-    /// The method.
+    /// The operation that was called.
     public let operation: Operation
-    /// How many bytes it was given.
+    /// The number of bytes passed to the call.
     public let byteCount: Int
-    /// How long it took.
+    /// The duration of the call.
     public let duration: Duration
-    /// The code of the failure; nil for a success.
+    /// The error code of a failed call; nil for a success.
     public let failure: SecurityError.Code?
 }
 
 extension SecurityService {
-    /// Tells of each encryption and decryption, for logs and metrics of whatever library.
+    /// Returns a service that reports each encryption and decryption, for logs and metrics of any library.
     ///
-    /// Hashes and random bytes are not told of: they cannot fail for a reason that somebody could
-    /// mend.
+    /// Hashing and random bytes are not reported: their failures are not something a user can fix.
     ///
-    /// - Parameter observer: Is told after each call, on its thread.
+    /// - Parameter observer: Called after each call, on the thread of the call.
     /// - Returns: A service with the same keys.
     public func observed(
         by observer: @escaping @Sendable (SecurityObservation) -> Void

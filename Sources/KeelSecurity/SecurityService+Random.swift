@@ -8,18 +8,18 @@ public import Foundation
 #endif
 
 extension SecurityService {
-    /// Returns bytes from the system's generator that nobody can foresee.
+    /// Returns unpredictable bytes from the system's generator.
     ///
-    /// - Parameter count: How many, zero or more.
+    /// - Parameter count: The number of bytes, zero or more.
     /// - Returns: The bytes.
-    /// - Throws: `invalidArgument` for a negative count, `randomGenerationFailed`.
+    /// - Throws: `invalidArgument` for a negative count, or `randomGenerationFailed`.
     public func generateSecureRandomBytes(count: Int) throws(SecurityError) -> Data {
         guard count >= 0, count <= Int.max / 8 else {
             throw SecurityError(.invalidArgument, "a count of random bytes is zero or more")
         }
         guard count > 0 else { return Data() }
-        // The generator of the cryptography library fills whole buffers; the one of the standard
-        // library asks the system for each eight bytes.
+        // The cryptography library fills whole buffers; the standard library's generator asks the system for each eight
+        // bytes.
         let bytes = SymmetricKey(size: SymmetricKeySize(bitCount: count * 8))
             .withUnsafeBytes { Data($0) }
         guard bytes.count == count else {
@@ -28,11 +28,11 @@ extension SecurityService {
         return bytes
     }
 
-    /// Returns a random text for links, cookies and sessions: letters, digits, `-` and `_`.
+    /// Returns a random token for links, cookies and sessions: letters, digits, `-` and `_`.
     ///
-    /// - Parameter byteCount: How many random bytes it stands for, at least 16.
-    /// - Returns: Four characters for each three bytes, 43 for the usual 32, without padding.
-    /// - Throws: `invalidArgument` for fewer than 16 bytes, `randomGenerationFailed`.
+    /// - Parameter byteCount: The number of random bytes in the token, at least 16.
+    /// - Returns: Four characters per three bytes (43 for the default of 32), without padding.
+    /// - Throws: `invalidArgument` for fewer than 16 bytes, or `randomGenerationFailed`.
     public func generateToken(byteCount: Int = 32) throws(SecurityError) -> String {
         guard byteCount >= 16 else {
             throw SecurityError(.invalidArgument, "a token of fewer than 16 bytes can be guessed")

@@ -5,7 +5,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Encrypts, hashes and makes random bytes, with the keys that an app gave it.
+/// A service that encrypts, hashes and generates random bytes.
 ///
 /// ```swift
 /// let security = SecurityService(keyset: try Keyset.make(.aes256GCM))
@@ -13,22 +13,20 @@ public import Foundation
 /// let plain = try security.decrypt(sealed, associatedData: Data("notes/1".utf8))
 /// ```
 ///
-/// What it encrypts has the form of Tink, so that programs in other languages can read it with the
-/// same keyset. All calls are synchronous and may run on any thread. For data that does not fit in
-/// memory there is ``StreamingEncryption``, and for passwords ``PasswordHasher``: a hash made by
-/// ``hash(_:)`` is no protection for a password.
+/// Ciphertexts have Tink's format, so programs in other languages can read them with the same keyset. All calls are
+/// synchronous and may run on any thread. Use ``StreamingEncryption`` for data that does not fit in memory and
+/// ``PasswordHasher`` for passwords: ``hash(_:)`` does not protect a password.
 public struct SecurityService: Sendable {
     private let ring: KeyRing?
     private let opening: KeyOpening?
     var observer: (@Sendable (SecurityObservation) -> Void)?
 
-    /// The keys of this service; nil if it only hashes and makes random bytes, or if its keys cannot
-    /// be opened just now.
+    /// The keys of this service, or nil if it has none or they cannot be opened at the moment.
     ///
-    /// Those of a service that opens its keys at the first use are opened by it.
+    /// Reading this property opens the keys of a service that opens them on first use.
     public var keys: KeyRing? { try? keyRing() }
 
-    /// Creates a service without keys, or with keys that others use too.
+    /// Creates a service without keys, or with a shared key ring.
     ///
     /// - Parameter keys: The keys to encrypt and decrypt with.
     public init(keys: KeyRing? = nil) {
@@ -41,11 +39,11 @@ public struct SecurityService: Sendable {
     /// - Parameter keyset: The keys to encrypt and decrypt with.
     public init(keyset: Keyset) { self.init(keys: KeyRing(keyset)) }
 
-    /// Creates a service that opens its keys at the first use, for a place that cannot wait.
+    /// Creates a service that opens its keys on first use, for code that cannot await them.
     ///
-    /// The first call that needs them waits for them with its thread, as for a file: call
-    /// ``prepare()`` before where that matters, on the main actor for example. All copies of the
-    /// service share the keys. If the opening throws, so does the call, and the next call opens again.
+    /// The first call that needs the keys blocks its thread until they are open, which can mean reading a file: call
+    /// ``prepare()`` first where blocking matters, such as on the main actor. All copies of the service share the keys.
+    /// If opening throws, the call throws the same error and the next call tries to open them again.
     ///
     /// - Parameter open: Opens the keys.
     public init(opening open: @escaping @Sendable () async throws(SecurityError) -> KeyRing) {
@@ -53,20 +51,20 @@ public struct SecurityService: Sendable {
         opening = KeyOpening(open)
     }
 
-    /// Opens the keys of a service that opens them at the first use; others have nothing to do.
+    /// Opens the keys of a service that opens them on first use; does nothing for other services.
     ///
-    /// - Throws: The opening's error.
+    /// - Throws: The error of opening the keys.
     public func prepare() async throws(SecurityError) { try await opening?.prepare() }
 
-    /// Encrypts data with the primary key, and authenticates it.
+    /// Encrypts and authenticates data with the primary key.
     ///
     /// - Parameters:
-    ///   - data: What to encrypt.
-    ///   - associatedData: What the result belongs to, a record's name for example; it is not
-    ///     stored, and decryption needs the same bytes.
-    /// - Returns: Another result each time, 33 bytes longer than `data` with the usual keys.
-    /// - Throws: `keyNotFound`, `usageLimitReached`, `keyStoreFailed` or `encryptionFailed`, and
-    ///   what opening the keys throws.
+    ///   - data: The plaintext.
+    ///   - associatedData: The context that the ciphertext is bound to, such as a record's name. It is not stored, and
+    ///     decryption needs the same bytes.
+    /// - Returns: A ciphertext that differs each time, 33 bytes longer than `data` with the default kind of key.
+    /// - Throws: `keyNotFound`, `usageLimitReached`, `keyStoreFailed` or `encryptionFailed`, or the error of opening
+    ///   the keys.
     public func encrypt(
         _ data: Data,
         associatedData: Data = Data()
@@ -76,14 +74,14 @@ public struct SecurityService: Sendable {
         }
     }
 
-    /// Decrypts what was encrypted with any key of the keyset that is still enabled.
+    /// Decrypts data that was encrypted with any key of the keyset that is still enabled.
     ///
     /// - Parameters:
-    ///   - data: What ``encrypt(_:associatedData:)`` returned.
-    ///   - associatedData: The bytes that were given then.
-    /// - Returns: What was encrypted.
-    /// - Throws: `keyNotFound` if the service has no keys, and `decryptionFailed` for data that was
-    ///   changed, moved, or made with another key; what opening the keys throws.
+    ///   - data: The result of ``encrypt(_:associatedData:)``.
+    ///   - associatedData: The associated data passed to that call.
+    /// - Returns: The plaintext.
+    /// - Throws: `keyNotFound` if the service has no keys, `decryptionFailed` for data that was changed, moved, or
+    ///   encrypted with another key, or the error of opening the keys.
     public func decrypt(
         _ data: Data,
         associatedData: Data = Data()
@@ -100,7 +98,7 @@ public struct SecurityService: Sendable {
     }
 }
 #else
-/// Encrypts, hashes and makes random bytes, with the keys that an app gave it.
+/// A service that encrypts, hashes and generates random bytes.
 @available(*, unavailable, message: "Enable the 'Crypto' trait of the keel package to use it.")
 public struct SecurityService: Sendable {}
 #endif

@@ -8,12 +8,11 @@ public import Foundation
 #endif
 
 extension Keyset {
-    /// The public halves of the keys, for those who are to encrypt for the owner of this keyset.
+    /// Returns the public halves of the keys, for programs that encrypt for the owner of this keyset.
     ///
-    /// Nothing in it is secret: write it with ``cleartextJSON()``. Give it out anew after each
-    /// rotation.
+    /// The result contains nothing secret: write it with ``cleartextJSON()``, and distribute it after each rotation.
     ///
-    /// - Returns: A keyset for ``HybridEncryption``, without keys that are destroyed.
+    /// - Returns: A keyset for ``HybridEncryption``, without destroyed keys.
     /// - Throws: `invalidArgument` if the keys have no public halves.
     public func publicKeyset() throws(SecurityError) -> Keyset {
         var halves: [KeysetKey] = []
@@ -41,7 +40,7 @@ extension Keyset {
     }
 }
 
-/// Encrypts for the owner of private keys, with the public halves (HPKE, RFC 9180).
+/// An encryptor for the owner of private keys, using their public halves (HPKE, RFC 9180).
 ///
 /// ```swift
 /// let owner = try Keyset.make(.hpkeX25519AES256GCM)
@@ -49,19 +48,19 @@ extension Keyset {
 /// let opened = try HybridDecryption(keyset: owner).decrypt(sealed)
 /// ```
 ///
-/// The form is that of Tink's hybrid encryption: `prefix ‖ encapsulated key ‖ ciphertext ‖ tag`. Who
-/// encrypted is not authenticated: anybody with the public keyset can. Sign what has to have a
-/// sender. Which key encrypts follows the keys' dates.
+/// The format is that of Tink's hybrid encryption: `prefix ‖ encapsulated key ‖ ciphertext ‖ tag`. The sender is not
+/// authenticated, because anyone with the public keyset can encrypt: sign data whose sender matters. The keys' dates
+/// decide which key encrypts.
 public struct HybridEncryption: Sendable {
     private let ring: KeyRing
 
-    /// The public keys as they are now.
+    /// The public keys in their current state.
     public var publicKeyset: Keyset { ring.keyset }
 
-    /// Uses a public keyset.
+    /// Creates an encryptor with a public keyset.
     ///
     /// - Parameters:
-    ///   - publicKeyset: What ``Keyset/publicKeyset()`` returned, or Tink's libraries.
+    ///   - publicKeyset: The result of ``Keyset/publicKeyset()`` or of Tink's libraries.
     ///   - now: The clock.
     /// - Throws: `invalidArgument` if the keys are for another purpose.
     public init(
@@ -76,13 +75,13 @@ public struct HybridEncryption: Sendable {
         ring = KeyRing(publicKeyset, configuration: configuration)
     }
 
-    /// Encrypts data with the primary key, and authenticates it.
+    /// Encrypts and authenticates data with the primary key.
     ///
     /// - Parameters:
-    ///   - data: What to encrypt, in memory; encrypt the key of a stream for what is larger.
-    ///   - contextInfo: What the result belongs to; decryption needs the same bytes.
-    /// - Returns: Another result each time, 53 bytes longer than `data` with the usual keys.
-    /// - Throws: `keyNotFound` if the dates let no key encrypt, `encryptionFailed`.
+    ///   - data: The plaintext. For data that does not fit in memory, encrypt the key of a stream.
+    ///   - contextInfo: The context that the result is bound to; decryption needs the same bytes.
+    /// - Returns: A ciphertext that differs each time, 53 bytes longer than `data` with the default kind of key.
+    /// - Throws: `keyNotFound` if no key may encrypt at this time, or `encryptionFailed`.
     public func encrypt(
         _ data: Data,
         contextInfo: Data = Data()
@@ -105,17 +104,17 @@ public struct HybridEncryption: Sendable {
     }
 }
 
-/// Decrypts what others encrypted with the public halves of the keys (HPKE, RFC 9180).
+/// A decryptor for data that was encrypted with the public halves of its keys (HPKE, RFC 9180).
 public struct HybridDecryption: Sendable {
     private let ring: KeyRing
 
-    /// The private keys as they are now.
+    /// The private keys in their current state.
     public var keyset: Keyset { ring.keyset }
 
-    /// How many bytes the encapsulated key of X25519 has.
+    /// The size of an X25519 encapsulated key, in bytes.
     private static let encapsulatedByteCount = 32
 
-    /// Uses a keyset of private keys.
+    /// Creates a decryptor with a keyset of private keys.
     ///
     /// - Parameter keyset: Keys of an algorithm with `hpke` in its name.
     /// - Throws: `invalidArgument` if the keys are for another purpose.
@@ -123,8 +122,7 @@ public struct HybridDecryption: Sendable {
         try self.init(keys: KeyRing(keyset))
     }
 
-    /// Uses private keys that others use too, such as the ring of a ``KeysetFile``, which follows
-    /// what is written to the file.
+    /// Creates a decryptor with a shared key ring, such as that of a ``KeysetFile``, which follows changes of the file.
     ///
     /// - Parameter keys: Keys of an algorithm with `hpke` in its name.
     /// - Throws: `invalidArgument` if the keys are for another purpose.
@@ -135,18 +133,18 @@ public struct HybridDecryption: Sendable {
         ring = keys
     }
 
-    /// Decrypts what was encrypted for any key of the keyset that is still enabled.
+    /// Decrypts data that was encrypted for any key of the keyset that is still enabled.
     ///
     /// - Parameters:
-    ///   - data: What ``HybridEncryption/encrypt(_:contextInfo:)`` returned.
-    ///   - contextInfo: The bytes that were given then.
-    /// - Returns: What was encrypted.
+    ///   - data: The result of ``HybridEncryption/encrypt(_:contextInfo:)``.
+    ///   - contextInfo: The context passed to that call.
+    /// - Returns: The plaintext.
     /// - Throws: `decryptionFailed` for anything else.
     public func decrypt(
         _ data: Data,
         contextInfo: Data = Data()
     ) throws(SecurityError) -> Data {
-        // The prefix is only a hint: bytes for a key without one may begin in the same way.
+        // The prefix is only a hint: the output of a key without a prefix may begin with the same bytes.
         let keys = keyset.keys
         for isRaw in [false, true] {
             for key in keys where (key.prefix == .raw) == isRaw {

@@ -7,9 +7,9 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Keys for HPKE in the forms of the cryptography library.
+/// Conversions of HPKE keys to the types of the cryptography library.
 enum HybridKeys {
-    /// The public half of a private key; nil if it is none.
+    /// Returns the public half of a private key, or nil if the bytes are not a private key.
     static func publicBytes(of material: SymmetricKey) -> [UInt8]? {
         (try? privateKey(material)).map { [UInt8]($0.publicKey.rawRepresentation) }
     }

@@ -7,9 +7,9 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Tink's message of an encrypted keyset: the encrypted bytes, and what may be known of the keys.
+/// Tink's message of an encrypted keyset: the ciphertext and an unencrypted description of the keys.
 enum EncryptedForm {
-    /// The encrypted bytes of a message in either form.
+    /// Returns the ciphertext of a message in JSON or binary form.
     static func content(of data: Data) throws(SecurityError) -> Data {
         let isJSON = data.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "{")
         let found =
@@ -22,9 +22,10 @@ enum EncryptedForm {
         return found
     }
 
-    /// The unencrypted description of a key in a JSON file; nil if the file lacks the key.
+    /// Returns a key's status according to the unencrypted description in a JSON file, or nil if the file lacks the
+    /// key.
     ///
-    /// It is not authenticated: a reason to stop, and none to go on.
+    /// The description is not authenticated: it may be a reason to stop, but never one to go on.
     static func status(of id: UInt32, in content: [UInt8]) -> KeysetKey.Status? {
         let form = try? JSONDecoder().decode(JSONForm.self, from: Data(content))
         let entry = form?.keysetInfo?.keyInfo.first { $0.keyId == id }

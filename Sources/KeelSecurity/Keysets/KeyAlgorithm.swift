@@ -1,23 +1,23 @@
-/// What a key is for, and how it does it; the names are those of Tink's templates.
+/// The purpose and algorithm of a key, named after Tink's key templates.
 public struct KeyAlgorithm: Hashable, Sendable, CustomStringConvertible {
     enum Cipher: Hashable {
         case aesGCM
         case aesGCMSIV
         case chaCha20Poly1305
-        /// AES-GCM-HKDF with SHA-256, over segments of this many encrypted bytes.
+        /// AES-GCM-HKDF with SHA-256, in segments of this many encrypted bytes.
         case streaming(segment: Int, derivedKey: Int)
-        /// HPKE with X25519 and HKDF-SHA256 (RFC 9180, base mode), and either half of the key.
+        /// HPKE with X25519 and HKDF-SHA256 (RFC 9180, base mode), for either half of the key.
         case hybrid(HybridCipher, isPrivate: Bool)
     }
 
-    /// How a message is encrypted once its key is agreed on; the numbers are Tink's.
+    /// The cipher of a message after its key has been agreed on; the raw values are Tink's.
     enum HybridCipher: UInt64, CaseIterable {
         case aes128GCM = 1
         case aes256GCM = 2
         case chaCha20Poly1305 = 3
     }
 
-    /// What keys are for; those of one keyset are for the same.
+    /// The purpose of a key, which is the same for all keys of a keyset.
     enum Purpose: Hashable {
         case values
         case streams
@@ -28,19 +28,19 @@ public struct KeyAlgorithm: Hashable, Sendable, CustomStringConvertible {
     let cipher: Cipher
     let keyByteCount: Int
 
-    /// AES-256-GCM, for everything that has no reason to use another.
+    /// AES-256-GCM, the default choice for values.
     public static let aes256GCM = Self(cipher: .aesGCM, keyByteCount: 32)
-    /// AES-128-GCM, for keysets that others made.
+    /// AES-128-GCM, for keysets created elsewhere.
     public static let aes128GCM = Self(cipher: .aesGCM, keyByteCount: 16)
-    /// ChaCha20-Poly1305, which is fast where the processor has no instructions for AES.
+    /// ChaCha20-Poly1305, which is fast on processors without AES instructions.
     public static let chaCha20Poly1305 = Self(cipher: .chaCha20Poly1305, keyByteCount: 32)
-    /// AES-256-GCM-SIV: a repeated nonce tells no more than that two messages are the same.
+    /// AES-256-GCM-SIV: a repeated nonce reveals only that two messages are equal.
     public static let aes256GCMSIV = Self(cipher: .aesGCMSIV, keyByteCount: 32)
-    /// AES-256-GCM for streams, in segments of 4 KiB: for random access to small parts.
+    /// AES-256-GCM for streams in segments of 4 KiB, for random access to small parts.
     public static let aes256GCMHKDF4KB = streaming(4096)
-    /// AES-256-GCM for streams, in segments of 64 KiB: the usual choice for files.
+    /// AES-256-GCM for streams in segments of 64 KiB, the default choice for files.
     public static let aes256GCMHKDF64KB = streaming(65_536)
-    /// AES-256-GCM for streams, in segments of 1 MiB.
+    /// AES-256-GCM for streams in segments of 1 MiB.
     public static let aes256GCMHKDF1MB = streaming(1_048_576)
 
     /// HPKE with X25519 and AES-128-GCM: others encrypt with the public half.
@@ -58,7 +58,7 @@ public struct KeyAlgorithm: Hashable, Sendable, CustomStringConvertible {
         Self(cipher: .streaming(segment: segment, derivedKey: 32), keyByteCount: 32)
     }
 
-    /// Whether keys of this kind encrypt streams instead of values.
+    /// Whether keys of this algorithm encrypt streams instead of values.
     public var isStreaming: Bool { purpose == .streams }
 
     var purpose: Purpose {

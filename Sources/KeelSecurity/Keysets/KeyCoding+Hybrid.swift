@@ -14,7 +14,7 @@ internal import Foundation
 ///     HpkePublicKey  { version = 1, params = 2, public_key = 3 }
 ///     HpkePrivateKey { version = 1, public_key = 2 (HpkePublicKey), private_key = 3 }
 extension KeyCoding {
-    /// DHKEM with X25519, and HKDF with SHA-256: both have the number 1.
+    /// DHKEM with X25519 and HKDF with SHA-256, both of which have the number 1.
     private static let x25519: UInt64 = 1
     private static let sha256: UInt64 = 1
 
@@ -52,7 +52,7 @@ extension KeyCoding {
         writer.data(3, publicKey)
     }
 
-    /// Reads the parameters of a key, and makes sure that its two halves belong together.
+    /// Reads the parameters of a key and verifies that its two halves match.
     static func hybridCipher(
         of value: ArraySlice<UInt8>,
         _ id: UInt32,
@@ -73,7 +73,7 @@ extension KeyCoding {
         return cipher
     }
 
-    /// The fields of either message: both have the same numbers.
+    /// The fields of either message, which share their numbers.
     private struct HybridFields {
         var version: UInt64 = 0
         /// The parameters, or the public half of a private key.
@@ -95,7 +95,7 @@ extension KeyCoding {
             }
         }
 
-        /// What the parameters say; nil for what is not known.
+        /// Returns the cipher of the parameters, or nil if they are not supported.
         func cipher(_ id: UInt32) throws(SecurityError) -> KeyAlgorithm.HybridCipher? {
             var numbers: [Int: UInt64] = [:]
             var reader = ProtobufReader(message ?? [])

@@ -8,9 +8,9 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The value of a key in Tink's messages, and the type that goes with it.
+/// The type and value of a key in Tink's messages.
 ///
-/// A field whose number Tink does not use holds what Tink has no place for; its readers skip it.
+/// Properties that Tink does not have are stored in a field with an unused number, which its readers skip.
 enum KeyCoding {
     static let address = "type.googleapis.com/google.crypto.tink."
     private static let extraField = 16_005
@@ -26,7 +26,7 @@ enum KeyCoding {
         }
     }
 
-    /// What Tink calls the kind of the material, by number and by name.
+    /// Returns Tink's number and name for the kind of key material.
     static func materialType(of algorithm: KeyAlgorithm) -> (number: UInt64, name: String) {
         switch algorithm.purpose {
         case .values, .streams: (1, "SYMMETRIC")
@@ -35,8 +35,10 @@ enum KeyCoding {
         }
     }
 
-    /// The message of a key; that of a destroyed one has zeros, so that its dates have a place and
-    /// a reader that looks at every key finds one of the right length.
+    /// Returns the message of a key.
+    ///
+    /// A destroyed key is written with zeros, to hold its dates and to give readers that check every key the expected
+    /// length.
     static func value(of key: KeysetKey) -> [UInt8] {
         var writer = ProtobufWriter()
         if case .streaming(let segment, let derivedKey) = key.algorithm.cipher {
@@ -143,17 +145,17 @@ enum KeyCoding {
     }
 
     private static func unsupported(_ id: UInt32, _ typeURL: String) -> SecurityError {
-        // The address is part of no secret, but its text came from outside.
+        // The address is not secret, but it is untrusted text.
         SecurityError(.unsupportedKey, "key \(id) has the unknown type \(typeURL.prefix(80))")
     }
 
     private static func seconds(_ date: Date?) -> UInt64 {
-        // Zero is no date: an early one is written as the first second.
+        // Zero means no date, so an earlier date is written as the first second.
         guard let date else { return 0 }
         return UInt64(max(1, min(date.timeIntervalSince1970, 1e15)))
     }
 
-    /// What stands in a key's message.
+    /// The fields of a key's message.
     private struct Fields {
         var version: UInt64 = 0
         var material: ArraySlice<UInt8>?

@@ -4,25 +4,24 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// When a key came to be, and what becomes of it; whole seconds.
+/// The dates of a key's life cycle, in whole seconds.
 public struct KeyDates: Hashable, Sendable {
-    /// When the key was made; nil for a key that another program made.
+    /// The creation date; nil for a key that another program created.
     public var created: Date?
-    /// Before this time the key decrypts and does not encrypt, so that every reader can have it
-    /// before anything is encrypted with it.
+    /// The time before which the key only decrypts, so that every reader can have it before data is encrypted with it.
     public var notBefore: Date?
-    /// From this time on the key decrypts and does not encrypt.
+    /// The time from which the key only decrypts.
     public var expires: Date?
-    /// From this time on the key is destroyed, unless it is the primary key.
+    /// The time from which the key is destroyed, unless it is the primary key.
     public var destroyAfter: Date?
 
     /// Creates dates.
     ///
     /// - Parameters:
-    ///   - created: When the key was made.
-    ///   - notBefore: When it may encrypt first.
-    ///   - expires: When it may encrypt no longer.
-    ///   - destroyAfter: When its bytes are given up.
+    ///   - created: The creation date.
+    ///   - notBefore: The time from which the key may encrypt.
+    ///   - expires: The time from which the key may no longer encrypt.
+    ///   - destroyAfter: The time from which the key's bytes are destroyed.
     public init(
         created: Date? = nil,
         notBefore: Date? = nil,
@@ -35,10 +34,10 @@ public struct KeyDates: Hashable, Sendable {
         self.destroyAfter = destroyAfter
     }
 
-    /// Whether a key with these dates may encrypt.
+    /// Returns whether a key with these dates may encrypt.
     ///
-    /// - Parameter now: The time to ask about.
-    /// - Returns: True from `notBefore` on and until `expires`.
+    /// - Parameter now: The time to check.
+    /// - Returns: True from `notBefore`, inclusive, until `expires`, exclusive.
     public func permitEncryption(at now: Date) -> Bool {
         if let notBefore, now < notBefore { return false }
         if let expires, now >= expires { return false }

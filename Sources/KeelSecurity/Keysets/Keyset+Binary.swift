@@ -9,19 +9,18 @@ public import Foundation
 #endif
 
 extension Keyset {
-    /// Reads a keyset that is not encrypted, from Tink's binary format.
+    /// Reads an unencrypted keyset in Tink's binary format.
     ///
     /// - Parameter cleartextBinary: The bytes.
-    /// - Throws: `invalidKey` if they are damaged, `unsupportedKey` for keys of unknown types.
+    /// - Throws: `invalidKey` if they are damaged, or `unsupportedKey` for keys of unknown types.
     public init(cleartextBinary: Data) throws(SecurityError) {
         var bytes = [UInt8](cleartextBinary)
         try self.init(wiping: &bytes)
     }
 
-    /// Reads a keyset, and overwrites what it was read from.
+    /// Reads a keyset and overwrites the bytes it was read from.
     init(wiping bytes: inout [UInt8]) throws(SecurityError) {
-        // After the reader and its slices are gone: as long as they share the bytes, what is
-        // overwritten is a copy.
+        // This runs after the reader and its slices are gone: while they share the buffer, overwriting would copy it.
         defer { Wiping.overwrite(&bytes) }
         self = try Self.read(bytes[...])
     }
@@ -41,9 +40,7 @@ extension Keyset {
         return try Keyset(keys: parts.keys(primaryID: primary), primaryID: primary)
     }
 
-    /// The keyset in Tink's binary format, not encrypted: whoever has the bytes has the keys.
-    ///
-    /// - Returns: The bytes.
+    /// Returns the unencrypted keyset in Tink's binary format: anyone with the bytes has the keys.
     public func cleartextBinary() -> Data {
         var bytes = binary()
         defer { Wiping.overwrite(&bytes) }
@@ -52,7 +49,7 @@ extension Keyset {
 
     func binary() -> [UInt8] {
         var writer = ProtobufWriter()
-        // Without room the buffer grows, and each time it leaves a copy of the keys behind.
+        // Without reserved capacity the buffer would grow, each time leaving a copy of the keys behind.
         writer.reserveCapacity(64 + keys.count * 512)
         writer.varint(1, UInt64(primaryID))
         for key in keys {
@@ -134,7 +131,7 @@ extension KeysetKey.Status {
 }
 
 extension KeysetKey.Prefix {
-    /// With ciphers, Tink's “legacy” is the same as its “crunchy”.
+    /// For ciphers, Tink's “legacy” prefix equals “crunchy”.
     private static let all: [(Self, UInt64, String)] = [
         (.tink, 1, "TINK"), (.raw, 3, "RAW"), (.crunchy, 4, "CRUNCHY"), (.crunchy, 2, "LEGACY"),
     ]

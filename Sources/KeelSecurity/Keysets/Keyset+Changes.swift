@@ -8,16 +8,16 @@ public import Foundation
 #endif
 
 extension Keyset {
-    /// Adds a new key, which encrypts from now on; the others go on decrypting.
+    /// Adds a new key that encrypts from now on; the other keys continue to decrypt.
     ///
     /// - Parameters:
-    ///   - algorithm: What the key is for; the primary key's if nil.
-    ///   - dates: Its dates. With `notBefore` in the future it becomes the primary key only in
-    ///     ``advance(to:)``, so that readers can be given the keyset first.
-    ///   - now: The time.
-    /// - Returns: The new key's id.
-    /// - Throws: `invalidArgument` if the key is already expired, if the others are for another
-    ///   purpose, and in a keyset of public keys, whose private half is the one to rotate.
+    ///   - algorithm: The algorithm of the key, or nil for that of the primary key.
+    ///   - dates: The dates of the key. With `notBefore` in the future it becomes the primary key only in
+    ///     ``advance(to:)``, so that the keyset can be distributed to readers first.
+    ///   - now: The current time.
+    /// - Returns: The id of the new key.
+    /// - Throws: `invalidArgument` if the key is already expired, if its purpose differs from that of the other keys,
+    ///   or in a keyset of public keys, where the private keyset has to be rotated instead.
     @discardableResult
     public mutating func rotate(
         to algorithm: KeyAlgorithm? = nil,
@@ -35,55 +35,53 @@ extension Keyset {
             throw SecurityError(.invalidArgument, "the dates forbid the new key to encrypt")
         }
         var key = Self.newKey(algorithm, primary.prefix, dates, at: now, avoiding: keys)
-        // Fingerprints have to stay the same after every rotation, so each key carries their
-        // secret on, also past the end of the key that it was derived from.
+        // Fingerprints must survive every rotation, so each key carries their secret, even beyond the life of the key
+        // that it was derived from.
         key.fingerprint = fingerprintKey
         keys.append(key)
         if dates.permitEncryption(at: now) { primaryID = key.id }
         return key.id
     }
 
-    /// Makes another key the one that encrypts.
+    /// Makes another key the primary key, which encrypts.
     ///
     /// - Parameters:
-    ///   - id: The key's id.
-    ///   - now: The time.
-    /// - Throws: `keyNotFound` for an unknown id, `invalidArgument` if the key is not enabled.
+    ///   - id: The id of the key.
+    ///   - now: The current time.
+    /// - Throws: `keyNotFound` for an unknown id, or `invalidArgument` if the key is not enabled.
     public mutating func setPrimary(_ id: UInt32, at now: Date = .now) throws(SecurityError) {
         guard keys[try index(of: id)].status == .enabled else {
             throw SecurityError(.invalidArgument, "key \(id) is not enabled")
         }
         primaryID = id
-        // A key that has had its turn does not wait for another: the choice made here stands.
+        // Clear start dates that have passed, so that `advance(to:)` does not override this choice.
         for index in keys.indices {
             guard let start = keys[index].dates.notBefore, start <= now else { continue }
             keys[index].dates.notBefore = nil
         }
     }
 
-    /// Lets a key decrypt again.
+    /// Allows a key to decrypt again.
     ///
-    /// - Parameter id: The key's id.
-    /// - Throws: `keyNotFound` for an unknown id, `invalidArgument` if the key is destroyed.
+    /// - Parameter id: The id of the key.
+    /// - Throws: `keyNotFound` for an unknown id, or `invalidArgument` if the key is destroyed.
     public mutating func enable(_ id: UInt32) throws(SecurityError) {
         try change(id) { $0.status = .enabled }
     }
 
-    /// Forbids a key to decrypt, until it is enabled again.
+    /// Prevents a key from decrypting until it is enabled again.
     ///
-    /// - Parameter id: The key's id.
-    /// - Throws: `keyNotFound` for an unknown id, `invalidArgument` for the primary key and for one
-    ///   that is destroyed.
+    /// - Parameter id: The id of the key.
+    /// - Throws: `keyNotFound` for an unknown id, or `invalidArgument` for the primary key and for a destroyed key.
     public mutating func disable(_ id: UInt32) throws(SecurityError) {
         try refusePrimary(id)
         try change(id) { $0.status = .disabled }
     }
 
-    /// Gives up the bytes of a key: what it encrypted cannot be read any more.
+    /// Destroys the bytes of a key: data that it encrypted can no longer be decrypted.
     ///
-    /// - Parameter id: The key's id.
-    /// - Throws: `keyNotFound` for an unknown id, `invalidArgument` for the primary key and for one
-    ///   that is destroyed.
+    /// - Parameter id: The id of the key.
+    /// - Throws: `keyNotFound` for an unknown id, or `invalidArgument` for the primary key and for a destroyed key.
     public mutating func destroy(_ id: UInt32) throws(SecurityError) {
         try refusePrimary(id)
         let fingerprintKey = fingerprintKey
@@ -99,24 +97,26 @@ extension Keyset {
     /// Changes the dates of a key.
     ///
     /// - Parameters:
-    ///   - dates: The new ones.
-    ///   - id: The key's id.
-    /// - Throws: `keyNotFound` for an unknown id, `invalidArgument` if the key is destroyed.
+    ///   - dates: The new dates.
+    ///   - id: The id of the key.
+    /// - Throws: `keyNotFound` for an unknown id, or `invalidArgument` if the key is destroyed.
     public mutating func setDates(_ dates: KeyDates, of id: UInt32) throws(SecurityError) {
         try change(id) { $0.dates = dates }
     }
 
-    /// Does what the dates ask for: makes the newest key that may encrypt the primary one where the
-    /// primary may not or a later one has been waiting, and destroys keys whose time has come.
+    /// Applies the dates of the keys.
     ///
-    /// - Parameter now: The time.
+    /// A later key whose `notBefore` has passed becomes the primary key. Otherwise, if the primary key may no longer
+    /// encrypt, the newest key that may replaces it. Keys whose `destroyAfter` has passed are destroyed.
+    ///
+    /// - Parameter now: The current time.
     /// - Returns: Whether anything changed, so that the keyset needs to be saved.
     @discardableResult
     public mutating func advance(to now: Date = .now) -> Bool {
         advance(to: now, destroying: true)
     }
 
-    /// The same, perhaps without destroying anything.
+    /// Applies the dates of the keys, optionally without destroying any.
     mutating func advance(to now: Date, destroying: Bool) -> Bool {
         var isChanged = false
         let place = keys.firstIndex { $0.id == primaryID } ?? 0
@@ -139,8 +139,9 @@ extension Keyset {
         return isChanged
     }
 
-    /// The secret of the keyset's fingerprints: one that a key carries, or else, in a keyset that
-    /// another program made, one derived from the oldest key.
+    /// The secret of the keyset's fingerprints.
+    ///
+    /// It is carried by a key or, in a keyset that another program created, derived from the oldest key.
     var fingerprintKey: SymmetricKey {
         if let carried = keys.lazy.compactMap(\.fingerprint).first { return carried }
         let oldest = keys.lazy.compactMap(\.material).first ?? SymmetricKey(size: .bits256)

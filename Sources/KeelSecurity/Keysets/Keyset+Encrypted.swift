@@ -8,7 +8,7 @@ public import Foundation
 #endif
 
 extension Keyset {
-    /// The two forms in which a keyset is kept.
+    /// The formats of an encrypted keyset.
     public enum Format: Hashable, Sendable {
         /// Tink's binary format.
         case binary
@@ -16,14 +16,14 @@ extension Keyset {
         case json
     }
 
-    /// Reads a keyset that was encrypted under a source's key, in either of the two forms.
+    /// Reads a keyset, in either format, that was encrypted under a source's key.
     ///
     /// - Parameters:
-    ///   - data: What `encrypted(under:associatedData:format:)` returned, or Tink wrote.
-    ///   - source: What knows the key: a secret store, a file, a credential of the system.
-    ///   - associatedData: The bytes that were given then.
-    /// - Throws: `keyStoreFailed` if the source fails, `cancelled`, `decryptionFailed` for another
-    ///   key-encryption key or changed bytes, `invalidKey`, `unsupportedKey`.
+    ///   - data: The result of `encrypted(under:associatedData:format:)`, or an encrypted keyset of Tink.
+    ///   - source: The source of the key-encryption key: a secret store, a file or a system credential.
+    ///   - associatedData: The associated data of the encryption.
+    /// - Throws: `keyStoreFailed` if the source fails, `decryptionFailed` for another key-encryption key or changed
+    ///   bytes, `invalidKey`, `unsupportedKey` or `cancelled`.
     public init(
         encrypted data: Data,
         under source: any KeyEncryptionKeySource,
@@ -32,14 +32,13 @@ extension Keyset {
         try self.init(data, try await KeysetCipher(source), associatedData)
     }
 
-    /// Reads a keyset that was encrypted under a key at hand.
+    /// Reads a keyset that was encrypted under the given key.
     ///
     /// - Parameters:
-    ///   - data: What `encrypted(under:associatedData:format:)` returned, or Tink wrote.
+    ///   - data: The result of `encrypted(under:associatedData:format:)`, or an encrypted keyset of Tink.
     ///   - key: The key-encryption key.
-    ///   - associatedData: The bytes that were given then.
-    /// - Throws: `decryptionFailed` for another key-encryption key or changed bytes, `invalidKey`,
-    ///   `unsupportedKey`.
+    ///   - associatedData: The associated data of the encryption.
+    /// - Throws: `decryptionFailed` for another key-encryption key or changed bytes, `invalidKey` or `unsupportedKey`.
     public init(
         encrypted data: Data,
         under key: KeyEncryptionKey,
@@ -59,17 +58,17 @@ extension Keyset {
         try self.init(wiping: &bytes)
     }
 
-    /// The keyset, encrypted with AES-256-GCM under a source's key.
+    /// Returns the keyset, encrypted with AES-256-GCM under a source's key.
     ///
-    /// Beside the encrypted keys stand their ids, types and states, as Tink has it: they are no
-    /// secret. What is read is only the encrypted part.
+    /// As in Tink's format, the ids, types and states of the keys are not encrypted. They are not secret, and reading
+    /// the keyset ignores them.
     ///
     /// - Parameters:
-    ///   - source: What knows the key: a secret store, a file, a credential of the system.
-    ///   - associatedData: What the keyset belongs to; reading it needs the same bytes.
-    ///   - format: The form of the result.
-    /// - Returns: The bytes or the text.
-    /// - Throws: `keyStoreFailed` if the source fails, `cancelled`, `encryptionFailed`.
+    ///   - source: The source of the key-encryption key: a secret store, a file or a system credential.
+    ///   - associatedData: The context that the keyset is bound to; reading it needs the same bytes.
+    ///   - format: The format of the result.
+    /// - Returns: The encrypted keyset.
+    /// - Throws: `keyStoreFailed` if the source fails, `encryptionFailed` or `cancelled`.
     public func encrypted(
         under source: any KeyEncryptionKeySource,
         associatedData: Data = Data(),
@@ -78,14 +77,15 @@ extension Keyset {
         try encrypted(try await KeysetCipher(source), associatedData, format)
     }
 
-    /// The keyset, encrypted with AES-256-GCM under a key at hand: for a ``KeyRing`` that saves it,
-    /// which cannot wait for a source.
+    /// Returns the keyset, encrypted with AES-256-GCM under the given key.
+    ///
+    /// Use this method in the `save` closure of a ``KeyRing``, which cannot wait for a source.
     ///
     /// - Parameters:
     ///   - key: The key-encryption key.
-    ///   - associatedData: What the keyset belongs to; reading it needs the same bytes.
-    ///   - format: The form of the result.
-    /// - Returns: The bytes or the text.
+    ///   - associatedData: The context that the keyset is bound to; reading it needs the same bytes.
+    ///   - format: The format of the result.
+    /// - Returns: The encrypted keyset.
     /// - Throws: `encryptionFailed`.
     public func encrypted(
         under key: KeyEncryptionKey,

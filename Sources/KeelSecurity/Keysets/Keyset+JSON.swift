@@ -8,12 +8,12 @@ public import Foundation
 #endif
 
 extension Keyset {
-    /// Reads a keyset that is not encrypted, from Tink's JSON.
+    /// Reads an unencrypted keyset in Tink's JSON format.
     ///
     /// - Parameter cleartextJSON: The text, as UTF-8.
-    /// - Throws: `invalidKey` if it is damaged, `unsupportedKey` for keys of unknown types.
+    /// - Throws: `invalidKey` if it is damaged, or `unsupportedKey` for keys of unknown types.
     public init(cleartextJSON: Data) throws(SecurityError) {
-        // The decoder's own error may quote the text, and so is no cause.
+        // The decoder's error may quote the text, so it must not become the cause.
         guard let form = try? JSONDecoder().decode(JSONForm.self, from: cleartextJSON) else {
             throw Self.damaged
         }
@@ -32,7 +32,7 @@ extension Keyset {
         try self.init(keys: keys, primaryID: form.primaryKeyId)
     }
 
-    /// The keyset in Tink's JSON, not encrypted: whoever has the text has the keys.
+    /// Returns the unencrypted keyset in Tink's JSON format: anyone with the text has the keys.
     ///
     /// - Returns: The text, as UTF-8.
     public func cleartextJSON() -> Data {
@@ -73,7 +73,7 @@ extension Keyset {
     }
 }
 
-/// JSON of the forms in this area, which hold numbers and texts alone.
+/// JSON for the forms of this module, which contain only numbers and strings.
 enum JSONText {
     static func of(_ form: some Encodable) -> Data {
         let encoder = JSONEncoder()

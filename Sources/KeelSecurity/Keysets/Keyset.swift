@@ -15,14 +15,14 @@ internal import Foundation
 /// let bytes = try await keyset.encrypted(under: keyFile)
 /// ```
 ///
-/// A keyset is written in Tink's format, as JSON or binary, so Tink's libraries and `tinkey` read
-/// it. Dates and counters travel in a field inside of each key that Tink skips; a Tink program that
-/// writes the keyset anew drops them, and Keel then treats the key as one without dates.
+/// A keyset is written in Tink's format, as JSON or binary, so Tink's libraries and `tinkey` can read it. Dates and
+/// counters are stored in a field of each key that Tink skips. A Tink program that rewrites the keyset drops them, and
+/// Keel then treats the keys as undated.
 ///
-/// A keyset is a value: changing it changes nothing that already encrypts. ``KeyRing`` is what
-/// encrypts, and can be given a new keyset while it is in use.
+/// A keyset is a value, so changing it does not affect encryption in progress. A ``KeyRing`` encrypts with a keyset,
+/// and can be given a new one while in use.
 public struct Keyset: Sendable {
-    /// The keys, oldest first, destroyed ones included.
+    /// The keys, oldest first, including destroyed ones.
     public internal(set) var keys: [KeysetKey]
     /// The id of the key that encrypts.
     public internal(set) var primaryID: UInt32
@@ -33,12 +33,12 @@ public struct Keyset: Sendable {
         try check()
     }
 
-    /// Makes a keyset with one new key.
+    /// Creates a keyset with one new key.
     ///
     /// - Parameters:
-    ///   - algorithm: What the key is for.
-    ///   - prefix: What stands before each result.
-    ///   - dates: The key's dates; `created` is filled in where it is missing.
+    ///   - algorithm: The algorithm of the key.
+    ///   - prefix: The prefix of each ciphertext.
+    ///   - dates: The dates of the key; `created` defaults to now.
     /// - Returns: The keyset.
     /// - Throws: `invalidArgument` if the dates forbid the key to encrypt now, or for public keys.
     public static func make(
@@ -60,14 +60,11 @@ public struct Keyset: Sendable {
 
     /// The key that encrypts.
     public var primary: KeysetKey {
-        // The initialiser has checked that it is there, and no change takes it away.
+        // The initializer has checked that it exists, and no change removes it.
         keys.first { $0.id == primaryID } ?? keys[0]
     }
 
-    /// The key with this id, nil if there is none.
-    ///
-    /// - Parameter id: The id, the primary's or another's.
-    /// - Returns: The key, destroyed or not.
+    /// Returns the key with the given id, destroyed or not, or nil if there is none.
     public func key(_ id: UInt32) -> KeysetKey? { keys.first { $0.id == id } }
 
     static func newKey(

@@ -8,16 +8,15 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Encrypts keysets under a key-encryption key.
+/// The cipher that encrypts keysets under a key-encryption key.
 ///
-/// With AES-256-GCM, written as `nonce ‖ ciphertext ‖ tag`: for Tink it is a key of the type
-/// `AesGcmKey` with the prefix `RAW`.
+/// The format is AES-256-GCM, written as `nonce ‖ ciphertext ‖ tag`: Tink's `AesGcmKey` with the prefix `RAW`.
 struct KeysetCipher: Sendable {
     private let key: SymmetricKey
 
     init(_ key: KeyEncryptionKey) { self.key = SymmetricKey(data: key.bytes) }
 
-    /// Asks a source for its key.
+    /// Creates a cipher with the key of a source.
     init(_ source: any KeyEncryptionKeySource) async throws(SecurityError) {
         do {
             self.init(try await source.keyEncryptionKey())

@@ -7,13 +7,13 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The key-encryption keys that a keyset may be encrypted under: one, or two while it moves.
+/// The key-encryption keys that a keyset may be encrypted under: one, or two during a change.
 struct KeysetCiphers: Sendable {
     private let all: [KeysetCipher]
-    /// Why a source has no key, where another one has.
+    /// The error of a source that failed while another one succeeded.
     private let problem: SecurityError?
 
-    /// Asks the sources for their keys; one without a key is passed over as long as another has one.
+    /// Asks the sources for their keys; fails only if none has a key.
     init(_ sources: [any KeyEncryptionKeySource]) async throws(SecurityError) {
         var all: [KeysetCipher] = []
         var problem: SecurityError?
@@ -30,7 +30,7 @@ struct KeysetCiphers: Sendable {
         self.problem = problem
     }
 
-    /// Reads a keyset under whichever key fits, and says which one that is.
+    /// Decrypts a keyset with the first key that fits, and returns both.
     func open(
         _ content: [UInt8],
         _ associatedData: Data
@@ -48,7 +48,7 @@ struct KeysetCiphers: Sendable {
             }
             return (try Keyset(Data(content), last, associatedData), last)
         } catch {
-            // The one that would fit may be the one that is missing.
+            // The matching key may be the missing one.
             if error.code == .decryptionFailed, let problem { throw problem }
             throw error
         }

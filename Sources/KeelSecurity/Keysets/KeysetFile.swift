@@ -8,25 +8,24 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A keyset in a file, encrypted under a key that is kept somewhere else.
+/// A file with a keyset that is encrypted under a key kept elsewhere.
 ///
 /// ```swift
 /// let file = KeysetFile(at: folder.appending(path: "keys.json"), under: SecretStoreKeySource(secrets))
 /// let security = SecurityService(keys: try await file.ring(creating: .aes256GCM))
 /// ```
 ///
-/// Each change is written beside the file and takes its name in one step, under a lock that other
-/// processes respect: after a crash the old or the new keyset is there. The file is Tink's encrypted
-/// keyset as JSON, which is read in its binary form too.
+/// Each change is written to a temporary file that replaces the original atomically, under a lock that other processes
+/// respect: after a crash, the old or the new keyset is there. The file is Tink's encrypted keyset as JSON; the binary
+/// format can be read as well.
 ///
-/// Any number of rings, in any number of processes, may share one file: see
-/// ``ring(creating:configuration:)``.
+/// Any number of rings, in any number of processes, may share one file: see ``ring(creating:configuration:)``.
 ///
-/// To change the key-encryption key, let every program know both keys first
-/// (`KeysetFile(at: url, under: new, or: [old])`), then call ``rewrap(under:)`` once, and take the old
-/// one away when no program needs it any more.
+/// To change the key-encryption key, first make both keys known to every program
+/// (`KeysetFile(at: url, under: new, or: [old])`), then call ``rewrap(under:)`` once, and remove the old key when no
+/// program needs it any more.
 public struct KeysetFile: Sendable {
-    /// Where the file is.
+    /// The path of the file.
     public let path: String
 
     private let source: any KeyEncryptionKeySource
@@ -34,18 +33,17 @@ public struct KeysetFile: Sendable {
     private let associatedData: Data
     private let files: any FileSystem
 
-    /// How long a change waits for another process, in milliseconds.
+    /// The maximum time a change waits for another process, in milliseconds.
     private static let patience = 10_000
 
-    /// Names a file; nothing is read or written yet.
+    /// Creates a reference to a file without reading or writing it.
     ///
     /// - Parameters:
     ///   - url: The file.
-    ///   - source: What knows the key that the keyset is encrypted under. A new file is encrypted
-    ///     under its key.
-    ///   - others: What knows further keys that the keyset may be under while its key is changed; a
-    ///     source without a key is passed over as long as another one has one.
-    ///   - associatedData: What the keyset belongs to; another program needs the same bytes.
+    ///   - source: The source of the key-encryption key; new files are encrypted under its key.
+    ///   - others: The sources of other keys that the file may be encrypted under during a change. A source without a
+    ///     key is skipped as long as another source has one.
+    ///   - associatedData: The context that the keyset is bound to; other programs need the same bytes.
     public init(
         at url: URL,
         under source: any KeyEncryptionKeySource,
@@ -78,19 +76,19 @@ public struct KeysetFile: Sendable {
     /// Reads the keyset.
     ///
     /// - Returns: The keyset.
-    /// - Throws: `keyNotFound` if there is no file, `keyStoreFailed` if it or the source cannot be
-    ///   read, `decryptionFailed`, `invalidKey`, `unsupportedKey`, `cancelled`.
+    /// - Throws: `keyNotFound` if the file does not exist, `keyStoreFailed` if the file or the source cannot be read,
+    ///   `decryptionFailed`, `invalidKey`, `unsupportedKey` or `cancelled`.
     public func load() async throws(SecurityError) -> Keyset {
         let ciphers = try await ciphers()
         guard let found = try current() else { throw missing }
         return try opened(found.content, ciphers).keyset
     }
 
-    /// Writes a first keyset.
+    /// Writes the first keyset.
     ///
     /// - Parameter keyset: The keyset.
-    /// - Throws: `invalidArgument` if there is a file already, which stays as it is;
-    ///   `keyStoreFailed`, `encryptionFailed`, `cancelled`.
+    /// - Throws: `invalidArgument` if the file already exists, which is then unchanged; `keyStoreFailed`,
+    ///   `encryptionFailed` or `cancelled`.
     public func create(_ keyset: Keyset) async throws(SecurityError) {
         let cipher = try await KeysetCipher(source)
         try locked { () throws(SecurityError) in
@@ -101,11 +99,11 @@ public struct KeysetFile: Sendable {
         }
     }
 
-    /// Changes the keyset: rotates it, disables or destroys a key.
+    /// Changes the keyset, for example to rotate it or to disable or destroy a key.
     ///
-    /// - Parameter body: Changes the keyset; what it throws leaves the file as it is.
-    /// - Returns: The keyset as it is now.
-    /// - Throws: What ``load()`` and the body throw.
+    /// - Parameter body: Changes the keyset. If it throws, the file is unchanged.
+    /// - Returns: The changed keyset.
+    /// - Throws: The errors of ``load()`` and of the closure.
     @discardableResult
     public func change(
         _ body: (inout Keyset) throws(SecurityError) -> Void
@@ -120,17 +118,16 @@ public struct KeysetFile: Sendable {
         }
     }
 
-    /// Encrypts the keyset under another key-encryption key; the keys in it stay as they are.
+    /// Encrypts the keyset under another key-encryption key; the keys in it stay the same.
     ///
-    /// The file is under the old or the new key at any moment. Rings that know both keys go on with
-    /// the next message. One that knows the old key alone encrypts until the messages that it has
-    /// reserved are used up, goes on decrypting, and needs ``KeyRing/refresh()`` when its source has
-    /// the new key.
+    /// The file is under the old or the new key at any moment. Rings that know both keys are not affected. A ring that
+    /// knows only the old key encrypts until its reserved messages are used up, continues to decrypt, and needs
+    /// ``KeyRing/refresh()`` once its source has the new key.
     ///
-    /// The old key still decrypts copies of the old file: after a leak, rotate the keys too.
+    /// The old key still decrypts copies of the old file: after a leak, rotate the keys as well.
     ///
-    /// - Parameter next: What knows the new key.
-    /// - Throws: What ``load()`` throws; the file is then as it was.
+    /// - Parameter next: The source of the new key.
+    /// - Throws: The errors of ``load()``; the file is then unchanged.
     public func rewrap(under next: any KeyEncryptionKeySource) async throws(SecurityError) {
         let ciphers = try await ciphers()
         let cipher = try await KeysetCipher(next)
@@ -140,24 +137,21 @@ public struct KeysetFile: Sendable {
         }
     }
 
-    /// Begins to use the keyset, with a ring that saves what it changes and follows what others do.
+    /// Returns a ring that saves its changes to the file and follows changes by others.
     ///
-    /// Each call of the ring looks whether the file is still the one that it has read. What another
-    /// ring, process or `keel keyset` has changed holds from the next message on: a rotation, a key
-    /// that was disabled or destroyed, a change of the key-encryption key. Messages are reserved in
-    /// the file before they are encrypted, by each ring for itself: the counts in the file are those
-    /// of all rings together.
+    /// Each call to the ring checks whether the file has changed. A change by another ring, process or `keel keyset`
+    /// takes effect with the next message: a rotation, a disabled or destroyed key, another key-encryption key. Each
+    /// ring reserves messages in the file before it encrypts them, so the counts in the file cover all rings.
     ///
-    /// While the file cannot be read, the ring goes on with what it has reserved. It refuses to
-    /// encrypt, with `keyStoreFailed`, when the file is gone or no longer has the ring's primary
-    /// key: what it would encrypt, nobody could decrypt later. What was in such a case intended is
-    /// told with ``KeyRing/replace(with:)``.
+    /// While the file cannot be read, the ring continues with its reservation. If the file is gone or no longer has the
+    /// ring's primary key, the ring refuses to encrypt with `keyStoreFailed`, because nobody could decrypt the result
+    /// later. If that change of the file was intended, call ``KeyRing/replace(with:)``.
     ///
     /// - Parameters:
-    ///   - algorithm: What the keys are for where there is no file yet; nil makes none.
-    ///   - configuration: How to count; its `save` is replaced.
+    ///   - algorithm: The algorithm of the keys if the file does not exist yet; nil creates no file.
+    ///   - configuration: How to count messages; its `save` is replaced.
     /// - Returns: The ring.
-    /// - Throws: What ``load()`` throws.
+    /// - Throws: The errors of ``load()``.
     public func ring(
         creating algorithm: KeyAlgorithm? = nil,
         configuration: KeyRing.Configuration = KeyRing.Configuration()
@@ -170,7 +164,7 @@ public struct KeysetFile: Sendable {
             guard let algorithm else { throw missing }
             let cipher = try await KeysetCipher(source)
             found = try locked { () throws(SecurityError) in
-                // Another program may have made it while this one waited.
+                // Another program may have created the file in the meantime.
                 if let present = try current() { return present }
                 try write(try Keyset.make(algorithm), cipher)
                 guard let present = try current() else { throw missing }
@@ -215,7 +209,7 @@ public struct KeysetFile: Sendable {
         SecurityError(.keyNotFound, "there is no keyset in \(name)")
     }
 
-    /// The file as it is now, open, and what it holds.
+    /// Opens the file and returns it with its content, or nil if it does not exist.
     func current() throws(SecurityError) -> (file: any OpenFile, content: [UInt8])? {
         do throws(FileSystemError) {
             let file = try files.open(path, for: .reading)
@@ -249,7 +243,7 @@ public struct KeysetFile: Sendable {
 }
 
 extension KeysetFile: CustomStringConvertible, CustomReflectable {
-    /// Where the file is.
+    /// The path of the file, in words.
     public var description: String { "keyset in \(path)" }
 
     public var customMirror: Mirror { Mirror(self, children: ["path": path]) }

@@ -2,12 +2,11 @@
 internal import KeelCore
 internal import Synchronization
 
-/// A keyset file as one ring sees it: notices what others have written, and changes the file under
-/// its lock.
+/// One ring's view of a keyset file, which detects changes and changes the file under its lock.
 final class KeysetFollower: Sendable {
     private struct State {
         var ciphers: KeysetCiphers
-        /// The file that was read last, kept open so that no other file gets its number.
+        /// The last file that was read, kept open so that its inode number is not reused.
         var seen: (any OpenFile)?
     }
 
@@ -19,13 +18,13 @@ final class KeysetFollower: Sendable {
         state = Mutex(State(ciphers: ciphers, seen: seen))
     }
 
-    /// Whether the file is the one that was read last; one call to the system.
+    /// Whether the file is the one that was read last; costs one system call.
     var isCurrent: Bool { state.withLock(\.seen)?.isStill(at: file.path) ?? false }
 
-    /// Reads what is there now.
+    /// Reads the current keyset.
     func read() throws(SecurityError) -> Keyset {
         guard let found = try file.current() else { throw file.missing }
-        // Seen is also what cannot be opened: it is not tried again with each message.
+        // Record the file even if it cannot be decrypted, so that not every message tries again.
         let ciphers = state.withLock { state in
             state.seen = found.file
             return state.ciphers
@@ -33,13 +32,13 @@ final class KeysetFollower: Sendable {
         return try file.opened(found.content, ciphers).keyset
     }
 
-    /// The unencrypted description of the keys, for a file that cannot be decrypted.
+    /// Returns a key's status according to the unencrypted description, for a file that cannot be decrypted.
     func status(of id: UInt32) -> KeysetKey.Status? {
         guard let content = try? file.current()?.content else { return nil }
         return EncryptedForm.status(of: id, in: content)
     }
 
-    /// Changes the keyset that is there now, and leaves it under the key that it is under.
+    /// Changes the current keyset and writes it under its present key-encryption key.
     func change(
         _ body: (inout Keyset) throws(SecurityError) -> Void
     ) throws(SecurityError) -> Keyset {
@@ -54,7 +53,7 @@ final class KeysetFollower: Sendable {
         }
     }
 
-    /// Asks the sources for their keys again, which may have others by now.
+    /// Asks the sources for their keys again.
     func refresh() async throws(SecurityError) {
         let ciphers = try await file.ciphers()
         state.withLock { state in

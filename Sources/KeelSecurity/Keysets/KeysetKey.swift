@@ -1,28 +1,28 @@
 #if Crypto
 internal import Crypto
 
-/// One key of a keyset, without a way to see its bytes.
+/// A key of a keyset, without access to its bytes.
 public struct KeysetKey: Sendable, Identifiable {
-    /// What may be done with a key.
+    /// The status of a key, which determines its permitted uses.
     public enum Status: Hashable, Sendable {
-        /// It decrypts, and encrypts if it is the primary key.
+        /// The key decrypts, and encrypts if it is the primary key.
         case enabled
-        /// It does nothing, and can be enabled again.
+        /// The key is not used, and can be enabled again.
         case disabled
-        /// Its bytes are gone, and what it encrypted cannot be read any more.
+        /// The key's bytes are gone, and data that it encrypted can no longer be decrypted.
         case destroyed
     }
 
-    /// What stands before each result, so that a reader finds the key.
+    /// The prefix of each ciphertext, which identifies the key.
     public enum Prefix: Hashable, Sendable {
         /// The byte 1 and the key's id.
         case tink
-        /// The byte 0 and the key's id, of older programs.
+        /// The byte 0 and the key's id, as written by older programs.
         case crunchy
-        /// Nothing: a reader tries each such key.
+        /// No prefix: a reader tries each such key.
         case raw
 
-        /// What stands before the key's id.
+        /// The byte before the key's id.
         var byte: UInt8? {
             switch self {
             case .tink: 1
@@ -32,17 +32,17 @@ public struct KeysetKey: Sendable, Identifiable {
         }
     }
 
-    /// The key's number, which no other key of its keyset has.
+    /// The number of the key, unique in its keyset.
     public let id: UInt32
-    /// What the key is for.
+    /// The algorithm of the key.
     public let algorithm: KeyAlgorithm
-    /// What stands before its results.
+    /// The prefix of the key's ciphertexts.
     public let prefix: Prefix
-    /// What may be done with it.
+    /// The status of the key.
     public internal(set) var status: Status
-    /// Its dates.
+    /// The dates of the key.
     public internal(set) var dates: KeyDates
-    /// How many messages it may have encrypted at most: rings that use it count ahead.
+    /// An upper bound of the messages the key has encrypted; rings count ahead.
     public internal(set) var usage: UInt64 = 0
 
     /// The key itself; nil once destroyed.
@@ -50,7 +50,7 @@ public struct KeysetKey: Sendable, Identifiable {
     /// The secret of the keyset's fingerprints, if this key carries it.
     var fingerprint: SymmetricKey?
 
-    /// The bytes before each result.
+    /// The bytes before each ciphertext.
     var prefixBytes: [UInt8] {
         prefix.byte.map { kind in
             [kind] + [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: id >> UInt32($0)) }

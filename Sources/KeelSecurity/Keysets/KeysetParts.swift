@@ -1,7 +1,7 @@
 #if Crypto
-/// The keys of a keyset while it is read, in either form.
+/// The keys of a keyset while it is read, in either format.
 struct KeysetParts {
-    /// A key, or a destroyed one of which Tink has left no more than this.
+    /// A key, or the remains of a destroyed key that Tink wrote.
     private enum Part {
         case key(KeysetKey)
         case hollow(id: UInt32, KeysetKey.Prefix)
@@ -39,7 +39,7 @@ struct KeysetParts {
         )
     }
 
-    /// The keys; one of which nothing is left counts as of the primary key's algorithm.
+    /// Returns the keys, assigning the primary key's algorithm to destroyed keys without a type.
     func keys(primaryID: UInt32) throws(SecurityError) -> [KeysetKey] {
         var algorithm: KeyAlgorithm?
         for case .key(let key) in parts where key.id == primaryID { algorithm = key.algorithm }

@@ -4,7 +4,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The text form of a password's hash: `$function$v=19$name=value,…$salt$hash`.
+/// The text form of a password hash: `$function$v=19$name=value,…$salt$hash`.
 struct PHCString {
     var function: String
     var version: Int?
@@ -57,7 +57,7 @@ struct PHCString {
         return "$\(function)$\(version)\(list)$\(Self.text(salt))$\(Self.text(hash))"
     }
 
-    /// The values of exactly these parameters; nil if others are there or one is missing.
+    /// Returns the values of exactly these parameters, in order, or nil if the hash has others or lacks one.
     func values(_ names: String...) -> [Int]? {
         guard parameters.map(\.name) == names else { return nil }
         return parameters.map(\.value)
@@ -80,7 +80,7 @@ struct PHCString {
         let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
         guard let data = Data(base64Encoded: text + padding) else { return nil }
         let bytes = [UInt8](data)
-        // Bits that no byte uses have to be zero: a hash has one text.
+        // Unused trailing bits must be zero, so that a hash has exactly one text.
         return Self.text(bytes) == text ? bytes : nil
     }
 }

@@ -9,7 +9,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Turns passwords into hashes that are slow to guess, and verifies them.
+/// A hasher that turns passwords into hashes that are slow to guess, and verifies them.
 ///
 /// ```swift
 /// let passwords = PasswordHasher()
@@ -18,27 +18,27 @@ internal import Foundation
 /// if passwords.needsRehash(user.hash) { user.hash = try await passwords.hash(password) }
 /// ```
 ///
-/// The hash is Argon2id as a PHC string, `$argon2id$v=19$m=19456,t=2,p=1$…$…`, which libraries of
-/// other languages read. Hashes made with scrypt, and with Argon2's other variants, are verified
-/// too, and then need a rehash. Passwords are taken as their UTF-8 bytes, without normalisation.
+/// The hash is Argon2id as a PHC string, `$argon2id$v=19$m=19456,t=2,p=1$…$…`, which libraries of other languages read.
+/// Hashes made with scrypt or with Argon2's other variants are verified as well, and reported by ``needsRehash(_:)``.
+/// Passwords are hashed as UTF-8, without normalization.
 public struct PasswordHasher: Sendable {
     private static let saltCount = 16
     private static let hashCount = 32
 
-    /// What new hashes cost.
+    /// The cost of new hashes.
     public let cost: Argon2Cost
 
     /// Creates a hasher.
     ///
-    /// - Parameter cost: What new hashes cost. Raise it as far as your users' patience goes.
+    /// - Parameter cost: The cost of new hashes. Raise it as far as your users' patience allows.
     public init(cost: Argon2Cost = Argon2Cost()) { self.cost = cost }
 
-    /// Returns the hash of a password, with a salt of its own.
+    /// Returns the hash of a password, with a new random salt.
     ///
     /// - Parameter password: The password.
     /// - Returns: A PHC string of ASCII characters.
-    /// - Throws: `invalidArgument` for a cost out of bounds: at most 1 GiB, 1024 passes and 64
-    ///   lanes of at least 8 KiB; `randomGenerationFailed`.
+    /// - Throws: `invalidArgument` if the cost exceeds 1 GiB, 1024 passes or 64 lanes, or gives a lane less than 8 KiB;
+    ///   `randomGenerationFailed`.
     @concurrent
     public func hash(_ password: String) async throws(SecurityError) -> String {
         guard cost.isSound else {
@@ -57,13 +57,13 @@ public struct PasswordHasher: Sendable {
         ).text
     }
 
-    /// Whether a password is the one that was hashed.
+    /// Returns whether a password matches a hash.
     ///
     /// - Parameters:
-    ///   - password: The password to try.
-    ///   - hash: What ``hash(_:)`` returned, or another library: Argon2 or scrypt.
+    ///   - password: The password to check.
+    ///   - hash: The result of ``hash(_:)``, or an Argon2 or scrypt hash of another library.
     /// - Returns: False for another password.
-    /// - Throws: `invalidHash` for a text that is no such hash, or one whose cost is out of bounds.
+    /// - Throws: `invalidHash` for a text that is not such a hash, or one whose cost is out of bounds.
     @concurrent
     public func verify(
         _ password: String,
@@ -83,10 +83,10 @@ public struct PasswordHasher: Sendable {
         return ConstantTime.isEqual(computed, form.hash)
     }
 
-    /// Whether a hash was made in another way than this hasher makes them.
+    /// Returns whether a hash differs in function, version, cost or length from those that this hasher creates.
     ///
     /// - Parameter hash: The hash.
-    /// - Returns: True for another function, version, cost or length, and for what is no hash.
+    /// - Returns: True as well for a text that is not a hash.
     public func needsRehash(_ hash: String) -> Bool {
         guard let form = PHCString(hash), let (variant, cost) = try? Self.argon2Cost(form) else {
             return true

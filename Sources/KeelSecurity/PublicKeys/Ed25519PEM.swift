@@ -4,9 +4,9 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Private keys of Ed25519 as PEM, which the cryptography library does not write.
+/// The PEM form of Ed25519 private keys, which the cryptography library does not write.
 ///
-/// RFC 8410, section 7: a PKCS#8 structure whose bytes before the key are always the same.
+/// RFC 8410, section 7: a PKCS#8 structure in which the bytes before the key are constant.
 enum Ed25519PEM {
     private static let begin = "-----BEGIN PRIVATE KEY-----"
     private static let end = "-----END PRIVATE KEY-----"
@@ -20,7 +20,7 @@ enum Ed25519PEM {
         "\(begin)\n\((Data(prefix) + rawKey).base64EncodedString())\n\(end)\n"
     }
 
-    /// The 32 bytes of a key; nil for what is none.
+    /// Returns the 32 bytes of a key, or nil if the text is not an Ed25519 private key.
     static func rawKey(in text: String) -> Data? {
         let lines = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         guard lines.hasPrefix(begin), lines.hasSuffix(end) else { return nil }

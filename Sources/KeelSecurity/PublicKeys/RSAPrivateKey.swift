@@ -8,19 +8,18 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The private half of an RSA key, which decrypts what was encrypted for it.
+/// The private half of an RSA key, which decrypts data encrypted with the public half.
 public struct RSAPrivateKey: Sendable {
-    /// The half that others may have.
+    /// The public half, which may be shared.
     public let publicKey: RSAPublicKey
-    /// How many bytes the modulus has, and each encrypted key.
+    /// The size of the modulus, and of each encrypted key, in bytes.
     private let size: Int
-    // The library's type is not Sendable. A symmetric key is the place where bytes are overwritten
-    // after use.
+    // The library's type is not Sendable. A `SymmetricKey` overwrites its bytes after use.
     private let bytes: SymmetricKey
 
-    /// Makes a new key of 3072 bits, which takes a second or so.
+    /// Generates a key of 3072 bits, which takes about a second.
     ///
-    /// - Throws: `invalidKey` if the library makes none.
+    /// - Throws: `invalidKey` if the library fails to generate one.
     public init() throws(SecurityError) {
         guard let key = try? _RSA.Encryption.PrivateKey(keySize: .bits3072) else {
             throw SecurityError(.invalidKey, "no RSA key could be made")
@@ -30,8 +29,8 @@ public struct RSAPrivateKey: Sendable {
 
     /// Reads a private key of at least 2048 bits from PEM.
     ///
-    /// - Parameter pemRepresentation: The text, PKCS#8 or PKCS#1, not encrypted.
-    /// - Throws: `invalidKey` if it is none.
+    /// - Parameter pemRepresentation: PKCS#8 or PKCS#1, not encrypted.
+    /// - Throws: `invalidKey` if the text is not such a key.
     public init(pemRepresentation: String) throws(SecurityError) {
         guard let key = try? _RSA.Encryption.PrivateKey(pemRepresentation: pemRepresentation) else {
             throw SecurityError(.invalidKey, "the text is no private RSA key of at least 2048 bits")
@@ -45,10 +44,10 @@ public struct RSAPrivateKey: Sendable {
         size = (key.keySizeInBits + 7) / 8
     }
 
-    /// The key as PEM (PKCS#8), not encrypted: whoever has the text has the key.
+    /// Returns the key as PEM (PKCS#8), not encrypted: anyone with the text has the key.
     ///
-    /// - Returns: The text.
-    /// - Throws: `invalidKey` if the library cannot write it.
+    /// - Returns: The PEM text.
+    /// - Throws: `invalidKey` if the library cannot write the key.
     public func cleartextPEM() throws(SecurityError) -> String {
         guard let key = try? key() else {
             throw SecurityError(.invalidKey, "the key could not be written")
@@ -56,12 +55,12 @@ public struct RSAPrivateKey: Sendable {
         return key.pkcs8PEMRepresentation
     }
 
-    /// Decrypts what was encrypted for this key.
+    /// Decrypts data that was encrypted for this key.
     ///
     /// - Parameters:
-    ///   - data: What ``RSAPublicKey/encrypt(_:associatedData:)`` returned.
-    ///   - associatedData: The bytes that were given then.
-    /// - Returns: What was encrypted.
+    ///   - data: The result of ``RSAPublicKey/encrypt(_:associatedData:)``.
+    ///   - associatedData: The associated data passed to that call.
+    /// - Returns: The plaintext.
     /// - Throws: `decryptionFailed` for anything else.
     public func decrypt(
         _ data: Data,
@@ -75,14 +74,14 @@ public struct RSAPrivateKey: Sendable {
             let box = try AES.GCM.SealedBox(combined: data.dropFirst(size))
             return try AES.GCM.open(box, using: dataKey, authenticating: associatedData)
         } catch {
-            // One error for all causes: what failed first is nothing for whoever sent the data.
+            // One error for all causes: the sender of the data must not learn which step failed.
             throw Self.refusal
         }
     }
 
-    /// Decrypts a short secret that was encrypted with RSA-OAEP-SHA256 and nothing else.
+    /// Decrypts a short secret that was encrypted with plain RSA-OAEP-SHA256.
     ///
-    /// - Parameter wrapped: What ``RSAPublicKey/wrap(_:)`` returned.
+    /// - Parameter wrapped: The result of ``RSAPublicKey/wrap(_:)``.
     /// - Returns: The secret.
     /// - Throws: `decryptionFailed` for anything else.
     public func unwrap(_ wrapped: Data) throws(SecurityError) -> Data {

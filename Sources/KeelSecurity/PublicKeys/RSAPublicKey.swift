@@ -8,18 +8,17 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The public half of an RSA key, with which anybody can encrypt for its owner.
+/// The public half of an RSA key, with which anyone can encrypt for its owner.
 ///
-/// RSA itself encrypts only a key of 32 bytes, by OAEP with SHA-256; that key encrypts the data
-/// with AES-256-GCM. The result of ``encrypt(_:associatedData:)`` is the encrypted key, as long as
-/// the RSA key, and then nonce, ciphertext and tag.
+/// RSA-OAEP with SHA-256 encrypts only a random 32-byte key, which encrypts the data with AES-256-GCM. The result of
+/// ``encrypt(_:associatedData:)`` is the encrypted key, as long as the RSA key, followed by nonce, ciphertext and tag.
 public struct RSAPublicKey: Sendable {
     let bytes: Data
 
     /// Reads a public key of at least 2048 bits from PEM.
     ///
-    /// - Parameter pemRepresentation: The text, SPKI or PKCS#1.
-    /// - Throws: `invalidKey` if it is none.
+    /// - Parameter pemRepresentation: SPKI or PKCS#1.
+    /// - Throws: `invalidKey` if the text is not such a key.
     public init(pemRepresentation: String) throws(SecurityError) {
         guard let key = try? _RSA.Encryption.PublicKey(pemRepresentation: pemRepresentation) else {
             throw SecurityError(.invalidKey, "the text is no public RSA key of at least 2048 bits")
@@ -29,14 +28,14 @@ public struct RSAPublicKey: Sendable {
 
     init(_ key: _RSA.Encryption.PublicKey) { bytes = key.derRepresentation }
 
-    /// The key as PEM; nothing in it is secret.
+    /// The key as PEM, which contains nothing secret.
     public var pemRepresentation: String { (try? key().pemRepresentation) ?? "" }
 
     /// Encrypts data of any size for the owner of the key.
     ///
     /// - Parameters:
-    ///   - data: What to encrypt.
-    ///   - associatedData: What the result belongs to; decryption needs the same bytes.
+    ///   - data: The plaintext.
+    ///   - associatedData: The context that the result is bound to; decryption needs the same bytes.
     /// - Returns: The encrypted key, nonce, ciphertext and tag.
     /// - Throws: `encryptionFailed`.
     public func encrypt(
@@ -56,9 +55,9 @@ public struct RSAPublicKey: Sendable {
         }
     }
 
-    /// Encrypts a short secret, a key for example, with RSA-OAEP-SHA256 and nothing else.
+    /// Encrypts a short secret, such as a key, with plain RSA-OAEP-SHA256.
     ///
-    /// - Parameter secret: At most 190 bytes with a key of 2048 bits, 318 with one of 3072.
+    /// - Parameter secret: At most 190 bytes with a 2048-bit key, 318 with a 3072-bit key.
     /// - Returns: As many bytes as the key has.
     /// - Throws: `encryptionFailed` if the secret is too long.
     public func wrap(_ secret: Data) throws(SecurityError) -> Data {
@@ -69,8 +68,7 @@ public struct RSAPublicKey: Sendable {
         }
     }
 
-    // The library's type is not Sendable, so it is made anew for each call; that is cheap beside
-    // the call itself.
+    // The library's type is not Sendable. Creating it for each call is cheap compared with the call.
     private func key() throws -> _RSA.Encryption.PublicKey {
         try _RSA.Encryption.PublicKey(derRepresentation: bytes)
     }

@@ -7,15 +7,15 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The ways to sign.
+/// The signature algorithms.
 public enum SignatureAlgorithm: Hashable, Sendable, CaseIterable {
-    /// Ed25519 (RFC 8032): signatures of 64 bytes.
+    /// Ed25519 (RFC 8032), with signatures of 64 bytes.
     case ed25519
-    /// ECDSA on the curve P-256 with SHA-256: signatures in DER.
+    /// ECDSA on the curve P-256 with SHA-256, with signatures in DER.
     case p256
 }
 
-/// A private key that signs.
+/// A private key that signs data.
 public struct SigningKey: Sendable {
     private enum Key {
         case ed25519(Curve25519.Signing.PrivateKey)
@@ -24,9 +24,9 @@ public struct SigningKey: Sendable {
 
     private let key: Key
 
-    /// Makes a new key.
+    /// Generates a key.
     ///
-    /// - Parameter algorithm: What to sign with.
+    /// - Parameter algorithm: The signature algorithm.
     public init(_ algorithm: SignatureAlgorithm = .ed25519) {
         switch algorithm {
         case .ed25519: key = .ed25519(Curve25519.Signing.PrivateKey())
@@ -34,12 +34,12 @@ public struct SigningKey: Sendable {
         }
     }
 
-    /// Reads a key from its 32 bytes.
+    /// Creates a key from its 32 bytes.
     ///
     /// - Parameters:
-    ///   - rawRepresentation: What ``cleartextRawRepresentation()`` returned.
-    ///   - algorithm: What the key signs with.
-    /// - Throws: `invalidKey` if the bytes are no such key.
+    ///   - rawRepresentation: The result of ``cleartextRawRepresentation()``.
+    ///   - algorithm: The signature algorithm of the key.
+    /// - Throws: `invalidKey` if the bytes are not such a key.
     public init(
         rawRepresentation: Data,
         _ algorithm: SignatureAlgorithm
@@ -54,9 +54,7 @@ public struct SigningKey: Sendable {
         }
     }
 
-    /// The key's 32 bytes: whoever has them can sign.
-    ///
-    /// - Returns: The bytes.
+    /// Returns the key's 32 bytes: anyone who has them can sign.
     public func cleartextRawRepresentation() -> Data {
         switch key {
         case .ed25519(let key): key.rawRepresentation
@@ -64,13 +62,13 @@ public struct SigningKey: Sendable {
         }
     }
 
-    /// Reads a key from PEM: PKCS#8, not encrypted, or SEC 1 for P-256.
+    /// Reads a key from unencrypted PEM: PKCS#8, or SEC 1 for P-256.
     ///
-    /// Of Ed25519 it is the version of RFC 8410, section 7, that OpenSSL writes: the private key
-    /// alone, without its public half and attributes.
+    /// An Ed25519 key has the form of RFC 8410, section 7, that OpenSSL writes: the private key alone, without its
+    /// public half and attributes.
     ///
-    /// - Parameter pemRepresentation: The text.
-    /// - Throws: `invalidKey` if it is no private key of one of the algorithms.
+    /// - Parameter pemRepresentation: The PEM text.
+    /// - Throws: `invalidKey` if the text is not a private key of one of the algorithms.
     public init(pemRepresentation: String) throws(SecurityError) {
         if let bytes = Ed25519PEM.rawKey(in: pemRepresentation),
             let found = try? Curve25519.Signing.PrivateKey(rawRepresentation: bytes)
@@ -83,7 +81,7 @@ public struct SigningKey: Sendable {
         }
     }
 
-    /// What the key signs with.
+    /// The signature algorithm of the key.
     public var algorithm: SignatureAlgorithm {
         switch key {
         case .ed25519: .ed25519
@@ -91,9 +89,7 @@ public struct SigningKey: Sendable {
         }
     }
 
-    /// The key as PEM (PKCS#8), not encrypted: whoever has the text can sign.
-    ///
-    /// - Returns: The text.
+    /// Returns the key as PEM (PKCS#8), not encrypted: anyone with the text can sign.
     public func cleartextPEM() -> String {
         switch key {
         case .ed25519(let key): Ed25519PEM.text(of: key.rawRepresentation)
@@ -101,7 +97,7 @@ public struct SigningKey: Sendable {
         }
     }
 
-    /// The key that verifies what this one signs.
+    /// The key that verifies this key's signatures.
     public var publicKey: VerificationKey {
         switch key {
         case .ed25519(let key): VerificationKey(key.publicKey)
@@ -111,9 +107,9 @@ public struct SigningKey: Sendable {
 
     /// Signs data.
     ///
-    /// - Parameter data: What to sign.
-    /// - Returns: 64 bytes with Ed25519; with P-256 about 71, in DER.
-    /// - Throws: `encryptionFailed` if the library refuses to sign.
+    /// - Parameter data: The data to sign.
+    /// - Returns: 64 bytes with Ed25519, or about 71 bytes of DER with P-256.
+    /// - Throws: `encryptionFailed` if the library fails to sign.
     public func signature(for data: Data) throws(SecurityError) -> Data {
         do {
             switch key {
@@ -143,13 +139,12 @@ public struct VerificationKey: Sendable {
     init(_ key: Curve25519.Signing.PublicKey) { self.key = .ed25519(key) }
     init(_ key: P256.Signing.PublicKey) { self.key = .p256(key) }
 
-    /// Reads a key from its bytes.
+    /// Creates a key from its bytes.
     ///
     /// - Parameters:
-    ///   - rawRepresentation: 32 bytes for Ed25519; for P-256 the 65 of a point that is not
-    ///     compressed (X9.63).
-    ///   - algorithm: What the key verifies.
-    /// - Throws: `invalidKey` if the bytes are no such key.
+    ///   - rawRepresentation: 32 bytes for Ed25519, or the 65 bytes of an uncompressed point (X9.63) for P-256.
+    ///   - algorithm: The signature algorithm of the key.
+    /// - Throws: `invalidKey` if the bytes are not such a key.
     public init(
         rawRepresentation: Data,
         _ algorithm: SignatureAlgorithm
@@ -164,7 +159,7 @@ public struct VerificationKey: Sendable {
         }
     }
 
-    /// The key's bytes; nothing in them is secret.
+    /// The key's bytes, which contain nothing secret.
     public var rawRepresentation: Data {
         switch key {
         case .ed25519(let key): key.rawRepresentation
@@ -172,12 +167,12 @@ public struct VerificationKey: Sendable {
         }
     }
 
-    /// Whether the owner of the private key has signed the data.
+    /// Returns whether the owner of the private key signed the data.
     ///
     /// - Parameters:
-    ///   - signature: What ``SigningKey/signature(for:)`` returned.
-    ///   - data: What was signed.
-    /// - Returns: False also for bytes that are no signature.
+    ///   - signature: The result of ``SigningKey/signature(for:)``.
+    ///   - data: The signed data.
+    /// - Returns: False as well for bytes that are not a signature.
     public func isValid(_ signature: Data, for data: Data) -> Bool {
         switch key {
         case .ed25519(let key):

@@ -2,7 +2,7 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Keys that are opened at the first use, also by a call that cannot wait as a task does.
+/// Keys that are opened on first use, including by synchronous calls.
 final class KeyOpening: Sendable {
     private let open: @Sendable () async throws(SecurityError) -> KeyRing
     private let executor = OpeningExecutor()
@@ -18,10 +18,9 @@ final class KeyOpening: Sendable {
         _ = keep(try await open())
     }
 
-    /// The keys, for which the thread waits if they are not open.
+    /// Returns the keys, blocking the thread until they are open.
     ///
-    /// They are opened on a thread of their own: the callers may hold all threads of Swift's tasks,
-    /// each of them waiting here.
+    /// They are opened on a thread of their own, because blocked callers may hold all threads of the cooperative pool.
     func ring() throws(SecurityError) -> KeyRing {
         if let ring = opened.withLock({ $0 }) { return ring }
         let result = OpeningResult()
@@ -35,7 +34,7 @@ final class KeyOpening: Sendable {
         return keep(try result.wait())
     }
 
-    /// Keeps what was opened, unless another call was faster: its keys are used then.
+    /// Keeps the opened keys, unless a concurrent call was faster: returns the keys of that call then.
     private func keep(_ ring: KeyRing) -> KeyRing {
         opened.withLock { opened in
             let kept = opened ?? ring
@@ -45,7 +44,7 @@ final class KeyOpening: Sendable {
     }
 }
 
-/// The result of an opening, for a thread that waits for it.
+/// The result of opening the keys, for a thread that blocks until it is available.
 private final class OpeningResult: Sendable {
     private let done = DispatchSemaphore(value: 0)
     private let result = Mutex<Result<KeyRing, SecurityError>?>(nil)
@@ -64,7 +63,7 @@ private final class OpeningResult: Sendable {
     }
 }
 
-/// The thread on which keys are opened while a call waits for them.
+/// The thread on which keys are opened while a synchronous call waits.
 private final class OpeningExecutor: TaskExecutor {
     private let queue = DispatchQueue(label: "keel.security.opening")
 

@@ -8,10 +8,10 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Encryption at rest for storage, caches and journals: `sealing: keyRing` in their configuration.
+/// Encryption at rest for storage, caches and journals: pass the ring as `sealing` in their configuration.
 ///
-/// The context is the associated data. Fingerprints are made with a key that only fingerprints
-/// use, and that every rotation hands on: they are the same before and after.
+/// The context is the associated data. Fingerprints use a dedicated key that survives every rotation, so they do not
+/// change with it.
 extension KeyRing: ByteSealing {
     public func seal(_ plain: [UInt8], context: [UInt8]) throws -> [UInt8] {
         [UInt8](try encrypt(plain, associatedData: context))
@@ -23,7 +23,7 @@ extension KeyRing: ByteSealing {
 
     public func fingerprint(_ plain: [UInt8], context: [UInt8]) throws -> [UInt8] {
         var code = HMAC<SHA256>(key: fingerprintKey)
-        // With its length in front, no byte can move from the context to the value.
+        // The length prefix keeps the boundary between context and value unambiguous.
         withUnsafeBytes(of: UInt64(context.count).littleEndian) { code.update(data: $0) }
         code.update(data: context)
         code.update(data: plain)

@@ -5,32 +5,32 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// How far the move of data from older keys to the primary one has come.
+/// The progress of moving data from older keys to the primary key.
 public struct ReencryptionReport: Hashable, Sendable {
-    /// How many items the primary key had encrypted already.
+    /// The number of items that the primary key had already encrypted.
     public internal(set) var current = 0
-    /// How many items were encrypted anew, by the id of the key that they had.
+    /// The number of reencrypted items, by the id of their former key.
     public internal(set) var moved: [UInt32: Int] = [:]
-    /// How many items no enabled key opens; they are left as they are.
+    /// The number of items that no enabled key decrypts; they are left unchanged.
     public internal(set) var unreadable = 0
 
-    /// Begins a report.
+    /// Creates an empty report.
     public init() {}
 }
 
 extension KeyRing {
-    /// Encrypts data with the primary key, if another key has encrypted it.
+    /// Encrypts data with the primary key if it was encrypted with another one.
     ///
-    /// Call it for each item after a rotation, and write what it returns in place of the item. When
-    /// a whole pass has moved nothing and found nothing unreadable, the older keys can be disabled.
+    /// Call this method for each item after a rotation, and replace the item with the result. When a whole pass has
+    /// moved nothing and found nothing unreadable, the older keys can be disabled.
     ///
     /// - Parameters:
-    ///   - data: What ``encrypt(_:associatedData:)`` returned.
-    ///   - associatedData: The bytes that were given then.
-    ///   - report: Counts the item.
-    /// - Returns: The new form; nil if the item can stay as it is.
-    /// - Throws: `decryptionFailed` for an item that no key opens, which is counted too, and the
-    ///   errors of ``encrypt(_:associatedData:)``.
+    ///   - data: The result of ``encrypt(_:associatedData:)``.
+    ///   - associatedData: The associated data passed to that call.
+    ///   - report: The report that counts the item.
+    /// - Returns: The new ciphertext, or nil if the item is current.
+    /// - Throws: `decryptionFailed` for an item that no key decrypts, which is counted too, and the errors of
+    ///   ``encrypt(_:associatedData:)``.
     public func reencrypt(
         _ data: Data,
         associatedData: some DataProtocol,

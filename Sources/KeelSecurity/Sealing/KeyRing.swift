@@ -8,42 +8,38 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A keyset in use: encrypts, decrypts, counts, and rotates before a key was used too often.
+/// A keyset in use, which counts messages and rotates a key before it is used too often.
 ///
-/// Several tasks may use one ring. A ring that can save its keyset does what the keys' dates ask
-/// for, and adds a new primary key when the present one has encrypted ``Configuration/limit``
-/// messages. A ring that cannot save refuses to encrypt then: data encrypted with a key that nobody
-/// kept is lost.
+/// A ring may be shared between tasks. A ring that can save its keyset applies the keys' dates and adds a new primary
+/// key when the current one has encrypted ``Configuration/limit`` messages. A ring that cannot save refuses to encrypt
+/// at that point, because data encrypted with an unsaved key would be lost.
 ///
-/// The count is kept in the keyset, ahead of what happened: after a crash it is too high, never too
-/// low. The rings of one ``KeysetFile`` count together, in any number of processes. A ring without a
-/// file counts what it encrypts itself, from where its keyset stands: keep ``keyset`` when the limit
-/// is to hold beyond the process.
+/// The count is stored in the keyset ahead of use: after a crash it is too high, never too low. The rings of one
+/// ``KeysetFile`` share their count across any number of processes. A ring without a file counts only its own messages,
+/// starting from its keyset's count: save ``keyset`` if the limit must hold across launches.
 public final class KeyRing: Sendable {
-    /// How a ring counts and saves.
+    /// How a ring counts messages and saves its keyset.
     public struct Configuration: Sendable {
-        /// After how many messages a key is replaced.
+        /// The number of messages after which a key is replaced.
         ///
-        /// With random nonces of 96 bits a key may encrypt 2³² messages (NIST SP 800-38D); the
-        /// usual value is half of that.
+        /// With random nonces of 96 bits a key may encrypt 2³² messages (NIST SP 800-38D); the default is half of that.
         public var limit: UInt64 = 1 << 31
-        /// How many messages are counted ahead with each saving, at most.
+        /// The maximum number of messages that are counted ahead with each save.
         ///
-        /// The first saving is for 16 and each next one for twice as many, so that a program that
-        /// encrypts little does not use up the limit.
+        /// The first save reserves 16 messages and each following one twice as many, so that a program that encrypts
+        /// little does not use up the limit.
         public var reservation: UInt64 = 1 << 20
-        /// Keeps the keyset; nil if the ring is to add and destroy no keys.
+        /// Saves the keyset; nil if the ring must not add or destroy keys.
         ///
-        /// Dates are looked at when something is encrypted; which key encrypts then follows them
-        /// in any case.
+        /// The closure runs while other callers wait to encrypt. It must have stored the keyset when it returns, and
+        /// must not call the ring.
         ///
-        /// It is called while others wait to encrypt, must have stored the keyset when it returns,
-        /// and must not call the ring.
+        /// Dates are checked on encryption, and decide which key encrypts even if this is nil.
         public var save: (@Sendable (Keyset) throws -> Void)?
         /// The clock.
         public var now: @Sendable () -> Date = { Date.now }
 
-        /// The usual values.
+        /// Creates the default configuration.
         public init() {}
     }
 
@@ -51,7 +47,7 @@ public final class KeyRing: Sendable {
     private let follower: KeysetFollower?
     private let state: Mutex<KeyRingState>
 
-    /// Begins to use a keyset.
+    /// Creates a ring with a keyset.
     ///
     /// - Parameters:
     ///   - keyset: The keys.
@@ -66,26 +62,26 @@ public final class KeyRing: Sendable {
         state = Mutex(KeyRingState(keyset, reservation: configuration.reservation))
     }
 
-    /// The keyset as it is now, with what others have written to its file.
+    /// The current keyset, including changes that others have written to its file.
     public var keyset: Keyset { current(\.keyset) }
 
-    /// Uses another keyset from now on, one that was rotated for example.
+    /// Replaces the keyset, for example with a rotated one.
     ///
-    /// Where both have a key, the higher count holds. The ring of a ``KeysetFile`` follows its file,
-    /// so change that instead; call this with what ``KeysetFile/load()`` returns to accept a file
-    /// that another keyset was put into.
+    /// For keys in both keysets, the higher count applies. The ring of a ``KeysetFile`` follows its file, so change the
+    /// file instead; pass the result of ``KeysetFile/load()`` to accept a file whose keyset was replaced by an
+    /// unrelated one.
     ///
-    /// - Parameter keyset: The keyset; what it lacks cannot be decrypted any more.
+    /// - Parameter keyset: The new keyset. Data encrypted with keys that it lacks can no longer be decrypted.
     public func replace(with keyset: Keyset) {
         state.withLock { $0.take(keyset) }
     }
 
     /// Asks the sources of the ring's ``KeysetFile`` for their keys again, and reads the file.
     ///
-    /// Needed when the file was encrypted under a key-encryption key that its sources did not have
-    /// when the ring began. Without a file it does nothing.
+    /// This is needed when the file was encrypted under a key-encryption key that its sources did not have when the
+    /// ring was created. It does nothing without a file.
     ///
-    /// - Throws: What ``KeysetFile/load()`` throws; the ring is then as it was.
+    /// - Throws: The errors of ``KeysetFile/load()``; the ring is then unchanged.
     public func refresh() async throws(SecurityError) {
         guard let follower else { return }
         try await follower.refresh()
@@ -95,11 +91,11 @@ public final class KeyRing: Sendable {
         }
     }
 
-    /// Encrypts data with the primary key, and authenticates it.
+    /// Encrypts and authenticates data with the primary key.
     ///
     /// - Parameters:
-    ///   - data: What to encrypt.
-    ///   - associatedData: What the result belongs to; decryption needs the same bytes.
+    ///   - data: The plaintext.
+    ///   - associatedData: The context that the ciphertext is bound to; decryption needs the same bytes.
     /// - Returns: `prefix ‖ nonce ‖ ciphertext ‖ tag`.
     /// - Throws: `keyNotFound`, `usageLimitReached`, `keyStoreFailed` or `encryptionFailed`.
     public func encrypt(
@@ -109,12 +105,12 @@ public final class KeyRing: Sendable {
         try nextKey().seal(data, associatedData)
     }
 
-    /// Decrypts what was encrypted with any enabled key.
+    /// Decrypts data that was encrypted with any enabled key.
     ///
     /// - Parameters:
-    ///   - data: What ``encrypt(_:associatedData:)`` returned.
-    ///   - associatedData: The bytes that were given then.
-    /// - Returns: What was encrypted.
+    ///   - data: The result of ``encrypt(_:associatedData:)``.
+    ///   - associatedData: The associated data passed to that call.
+    /// - Returns: The plaintext.
     /// - Throws: `decryptionFailed` for anything else.
     public func decrypt(
         _ data: Data,
@@ -123,7 +119,7 @@ public final class KeyRing: Sendable {
         try opened(data, associatedData).plain
     }
 
-    /// What was encrypted, and the id of the key that it was encrypted with.
+    /// Returns the plaintext and the id of the key that encrypted it.
     func opened(
         _ data: Data,
         _ associatedData: some DataProtocol
@@ -142,7 +138,7 @@ public final class KeyRing: Sendable {
 
     // MARK: The key that encrypts
 
-    /// The primary key, after one more message was counted for it.
+    /// Counts one message and returns the primary key.
     private func nextKey() throws(SecurityError) -> SealingKey {
         let isStale = follower?.isCurrent == false
         return try state.withLock { state throws(SecurityError) in
@@ -157,7 +153,7 @@ public final class KeyRing: Sendable {
         }
     }
 
-    /// The primary key, for what needs no count: streams, and public keys.
+    /// Returns the primary key for uses that are not counted: streams and public keys.
     func primaryKey() throws(SecurityError) -> KeysetKey {
         let isStale = follower?.isCurrent == false
         return try state.withLock { state throws(SecurityError) in
@@ -172,7 +168,7 @@ public final class KeyRing: Sendable {
         guard state.hasDates else { return }
         let now = configuration.now()
         if state.isDue(at: now, destroying: keeps) {
-            // What nobody keeps must not be given up: it would be back with the next program.
+            // Destroying a key without saving would not last: the next launch would have it again.
             let keeps = keeps
             try change(&state) { keyset in _ = keyset.advance(to: now, destroying: keeps) }
         }
@@ -181,12 +177,12 @@ public final class KeyRing: Sendable {
         }
     }
 
-    /// Counts messages ahead, and rotates where the key has encrypted as much as it may.
+    /// Counts messages ahead, and rotates a key that has reached its limit.
     private func reserve(_ state: inout KeyRingState) throws(SecurityError) {
         let wish = state.wish(upTo: configuration.reservation)
         var count: UInt64 = 0
         try change(&state) { keyset throws(SecurityError) in
-            // The file may have been written since it was looked at.
+            // The file may have changed since it was last checked.
             _ = keyset.advance(to: configuration.now(), destroying: keeps)
             if keyset.primary.usage >= configuration.limit {
                 guard keeps else {
@@ -207,10 +203,10 @@ public final class KeyRing: Sendable {
 
     // MARK: The place where the keyset is kept
 
-    /// Whether somebody keeps the changes of this ring.
+    /// Whether changes of this ring are saved.
     private var keeps: Bool { follower != nil || configuration.save != nil }
 
-    /// A part of the state, after a look at the file.
+    /// Returns a part of the state after checking the file for changes.
     private func current<Value>(_ part: (KeyRingState) -> Value) -> Value {
         let isStale = follower?.isCurrent == false
         return state.withLock { state in
@@ -219,8 +215,7 @@ public final class KeyRing: Sendable {
         }
     }
 
-    /// Takes over what others have written; where that is not possible, the next reservation says
-    /// why.
+    /// Takes over changes of the file; on failure, the next reservation reports the reason.
     private func follow(_ state: inout KeyRingState) {
         guard let follower, !follower.isCurrent else { return }
         let primary = state.keyset.primaryID

@@ -7,27 +7,27 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// A ring's view of its keyset, with the messages it may encrypt before it reads the file again.
+/// A ring's view of its keyset, with the number of messages it may encrypt before it must reserve more.
 struct KeyRingState {
-    /// How many messages the first reservation is for; the later ones double.
+    /// The number of messages in the first reservation; each later one doubles.
     ///
-    /// Reserved messages that a process never encrypts still count towards the key's limit. With
-    /// this few, a program that runs each minute to encrypt one message uses a key for centuries.
+    /// Reserved messages count towards the key's limit even if they are never encrypted. With this few, a program that
+    /// runs each minute to encrypt one message uses a key for centuries.
     private static let firstReservation: UInt64 = 16
 
     private(set) var keyset: Keyset
-    /// The enabled keys, at hand for each message.
+    /// The enabled keys, prepared for each message.
     ///
-    /// Those without a prefix come last, and have to be tried. A prefix is only a hint: bytes of a
-    /// key without one may begin in the same way.
+    /// Keys without a prefix come last and have to be tried. A prefix is only a hint: the output of a key without a
+    /// prefix may begin with the same bytes.
     private(set) var keys: [SealingKey]
     private(set) var primary: SealingKey?
     private(set) var fingerprint: SymmetricKey
-    /// Whether time changes anything.
+    /// Whether any key has a date that can cause a change.
     private(set) var hasDates: Bool
-    /// How many messages are reserved for the primary key, and not used.
+    /// The number of messages reserved for the primary key and not yet used.
     private(set) var left: UInt64 = 0
-    /// Whether the file of the keyset has to be read before anything is encrypted.
+    /// Whether the keyset's file must be read before the next encryption.
     private(set) var isInDoubt = false
     private var reservation: UInt64
 
@@ -40,7 +40,7 @@ struct KeyRingState {
         use(keyset)
     }
 
-    /// Uses another state of the keyset; what is reserved stays good for the same primary key.
+    /// Adopts another state of the keyset, keeping the reservation if the primary key is the same.
     mutating func take(_ next: Keyset) {
         var next = next
         if next.primaryID != keyset.primaryID { left = 0 }
@@ -60,17 +60,17 @@ struct KeyRingState {
         }
     }
 
-    /// Whether the dates ask for a change.
+    /// Returns whether the dates require a change.
     func isDue(at now: Date, destroying: Bool) -> Bool {
         guard hasDates else { return false }
         var next = keyset
         return next.advance(to: now, destroying: destroying)
     }
 
-    /// How many messages to reserve next.
+    /// Returns the number of messages to reserve next.
     func wish(upTo most: UInt64) -> UInt64 { max(1, min(reservation, most)) }
 
-    /// Notes a reservation; the next one is for twice as many.
+    /// Records a reservation; the next one is for twice as many messages.
     mutating func reserved(_ count: UInt64) {
         left = count
         let (double, isTooLarge) = reservation.multipliedReportingOverflow(by: 2)
@@ -79,7 +79,7 @@ struct KeyRingState {
 
     mutating func useOne() { left -= 1 }
 
-    /// Gives up what is reserved: nothing is encrypted before the file was read.
+    /// Gives up the reservation, so that nothing is encrypted before the file is read.
     mutating func doubt() {
         left = 0
         isInDoubt = true
@@ -87,7 +87,7 @@ struct KeyRingState {
 }
 
 extension Keyset {
-    /// Raises the counts of the keys to what another state of the keyset knows of.
+    /// Raises each key's count to that of the same key in another state of the keyset.
     mutating func adoptUsage(of other: Keyset) {
         for index in keys.indices {
             guard let known = other.key(keys[index].id) else { continue }

@@ -8,22 +8,21 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// A key of a keyset at work: what encrypting and decrypting needs of it, and nothing else.
+/// The parts of an enabled key that encryption and decryption need.
 ///
-/// An object, because a ``KeysetKey`` is copied part by part, which takes a tenth of the time of a
-/// short message.
+/// This is a class because copying a ``KeysetKey`` member by member takes a tenth of the time of a short message.
 final class SealingKey: Sendable {
-    /// Nonce and tag, which each cipher here adds.
+    /// The size of the nonce and the tag, the same for each cipher here.
     private static let overhead = 12 + 16
 
     let id: UInt32
     let prefix: KeysetKey.Prefix
-    /// What stands before each result, as a number of five bytes; of no meaning without a prefix.
+    /// The prefix of each ciphertext as a five-byte number; unused by keys without a prefix.
     private let mark: UInt64
     private let cipher: KeyAlgorithm.Cipher
     private let material: SymmetricKey
 
-    /// Takes the key to work; nil if it is not enabled.
+    /// Creates a sealing key, or returns nil if the key is not enabled.
     init?(_ key: KeysetKey) {
         guard let material = key.material, key.status == .enabled else { return nil }
         id = key.id
@@ -33,7 +32,7 @@ final class SealingKey: Sendable {
         self.material = material
     }
 
-    /// The first five bytes of some data as a number, nil where there are fewer.
+    /// Returns the first five bytes as a number, or nil if there are fewer.
     static func start(of data: Data) -> UInt64? {
         guard data.count >= 5 else { return nil }
         return data.withUnsafeBytes { bytes in
@@ -77,11 +76,11 @@ final class SealingKey: Sendable {
         }
     }
 
-    /// Moves what is there up, in the memory that it has where that can grow: ciphers work at
-    /// gigabytes a second, and a second buffer of fresh memory costs more than they do.
+    /// Inserts the prefix within the existing buffer if it can grow: ciphers process gigabytes per second, and a second
+    /// freshly allocated buffer costs more than they do.
     private func insertPrefix(into sealed: inout Data) {
         guard prefix != .raw else { return }
-        // Big-endian in memory, behind three bytes that are left out.
+        // The big-endian number has five significant bytes behind three that are skipped.
         withUnsafeBytes(of: mark.bigEndian) { bytes in
             guard let first = bytes.baseAddress else { return }
             let start = sealed.startIndex
@@ -89,13 +88,13 @@ final class SealingKey: Sendable {
         }
     }
 
-    /// Opens what was sealed with this key.
+    /// Decrypts data that was sealed with this key.
     ///
     /// - Parameters:
-    ///   - sealed: The bytes.
-    ///   - start: What ``start(of:)`` says of them.
-    ///   - associatedData: What they belong to.
-    /// - Returns: What was sealed; nil for anything else, whatever the reason.
+    ///   - sealed: The ciphertext.
+    ///   - start: The result of ``start(of:)`` for it.
+    ///   - associatedData: The associated data it is bound to.
+    /// - Returns: The plaintext, or nil for anything else, whatever the reason.
     func open(_ sealed: Data, _ start: UInt64?, _ associatedData: some DataProtocol) -> Data? {
         let prefixCount = prefix == .raw ? 0 : 5
         guard sealed.count >= prefixCount + Self.overhead, prefix == .raw || start == mark else {

@@ -5,12 +5,12 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Reads any part of an encrypted stream, without what stands before it.
+/// Random access to the plaintext of an encrypted stream.
 ///
-/// A read fetches and authenticates the segments that hold the part, and nothing else. The last
-/// segment is looked at when the stream is opened, so that one that was cut off is refused there.
+/// A read fetches and authenticates only the segments that hold the requested range. Opening checks the last segment,
+/// so a truncated stream is refused at that point.
 public struct SeekableDecryption: Sendable {
-    /// How many bytes were encrypted.
+    /// The size of the plaintext in bytes.
     public let count: Int
 
     private let cipher: SegmentCipher
@@ -42,12 +42,12 @@ public struct SeekableDecryption: Sendable {
         throw StreamingEncryption.refusal
     }
 
-    /// Returns a part of what was encrypted.
+    /// Returns a range of the plaintext.
     ///
-    /// - Parameter range: Which bytes, within `0..<count`.
+    /// - Parameter range: The range, within `0..<count`.
     /// - Returns: The bytes.
-    /// - Throws: `invalidArgument` for a range that goes beyond the end, `streamFailed` if the
-    ///   bytes cannot be fetched, `decryptionFailed` if they were changed.
+    /// - Throws: `invalidArgument` for a range beyond the end, `streamFailed` if the bytes cannot be fetched, or
+    ///   `decryptionFailed` if they were changed.
     public func read(_ range: Range<Int>) throws(SecurityError) -> Data {
         guard range.lowerBound >= 0, range.upperBound <= count else {
             throw SecurityError(.invalidArgument, "the range goes beyond the \(count) bytes")

@@ -7,18 +7,17 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Seals and opens the segments of one stream.
+/// The cipher of the segments of one stream.
 ///
-/// Each stream has a key of its own, derived from its salt and from what it belongs to. The nonce
-/// of a segment has its number and whether it is the last: segments cannot be moved, left out or
-/// cut off.
+/// Each stream has its own key, derived from its salt and its associated data. The nonce of a segment includes its
+/// number and whether it is the last, so segments cannot be moved, omitted or truncated.
 struct SegmentCipher: Sendable {
     let layout: SegmentLayout
     let header: Data
     private let key: SymmetricKey
     private let noncePrefix: Data
 
-    /// Begins a new stream.
+    /// Creates the cipher of a new stream.
     init(_ key: KeysetKey, associatedData: Data) throws(SecurityError) {
         guard let layout = SegmentLayout(key.algorithm) else {
             throw SecurityError(.invalidArgument, "key \(key.id) is not for streams")
@@ -31,7 +30,7 @@ struct SegmentCipher: Sendable {
         self = cipher
     }
 
-    /// Reads a stream's header; nil if it is none of this key's kind.
+    /// Creates the cipher of a stream from its header, or returns nil if the header does not fit the key.
     init?(_ key: KeysetKey, header bytes: Data, associatedData: Data) {
         guard let layout = SegmentLayout(key.algorithm), let material = key.material,
             key.status == .enabled, bytes.count >= layout.headerCount,

@@ -1,14 +1,13 @@
 #if Crypto
-/// Where the segments of an encrypted stream are, in Tink's AES-GCM-HKDF format.
+/// The positions of the segments in an encrypted stream, in Tink's AES-GCM-HKDF format.
 ///
-/// The stream begins with a header: its length, a salt as long as the derived key, and seven bytes
-/// of the nonces. The first segment is shorter by the header, so that segments of the encrypted
-/// stream begin at multiples of their size.
+/// The stream begins with a header: its length, a salt as long as the derived key, and seven bytes of the nonces. The
+/// first segment is shorter by the header, so segments begin at multiples of the segment size.
 struct SegmentLayout: Hashable, Sendable {
     static let tagCount = 16
     static let noncePrefixCount = 7
 
-    /// The size of an encrypted segment, its tag included.
+    /// The size of an encrypted segment, including its tag.
     let segment: Int
     let saltCount: Int
 
@@ -20,39 +19,39 @@ struct SegmentLayout: Hashable, Sendable {
 
     var headerCount: Int { 1 + saltCount + Self.noncePrefixCount }
 
-    /// How much a segment holds.
+    /// The plaintext capacity of a segment.
     var plainSegment: Int { segment - Self.tagCount }
 
-    /// How much segment number `index` holds, unless it is the last.
+    /// Returns the plaintext capacity of a segment.
     func plainCount(of index: Int) -> Int {
         index == 0 ? plainSegment - headerCount : plainSegment
     }
 
-    /// Where in the plain bytes a segment begins.
+    /// Returns the plaintext offset at which a segment begins.
     func plainStart(of index: Int) -> Int {
         index == 0 ? 0 : index * plainSegment - headerCount
     }
 
-    /// The segment that holds a plain byte.
+    /// Returns the index of the segment that holds a plaintext byte.
     func segment(holding position: Int) -> Int { (position + headerCount) / plainSegment }
 
-    /// How many segments an encrypted stream of `size` bytes has.
+    /// Returns the number of segments in an encrypted stream of `size` bytes.
     func segmentCount(size: Int) -> Int { max(1, (size + segment - 1) / segment) }
 
-    /// Where in an encrypted stream of `size` bytes a segment is.
+    /// Returns the byte range of a segment in an encrypted stream of `size` bytes.
     func place(of index: Int, size: Int) -> Range<Int> {
         let start = index * segment + (index == 0 ? headerCount : 0)
         return start..<max(start, min((index + 1) * segment, size))
     }
 
-    /// How many bytes the encrypted stream of `count` plain bytes has.
+    /// Returns the size of the encrypted stream for `count` plaintext bytes.
     func encryptedCount(of count: Int) -> Int {
         let inLater = max(0, count - plainCount(of: 0))
         let segments = 1 + (inLater + plainSegment - 1) / plainSegment
         return headerCount + count + segments * Self.tagCount
     }
 
-    /// How many plain bytes it has; nil if no stream has this size.
+    /// Returns the plaintext size of an encrypted stream of `size` bytes, or nil if no stream has this size.
     func plainCount(size: Int) -> Int? {
         let count = segmentCount(size: size)
         let last = size - (count - 1) * segment - (count == 1 ? headerCount : 0)

@@ -5,13 +5,13 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Decrypts one stream that is given in pieces; keeps about one segment of it.
+/// A decryptor for one stream that arrives in pieces, which buffers about one segment.
 ///
-/// Every byte that it returns has been authenticated. That the stream is whole is known only when
-/// ``finish()`` has returned: act on the result after that, and give it up when a call throws.
+/// Every returned byte is authenticated. The stream is known to be complete only when ``finish()`` returns: use the
+/// result after that, and discard it if a call throws.
 public struct StreamDecryptor: Sendable {
     private enum Phase {
-        /// The keys that the stream may have been made with.
+        /// Holds the keys that may have encrypted the stream.
         case beginning([KeysetKey])
         case reading(SegmentCipher)
         case ended
@@ -20,7 +20,7 @@ public struct StreamDecryptor: Sendable {
 
     private var phase: Phase
     private let associatedData: Data
-    /// What came in and is not decrypted; `start` is where that begins.
+    /// The input that is not yet decrypted, from `start` on.
     private var waiting = Data()
     private var start = 0
     private var index = 0
@@ -30,20 +30,20 @@ public struct StreamDecryptor: Sendable {
         self.associatedData = associatedData
     }
 
-    /// Takes the next piece of the encrypted stream.
+    /// Decrypts the next piece of the encrypted stream.
     ///
-    /// - Parameter piece: Bytes, of any number.
-    /// - Returns: The next plain bytes, often none.
+    /// - Parameter piece: The next bytes, in any number.
+    /// - Returns: The next plaintext bytes, often none.
     /// - Throws: `decryptionFailed`; the stream cannot be continued then.
     public mutating func update(_ piece: Data) throws(SecurityError) -> Data {
         waiting.append(piece)
         return try plain(isEnd: false)
     }
 
-    /// Ends the stream, and makes sure that nothing of it is missing.
+    /// Ends the stream and verifies that it is complete.
     ///
-    /// - Returns: The last plain bytes.
-    /// - Throws: `decryptionFailed` if the stream is cut off or damaged.
+    /// - Returns: The last plaintext bytes.
+    /// - Throws: `decryptionFailed` if the stream is truncated or damaged.
     public mutating func finish() throws(SecurityError) -> Data {
         let output = try plain(isEnd: true)
         phase = .ended
@@ -60,7 +60,7 @@ public struct StreamDecryptor: Sendable {
         case .reading(let cipher):
             return try segments(cipher, isEnd: isEnd)
         case .beginning(let keys):
-            // The first segment tells the key; the longest that it can be has to be there.
+            // The first segment identifies the key, so wait until the longest possible one has arrived.
             let layouts = keys.compactMap { SegmentLayout($0.algorithm) }
             guard isEnd || waiting.count > layouts.map(\.segment).max() ?? 0 else { return Data() }
             for key in keys {
@@ -91,7 +91,7 @@ public struct StreamDecryptor: Sendable {
         isEnd: Bool
     ) throws(SecurityError) -> Data {
         var output = Data()
-        // As with encryption: a segment is the last one if nothing follows.
+        // As in encryption, a segment is the last one if nothing follows it.
         while true {
             let size = cipher.layout.segment - (index == 0 ? cipher.layout.headerCount : 0)
             let available = waiting.count - start

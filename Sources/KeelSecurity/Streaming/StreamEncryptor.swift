@@ -7,12 +7,12 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Encrypts one stream that is given in pieces; keeps less than one segment of it.
+/// An encryptor for one stream that arrives in pieces, which buffers less than one segment.
 ///
-/// Write what each call returns, in order. A stream without ``finish()`` is refused by its reader.
+/// Write the result of each call, in order. Decryption refuses a stream that was not ended with ``finish()``.
 ///
-/// It is an object and no value, because a copy would encrypt other bytes with the nonces of the
-/// original, which gives both away. After an error it takes nothing more: begin the stream anew.
+/// This is a class because a copy would reuse the original's nonces for other bytes, which reveals both plaintexts.
+/// After an error, every call fails: start a new stream.
 public final class StreamEncryptor: Sendable {
     private struct State {
         var waiting = Data()
@@ -25,9 +25,9 @@ public final class StreamEncryptor: Sendable {
 
     init(_ cipher: SegmentCipher) { self.cipher = cipher }
 
-    /// Takes the next piece.
+    /// Encrypts the next piece.
     ///
-    /// - Parameter piece: Bytes, of any number.
+    /// - Parameter piece: The next bytes, in any number.
     /// - Returns: The next bytes of the encrypted stream, often none.
     /// - Throws: `encryptionFailed`, or `invalidArgument` after the end.
     public func update(_ piece: Data) throws(SecurityError) -> Data {
@@ -35,7 +35,7 @@ public final class StreamEncryptor: Sendable {
             try refuseAfterEnd(state)
             var output = Data()
             var rest = piece
-            // A segment is sealed only when more follows: the last one is sealed as the last.
+            // A full segment is sealed only when more data follows, because the last one is sealed as such.
             while !rest.isEmpty {
                 let room = cipher.layout.plainCount(of: state.index) - state.waiting.count
                 if room == 0 {

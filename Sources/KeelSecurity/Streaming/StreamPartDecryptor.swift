@@ -5,28 +5,28 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// Decrypts a part of an encrypted stream whose segments are given in pieces.
+/// A decryptor for a part of an encrypted stream that arrives in pieces.
 ///
-/// Every byte that it returns has been authenticated, and stood at this place of the stream. Where
-/// the part is not the last one, the stream may have been cut off behind it.
+/// Every returned byte is authenticated, including its position in the stream. Truncation of the stream behind the part
+/// is detected only if the part includes the last segment.
 package struct StreamPartDecryptor: Sendable {
-    /// Which bytes of the encrypted stream to give to ``update(_:)``, in order.
+    /// The range of encrypted bytes to pass to ``update(_:)``, in order.
     package let sealedRange: Range<Int>
 
     private let layout: SegmentLayout
     private let range: Range<Int>
     private let lastIndex: Int
-    /// Those of the keys that the stream may have been made with; one from the first segment on.
+    /// The ciphers that may fit the stream; only the matching one after the first segment.
     private var ciphers: [SegmentCipher]
     private var index: Int
     private var waiting = Data()
 
-    /// Begins with the ciphers of the keys that fit the stream's header.
+    /// Creates a decryptor with the ciphers that fit the stream's header.
     ///
     /// - Parameters:
-    ///   - ciphers: The ciphers, all of one layout.
-    ///   - layout: Where the segments are.
-    ///   - range: Which plain bytes; at least one.
+    ///   - ciphers: The ciphers, all with the same layout.
+    ///   - layout: The positions of the segments.
+    ///   - range: The plaintext range; not empty.
     ///   - size: The size of the encrypted stream.
     init(_ ciphers: [SegmentCipher], _ layout: SegmentLayout, range: Range<Int>, size: Int) {
         self.ciphers = ciphers
@@ -39,10 +39,10 @@ package struct StreamPartDecryptor: Sendable {
         sealedRange = first.lowerBound..<last.upperBound
     }
 
-    /// Takes the next piece of ``sealedRange``.
+    /// Decrypts the next piece of ``sealedRange``.
     ///
-    /// - Parameter piece: Bytes, of any number.
-    /// - Returns: The next plain bytes of the part, often none.
+    /// - Parameter piece: The next bytes, in any number.
+    /// - Returns: The next plaintext bytes of the part, often none.
     /// - Throws: `decryptionFailed`.
     package mutating func update(_ piece: Data) throws(SecurityError) -> Data {
         waiting.append(piece)
@@ -51,7 +51,7 @@ package struct StreamPartDecryptor: Sendable {
 
     /// Ends the part.
     ///
-    /// - Returns: The last plain bytes.
+    /// - Returns: The last plaintext bytes.
     /// - Throws: `decryptionFailed` if bytes of ``sealedRange`` are missing.
     package mutating func finish() throws(SecurityError) -> Data {
         let output = try plain(isEnd: true)
@@ -67,7 +67,7 @@ package struct StreamPartDecryptor: Sendable {
         while !rest.isEmpty {
             let size = layout.segment - (index == 0 ? layout.headerCount : 0)
             let isLast = index == lastIndex
-            // The last one is shorter than others, and told by the end of the part.
+            // The last segment may be shorter, and is complete at the end of the part.
             guard rest.count >= size || isEnd else { break }
             let sealed = rest.prefix(size)
             let segment = try open(sealed, isLast: isLast)
@@ -92,31 +92,30 @@ package struct StreamPartDecryptor: Sendable {
 }
 
 extension StreamingEncryption {
-    /// How long the beginning of an encrypted stream is that ``part(_:of:header:associatedData:)``
-    /// asks for.
+    /// The size of the header that ``part(_:of:header:associatedData:)`` needs, or nil if the enabled keys differ in
+    /// layout.
     package var headerCount: Int? { layout?.headerCount }
 
-    /// How many bytes an encrypted stream has.
+    /// Returns the size of an encrypted stream.
     ///
-    /// - Parameter count: How many bytes are encrypted.
-    /// - Returns: The size; nil where the enabled keys were of several algorithms.
+    /// - Parameter count: The size of the plaintext.
+    /// - Returns: The size, or nil if the enabled keys differ in layout.
     package func encryptedCount(of count: Int) -> Int? { layout?.encryptedCount(of: count) }
 
-    /// How many bytes were encrypted.
+    /// Returns the size of the plaintext.
     ///
     /// - Parameter size: The size of the encrypted stream.
-    /// - Returns: Their number; nil where no stream has this size, or the enabled keys are of
-    ///   several algorithms.
+    /// - Returns: The size, or nil if no stream has this size or the enabled keys differ in layout.
     package func plainCount(ofEncrypted size: Int) -> Int? { layout?.plainCount(size: size) }
 
     /// Begins to decrypt a part of an encrypted stream.
     ///
     /// - Parameters:
-    ///   - range: Which plain bytes; at least one, and none behind the end.
+    ///   - range: The plaintext range; not empty, and not beyond the end.
     ///   - size: The size of the encrypted stream.
-    ///   - header: The first ``headerCount`` bytes of it.
-    ///   - associatedData: The bytes that were given when it was encrypted.
-    /// - Returns: What takes the pieces of the encrypted part.
+    ///   - header: Its first ``headerCount`` bytes.
+    ///   - associatedData: The associated data of its encryption.
+    /// - Returns: A decryptor for the part.
     /// - Throws: `decryptionFailed` if no key fits.
     package func part(
         _ range: Range<Int>,
@@ -131,7 +130,7 @@ extension StreamingEncryption {
         return StreamPartDecryptor(ciphers, layout, range: range, size: size)
     }
 
-    /// Whether the sizes of a stream are those that ``encryptedCount(of:)`` tells.
+    /// Returns whether ``encryptedCount(of:)`` predicts the size of an encryptor's stream.
     package func hasKnownSizes(_ encryptor: StreamEncryptor) -> Bool {
         encryptor.cipher.layout == layout
     }

@@ -5,7 +5,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Encrypts files and other streams of any length, with bounded memory.
+/// Encryption of files and other streams of any length in bounded memory.
 ///
 /// ```swift
 /// let streams = try StreamingEncryption(keyset: try Keyset.make(.aes256GCMHKDF64KB))
@@ -14,21 +14,20 @@ public import Foundation
 /// try file.write(contentsOf: try encryptor.finish())
 /// ```
 ///
-/// The format is Tink's AES-GCM-HKDF. Each stream has a key of its own, so there is no practical
-/// limit to how many a keyset encrypts. Segments that were changed, moved, left out or cut off are
-/// refused.
+/// The format is Tink's AES-GCM-HKDF. Each stream has its own key, so there is no practical limit to the number of
+/// streams per keyset. Segments that were changed, moved, omitted or truncated are refused.
 ///
-/// Which key encrypts follows the keys' dates at each new stream. With the ring of a ``KeysetFile``
-/// it also follows what others write to the file.
+/// The keys' dates decide which key encrypts each new stream. With the ring of a ``KeysetFile``, changes of the file
+/// take effect as well.
 public struct StreamingEncryption: Sendable {
-    /// Where the segments were as far as the enabled keys agreed at the beginning.
+    /// The layout of streams; nil if the enabled keys differed in layout at creation.
     let layout: SegmentLayout?
     private let ring: KeyRing
 
-    /// The keys as they are now.
+    /// The current keyset.
     public var keyset: Keyset { ring.keyset }
 
-    /// Uses a keyset for streams.
+    /// Creates streaming encryption with a keyset.
     ///
     /// - Parameters:
     ///   - keyset: Keys of an algorithm with `HKDF` in its name.
@@ -43,7 +42,7 @@ public struct StreamingEncryption: Sendable {
         try self.init(keys: KeyRing(keyset, configuration: configuration))
     }
 
-    /// Uses keys that others use too, such as the ring of a ``KeysetFile``.
+    /// Creates streaming encryption with a shared key ring, such as that of a ``KeysetFile``.
     ///
     /// - Parameter keys: Keys of an algorithm with `HKDF` in its name. Streams are not counted.
     /// - Throws: `invalidArgument` if the keys are for values.
@@ -59,30 +58,30 @@ public struct StreamingEncryption: Sendable {
 
     /// Begins to encrypt a stream with the primary key.
     ///
-    /// - Parameter associatedData: What the stream belongs to; it is not stored, and decryption
-    ///   needs the same bytes.
-    /// - Returns: What takes the stream's pieces.
-    /// - Throws: `keyNotFound` if the dates let no key encrypt, `keyStoreFailed`.
+    /// - Parameter associatedData: The context that the stream is bound to. It is not stored, and decryption needs the
+    ///   same bytes.
+    /// - Returns: An encryptor for the pieces of the stream.
+    /// - Throws: `keyNotFound` if no key may encrypt at this time, or `keyStoreFailed`.
     public func encryptor(associatedData: Data = Data()) throws(SecurityError) -> StreamEncryptor {
         StreamEncryptor(try SegmentCipher(ring.primaryKey(), associatedData: associatedData))
     }
 
-    /// Begins to decrypt a stream that was made with any enabled key.
+    /// Begins to decrypt a stream that was encrypted with any enabled key.
     ///
-    /// - Parameter associatedData: The bytes that were given when it was encrypted.
-    /// - Returns: What takes the encrypted stream's pieces.
+    /// - Parameter associatedData: The associated data of its encryption.
+    /// - Returns: A decryptor for the pieces of the stream.
     public func decryptor(associatedData: Data = Data()) -> StreamDecryptor {
         StreamDecryptor(keys, associatedData: associatedData)
     }
 
-    /// Opens an encrypted stream for reads at any place.
+    /// Opens an encrypted stream for random access.
     ///
     /// - Parameters:
     ///   - size: The size of the encrypted stream.
-    ///   - associatedData: The bytes that were given when it was encrypted.
-    ///   - fetch: Returns a part of the encrypted stream.
-    /// - Returns: What reads the plain bytes.
-    /// - Throws: `decryptionFailed` if no key fits or the stream was cut off, `streamFailed`.
+    ///   - associatedData: The associated data of its encryption.
+    ///   - fetch: Returns a range of the encrypted stream.
+    /// - Returns: A reader of the plaintext.
+    /// - Throws: `decryptionFailed` if no key fits or the stream was truncated, or `streamFailed`.
     public func seekable(
         size: Int,
         associatedData: Data = Data(),
@@ -91,7 +90,7 @@ public struct StreamingEncryption: Sendable {
         try SeekableDecryption(keys, size: size, associatedData: associatedData, fetch: fetch)
     }
 
-    /// The enabled keys, the primary one first.
+    /// The enabled keys, primary key first.
     var keys: [KeysetKey] { Self.enabled(keyset) }
 
     private static func enabled(_ keyset: Keyset) -> [KeysetKey] {
