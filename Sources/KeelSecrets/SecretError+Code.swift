@@ -1,13 +1,13 @@
 public import KeelCore
 
 extension SecretError {
-    /// The kinds of failure of a secret store; later versions may add more.
+    /// The kinds of secret store failures; later versions may add more.
     public struct Code: KeelErrorCode {
         public let name: String
         public let isTransient: Bool
         public let advice: String
 
-        /// Creates a code, for an adapter that has a failure no code here describes.
+        /// Creates a code for a failure of an adapter that no predefined code describes.
         public init(name: String, isTransient: Bool = false, advice: String) {
             self.name = name
             self.isTransient = isTransient
@@ -22,7 +22,7 @@ extension SecretError {
 extension SecretError.Code {
     // MARK: About one secret
 
-    /// The store could not keep the secret.
+    /// The store could not save the secret.
     public static let saveFailed = Self(
         name: "saveFailed",
         advice: "Look at the cause; the store holds the old secret or the new one, and whole."
@@ -37,27 +37,27 @@ extension SecretError.Code {
         name: "deleteFailed",
         advice: "Look at the cause; the secret may still be there."
     )
-    /// There is no secret under the key.
+    /// The key has no secret.
     public static let keyNotFound = Self(
         name: "keyNotFound",
         advice: "Save the secret first, or use findData(forKey:) where it may be missing."
     )
-    /// The stored bytes do not have the form that was asked for.
+    /// The stored bytes do not have the requested form.
     public static let invalidData = Self(
         name: "invalidData",
         advice: "Load it as Data, or with the type that it was saved with."
     )
-    /// A name, a value or a setting is outside of what is allowed.
+    /// A name, value or setting is out of range.
     public static let invalidArgument = Self(
         name: "invalidArgument",
         advice: "Correct the call as the message says; repeating it unchanged fails again."
     )
-    /// The secret is longer than the store keeps.
+    /// The secret exceeds the maximum size of the store.
     public static let tooLarge = Self(
         name: "tooLarge",
         advice: "Keep the data in an encrypted file, and its key in the secret store."
     )
-    /// A value could not be turned into bytes.
+    /// A value could not be encoded.
     public static let encodingFailed = Self(
         name: "encodingFailed",
         advice: "Change the value or its Encodable conformance; JSON has no NaN, for example."
@@ -65,22 +65,22 @@ extension SecretError.Code {
 
     // MARK: About the store
 
-    /// The store can be read only.
+    /// The store is read-only.
     public static let readOnly = Self(
         name: "readOnly",
         advice: "Choose a store whose capabilities contain .writable, or set the secret outside."
     )
-    /// The store is locked, and was not unlocked.
+    /// The store is locked.
     public static let locked = Self(
         name: "locked",
         advice: "Unlock the store, by logging in for example, and repeat the call."
     )
-    /// There is no session bus on which a Secret Service could be found.
+    /// There is no session bus on which to find a Secret Service.
     public static let noBus = Self(
         name: "noBus",
         advice: "Run inside a session (dbus-run-session starts one), or use an encrypted file."
     )
-    /// The Secret Service runs and has no collection that secrets could be kept in.
+    /// The Secret Service is running but has no collection to keep secrets in.
     public static let noCollection = Self(
         name: "noCollection",
         advice: "Create a default keyring, or use an encrypted file."
@@ -90,17 +90,17 @@ extension SecretError.Code {
         name: "missingLibrary",
         advice: "Install libsecret (Debian: libsecret-1-0), or use an encrypted file."
     )
-    /// No store could be chosen, and secrets are not kept in memory without being asked for it.
+    /// No store is available, and secrets are not kept in memory unless requested.
     public static let noStore = Self(
         name: "noStore",
         advice: "Name a store, unlock the Secret Service, or give an encrypted file a key source."
     )
-    /// The store may not be read or written, or others can read it.
+    /// The store may not be read or written, or other users can read it.
     public static let permissionDenied = Self(
         name: "permissionDenied",
         advice: "Make the file readable for the program's user alone: mode 0600, folder 0700."
     )
-    /// There is no room left on the disk.
+    /// The disk is full.
     public static let diskFull = Self(
         name: "diskFull",
         advice: "Free some disk space; what was saved before is still there."
@@ -108,7 +108,7 @@ extension SecretError.Code {
 
     // MARK: About its key
 
-    /// The key that secrets are encrypted with is not there.
+    /// The encryption key of the store is missing.
     public static let missingKey = Self(
         name: "missingKey",
         advice: "Provide the key where its source expects it, as the message says."
@@ -118,7 +118,7 @@ extension SecretError.Code {
         name: "wrongKey",
         advice: "Provide the key that the store was made with; without it nothing can be read."
     )
-    /// The store's bytes were changed, cut off, or are not of a store.
+    /// The store's file was changed, truncated, or is not a store.
     public static let damaged = Self(
         name: "damaged",
         advice: "Restore the file from a backup, or move it away to begin with an empty store."
@@ -131,24 +131,24 @@ extension SecretError.Code {
 
     // MARK: About the moment
 
-    /// The store did not answer in time, or another process kept its lock.
+    /// The store did not answer in time, or another process held its lock.
     public static let timeout = Self(
         name: "timeout",
         isTransient: true,
         advice: "Try again; a prompt of the desktop may have been left unanswered."
     )
-    /// The store cannot be reached just now.
+    /// The store is temporarily unreachable.
     public static let unavailable = Self(
         name: "unavailable",
         isTransient: true,
         advice: "Try again; the cause says who did not answer."
     )
-    /// The call was cancelled.
+    /// The call was canceled.
     public static let cancelled = Self(
         name: "cancelled",
         advice: "Nothing to do: the caller stopped waiting for the result."
     )
-    /// A failure that the adapter could not classify; ``SecretError/cause`` holds it.
+    /// An unclassified failure; ``SecretError/cause`` holds it.
     public static let unknown = Self(
         name: "unknown",
         advice: "Look at the cause, and report it as a missing classification."

@@ -1,20 +1,20 @@
 public import KeelCore
 
-/// Why a call of a secret store failed, and what can be done about it.
+/// An error thrown by a secret store.
 ///
-/// Neither the message nor the cause holds a secret, a passphrase or a key. What the platform
-/// itself reported, a number or a name, is a ``SecretStoreStatus`` in ``SecretError/cause``.
+/// Neither the message nor the cause contains a secret, passphrase or key. A number or name that the platform reported
+/// is a ``SecretStoreStatus`` in ``SecretError/cause``.
 public struct SecretError: KeelError {
     public let code: Code
     public let message: String
     public let cause: (any Error)?
 
-    /// Creates an error, for an adapter that is written outside of Keel.
+    /// Creates an error, for an adapter that is implemented outside of Keel.
     ///
     /// - Parameters:
-    ///   - code: What kind of failure it is.
+    ///   - code: The kind of failure.
     ///   - message: What happened, in one sentence; it may name keys, never their secrets.
-    ///   - cause: The error underneath.
+    ///   - cause: The underlying error.
     public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
         self.code = code
         self.message = message
@@ -22,18 +22,18 @@ public struct SecretError: KeelError {
     }
 }
 
-/// What a platform's own store of secrets reported.
+/// A status reported by a platform's own secret store.
 public struct SecretStoreStatus: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Who reported it: `OSStatus`, `secret-error-quark`, `g-dbus-error-quark` and so on.
+    /// The source of the status: `OSStatus`, `secret-error-quark`, `g-dbus-error-quark` and so on.
     public let domain: String
-    /// The number that it reported.
+    /// The reported number.
     public let number: Int
 
     /// Creates a status.
     ///
     /// - Parameters:
-    ///   - domain: Who reported it.
-    ///   - number: The number that it reported.
+    ///   - domain: The source of the status.
+    ///   - number: The reported number.
     public init(domain: String, number: Int) {
         self.domain = domain
         self.number = number

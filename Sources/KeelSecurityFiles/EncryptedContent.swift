@@ -9,9 +9,10 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The bytes on their way, piece by piece.
+/// The encryption and decryption of streams.
 extension EncryptedFileStoreAdapter {
-    /// The encrypted form of a content, refused at its end where what was announced did not come.
+    /// Returns the encrypted form of a content, which fails at its end if the plaintext differs from the announced
+    /// length or checksum.
     func sealed(
         _ content: FileContent,
         _ path: FileStorePath,
@@ -46,12 +47,12 @@ extension EncryptedFileStoreAdapter {
         }
     }
 
-    /// The plain form of a whole encrypted content.
+    /// Returns the plaintext of a whole encrypted file.
     func whole(_ content: FileContent, _ path: FileStorePath, _ size: Int) -> FileContent {
         opened(content, path, size, by: streams.decryptor(associatedData: associatedData(path)))
     }
 
-    /// The plain form of the encrypted segments that hold a part.
+    /// Returns the plaintext of the encrypted segments that hold a part.
     func part(
         _ content: FileContent,
         _ path: FileStorePath,
@@ -84,7 +85,7 @@ extension EncryptedFileStoreAdapter {
         }
     }
 
-    /// What reading throws where the bytes are not those that were put.
+    /// Returns the error for bytes that cannot be authenticated.
     func damaged(_ path: FileStorePath, _ cause: SecurityError?) -> FileStoreError {
         FileStoreError(
             .damaged,
@@ -94,7 +95,7 @@ extension EncryptedFileStoreAdapter {
     }
 }
 
-/// What decrypts a stream or a part of one.
+/// A decryptor of a stream or a part of one.
 private protocol PieceDecryptor: Sendable {
     mutating func update(_ piece: Data) throws(SecurityError) -> Data
     mutating func finish() throws(SecurityError) -> Data
@@ -103,7 +104,7 @@ private protocol PieceDecryptor: Sendable {
 extension StreamDecryptor: PieceDecryptor {}
 extension StreamPartDecryptor: PieceDecryptor {}
 
-/// Encrypts the pieces of one reader.
+/// The encryption of the pieces of one reader.
 private final class Sealer: Sendable {
     private struct State {
         let encryptor: StreamEncryptor
@@ -118,12 +119,12 @@ private final class Sealer: Sendable {
         state = Mutex(State(encryptor: encryptor, hash: hash))
     }
 
-    /// The next encrypted piece.
+    /// Returns the next encrypted piece.
     ///
     /// - Parameters:
-    ///   - reader: The plain bytes.
-    ///   - check: Throws at their end where they are not what was announced.
-    /// - Returns: The piece; nil at the end.
+    ///   - reader: The plaintext.
+    ///   - check: Called at the end of the plaintext; throws if it is not as announced.
+    /// - Returns: The piece, or nil at the end.
     /// - Throws: `FileStoreError`.
     func next(
         from reader: FileReader,
@@ -161,7 +162,7 @@ private final class Sealer: Sendable {
     }
 }
 
-/// Decrypts the pieces of one reader.
+/// The decryption of the pieces of one reader.
 private final class Opener<Decryptor: PieceDecryptor>: Sendable {
     private struct State {
         var decryptor: Decryptor
@@ -204,7 +205,7 @@ private final class Opener<Decryptor: PieceDecryptor>: Sendable {
     }
 }
 
-/// Why there is no next plain piece.
+/// The reason that there is no next plaintext piece.
 private enum OpeningFailure: Error {
     case store(FileStoreError)
     case cipher(SecurityError)

@@ -8,7 +8,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// An adapter that encrypts what it puts into another store, and decrypts what it reads.
+/// An adapter that encrypts the files of another store.
 ///
 /// ```swift
 /// let key = try Keyset.make(.aes256GCMHKDF64KB)
@@ -16,19 +16,17 @@ internal import Foundation
 /// let files = FileStore(adapter)
 /// ```
 ///
-/// Bytes go through piece by piece, so that neither putting nor reading takes more memory than about
-/// a segment. Each byte that is read has been authenticated; a file that is read to its end is known
-/// to be whole. A part of a file costs two reads of the store, of its beginning and of the segments
-/// that hold the part; a file that was cut off behind the part is not noticed by it.
+/// Files are processed piece by piece, so reading and writing need memory for about one segment. Every byte read is
+/// authenticated, and a file that was read to its end is known to be complete. Reading a part of a file takes two reads
+/// of the store: of its header and of the segments that hold the part. It does not detect that the file was truncated
+/// behind the part.
 ///
-/// Hidden are the bytes of files, and nothing else: paths, sizes, times, content types and
-/// attributes are the store's, and stand there to be read. Files have no checksum, because that of
-/// the plain bytes would tell which files are the same; a checksum in the options of a call is
-/// compared with the plain bytes.
+/// Only the bytes of files are encrypted: paths, sizes, times, content types and attributes are visible in the store.
+/// Files have no checksum, because that of the plaintext would reveal which files are equal; a checksum in the options
+/// of a call is compared with the plaintext.
 ///
-/// With ``FileBinding/path`` a file is good at its own path alone. Copying and moving then decrypt
-/// and encrypt, and a move puts the file at its target before it removes the old one: a crash
-/// between the two leaves both.
+/// With ``FileBinding/path`` a file is valid only at its own path. Copying and moving then decrypt and encrypt the
+/// file, and a move writes the target before it removes the source: a crash in between leaves both.
 ///
 /// Encrypt outside of a cache, so that the cache holds encrypted files:
 /// `remote.cached(in: local).encrypted(with: streams)`.
@@ -39,15 +37,15 @@ public struct EncryptedFileStoreAdapter<Upstream: FileStoreAdapter>: FileStoreAd
     private let context: String
     private let binding: FileBinding
 
-    /// Creates the decorator; `adapter.encrypted(with:)` is the usual way.
+    /// Creates the decorator; prefer `adapter.encrypted(with:)`.
     ///
     /// - Parameters:
-    ///   - upstream: The store that keeps the encrypted files.
-    ///   - streams: What encrypts. All enabled keys must be of one algorithm, because the size of a
-    ///     file is computed from that of the encrypted one.
-    ///   - context: What the files belong to; files of another context are refused.
-    ///   - binding: Whether a file is good at its own path alone.
-    /// - Throws: `FileStoreError` with the code `invalidArgument` for keys of several algorithms.
+    ///   - upstream: The store of the encrypted files.
+    ///   - streams: The encryption. All enabled keys must have the same segment layout, because the size of a file is
+    ///     computed from that of the encrypted file.
+    ///   - context: The context that files are bound to; files of another context are refused.
+    ///   - binding: Whether a file is valid only at its own path.
+    /// - Throws: `FileStoreError` with the code `invalidArgument` for keys with different layouts.
     public init(
         _ upstream: Upstream,
         with streams: StreamingEncryption,
@@ -96,7 +94,7 @@ public struct EncryptedFileStoreAdapter<Upstream: FileStoreAdapter>: FileStoreAd
         options: FileWriteOptions
     ) async throws(FileStoreError) -> FileMetadata {
         var upstreamOptions = options
-        // It is compared with the plain bytes, while they pass.
+        // The checksum is that of the plaintext, and compared while it passes.
         upstreamOptions.checksum = nil
         let metadata = try await upstream.write(
             sealed(content, path, options),
@@ -164,7 +162,7 @@ public struct EncryptedFileStoreAdapter<Upstream: FileStoreAdapter>: FileStoreAd
             do throws(FileStoreError) {
                 return try await readPart(path, range, beginning)
             } catch {
-                // Somebody put the file between the two reads; the next one is as good.
+                // The file was replaced between the two reads; read the new one.
                 attempts += 1
                 guard error.code == .conditionFailed, version == nil, attempts < 8 else {
                     throw error
@@ -213,7 +211,7 @@ public struct EncryptedFileStoreAdapter<Upstream: FileStoreAdapter>: FileStoreAd
 
     // MARK: Moving
 
-    /// Removes what was moved, in the version that is at the target now.
+    /// Removes the source of a move, if it is still the version that was copied.
     private func remove(
         _ request: FileTransferRequest,
         _ version: FileVersion
@@ -221,7 +219,7 @@ public struct EncryptedFileStoreAdapter<Upstream: FileStoreAdapter>: FileStoreAd
         do throws(FileStoreError) {
             _ = try await upstream.delete(request.source, if: .version(version))
         } catch  where error.code == .conditionFailed {
-            // Put by somebody else after it was read: as if that had come after the move.
+            // The source was replaced after it was read, as if that had happened after the move.
         } catch {
             throw FileStoreError(
                 .unavailable,
@@ -233,9 +231,9 @@ public struct EncryptedFileStoreAdapter<Upstream: FileStoreAdapter>: FileStoreAd
 
     // MARK: What is told
 
-    /// What a file is bound to.
+    /// Returns the data that a file is bound to.
     func associatedData(_ path: FileStorePath) -> Data {
-        // The context has its length before it, so that no two pairs are the same bytes.
+        // The length prefix of the context keeps different pairs distinct.
         var text = "keel-file-1:\(context.utf8.count):\(context)"
         if binding == .path { text += path.string }
         return Data(text.utf8)
@@ -243,7 +241,7 @@ public struct EncryptedFileStoreAdapter<Upstream: FileStoreAdapter>: FileStoreAd
 
     private func plain(_ summary: FileSummary) -> FileSummary {
         var summary = summary
-        // A size that no encrypted file has: a foreign one, which reading refuses.
+        // No encrypted file has this size: it is a foreign file, which reading refuses.
         summary.size = streams.plainCount(ofEncrypted: summary.size) ?? 0
         return summary
     }
@@ -256,25 +254,25 @@ public struct EncryptedFileStoreAdapter<Upstream: FileStoreAdapter>: FileStoreAd
     }
 }
 
-/// What an encrypted file is good for.
+/// The paths at which an encrypted file is valid.
 public enum FileBinding: Hashable, Sendable, CaseIterable {
-    /// For its own path: a file that somebody who can write to the store has put in the place of
-    /// another is refused. Copying and moving encrypt anew.
+    /// Valid only at its own path: if an attacker with write access to the store swaps files, they are refused. Copying
+    /// and moving encrypt the file again.
     case path
-    /// For every path of its context: copying and moving are the store's own, and somebody who can
-    /// write to the store can put one file in the place of another.
+    /// Valid at every path of its context: copying and moving are operations of the store, but an attacker with write
+    /// access to the store can swap files.
     case context
 }
 
 extension FileStoreAdapter {
-    /// Encrypts files; see ``EncryptedFileStoreAdapter``.
+    /// Returns an adapter that encrypts files; see ``EncryptedFileStoreAdapter``.
     ///
     /// - Parameters:
-    ///   - streams: What encrypts; all enabled keys must be of one algorithm.
-    ///   - context: What the files belong to; files of another context are refused.
-    ///   - binding: Whether a file is good at its own path alone.
-    /// - Returns: The adapter, with files encrypted.
-    /// - Throws: `FileStoreError` with the code `invalidArgument` for keys of several algorithms.
+    ///   - streams: The encryption; all enabled keys must have the same segment layout.
+    ///   - context: The context that files are bound to; files of another context are refused.
+    ///   - binding: Whether a file is valid only at its own path.
+    /// - Returns: The encrypting adapter.
+    /// - Throws: `FileStoreError` with the code `invalidArgument` for keys with different layouts.
     public func encrypted(
         with streams: StreamingEncryption,
         context: String = "",
@@ -284,7 +282,7 @@ extension FileStoreAdapter {
     }
 }
 #else
-/// An adapter that encrypts files; it needs the trait `Crypto`.
+/// An adapter that encrypts files; requires the trait `Crypto`.
 @available(*, unavailable, message: "Enable the 'Crypto' trait of the keel package.")
 public struct EncryptedFileStoreAdapter: Sendable {}
 #endif

@@ -8,21 +8,21 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Key pairs in a store of secrets.
+/// Key pairs in a secret store.
 ///
-/// The private key is kept as PEM (PKCS#8, RFC 5958), which other programs read; the public one is
-/// computed from it. Of several tasks, and of several processes where the store compares across
-/// them, that make a pair under one key at the same time, all get the same pair.
+/// The private key is stored as PEM (PKCS#8, RFC 5958), which other programs can read; the public key is computed from
+/// it. Tasks that create a pair under one key at the same time all get the same pair, as do processes if the store
+/// compares across them.
 extension SecretStore {
-    /// Returns the private key of a pair that signs, making the pair where there is none.
+    /// Returns the private key of a signing key pair, creating the pair if it is missing.
     ///
     /// - Parameters:
-    ///   - algorithm: What the key signs with.
+    ///   - algorithm: The signature algorithm.
     ///   - key: The key of the secret.
-    ///   - isMadeOnDemand: Whether a missing pair is made.
+    ///   - isMadeOnDemand: Whether a missing pair is created.
     /// - Returns: The private key.
-    /// - Throws: `SecretError`, with the code `keyNotFound` where there is none and none is made,
-    ///   and `invalidData` where the secret is no such key.
+    /// - Throws: `SecretError`, with the code `keyNotFound` if the pair is missing and not created, or `invalidData` if
+    ///   the secret is not such a key.
     public func privateKey(
         _ algorithm: SignatureAlgorithm,
         forKey key: String,
@@ -36,14 +36,14 @@ extension SecretStore {
         return found
     }
 
-    /// Returns the public key of a pair that signs, making the pair where there is none.
+    /// Returns the public key of a signing key pair, creating the pair if it is missing.
     ///
     /// - Parameters:
-    ///   - algorithm: What the key signs with.
+    ///   - algorithm: The signature algorithm.
     ///   - key: The key of the secret.
-    ///   - isMadeOnDemand: Whether a missing pair is made.
+    ///   - isMadeOnDemand: Whether a missing pair is created.
     /// - Returns: The public key.
-    /// - Throws: What ``privateKey(_:forKey:creatingIfAbsent:)`` throws.
+    /// - Throws: The errors of ``privateKey(_:forKey:creatingIfAbsent:)``.
     public func publicKey(
         _ algorithm: SignatureAlgorithm,
         forKey key: String,
@@ -52,16 +52,16 @@ extension SecretStore {
         try await privateKey(algorithm, forKey: key, creatingIfAbsent: isMadeOnDemand).publicKey
     }
 
-    /// Returns the private key of an RSA pair, making the pair where there is none.
+    /// Returns the private key of an RSA key pair, creating the pair if it is missing.
     ///
-    /// Making one takes about a second.
+    /// Creating a pair takes about a second.
     ///
     /// - Parameters:
     ///   - key: The key of the secret.
-    ///   - isMadeOnDemand: Whether a missing pair is made.
+    ///   - isMadeOnDemand: Whether a missing pair is created.
     /// - Returns: The private key.
-    /// - Throws: `SecretError`, with the code `keyNotFound` where there is none and none is made,
-    ///   and `invalidData` where the secret is no such key.
+    /// - Throws: `SecretError`, with the code `keyNotFound` if the pair is missing and not created, or `invalidData` if
+    ///   the secret is not such a key.
     @concurrent
     public func rsaPrivateKey(
         forKey key: String,
@@ -74,13 +74,13 @@ extension SecretStore {
         return found
     }
 
-    /// Returns the public key of an RSA pair, making the pair where there is none.
+    /// Returns the public key of an RSA key pair, creating the pair if it is missing.
     ///
     /// - Parameters:
     ///   - key: The key of the secret.
-    ///   - isMadeOnDemand: Whether a missing pair is made.
+    ///   - isMadeOnDemand: Whether a missing pair is created.
     /// - Returns: The public key.
-    /// - Throws: What ``rsaPrivateKey(forKey:creatingIfAbsent:)`` throws.
+    /// - Throws: The errors of ``rsaPrivateKey(forKey:creatingIfAbsent:)``.
     public func rsaPublicKey(
         forKey key: String,
         creatingIfAbsent isMadeOnDemand: Bool = true
@@ -107,7 +107,7 @@ extension SecretStore {
             throw SecretError(.saveFailed, "No key pair could be made.", cause: error)
         }
         let isNew = try await compareAndSet(forKey: key, expected: nil, new: Data(made.utf8))
-        // Where it is not new, another task or process has made a pair meanwhile.
+        // If it is not new, another task or process has created a pair in the meantime.
         return isNew ? made : try await loadString(forKey: key)
     }
 

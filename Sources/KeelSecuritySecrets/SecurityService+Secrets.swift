@@ -10,24 +10,22 @@ public import Foundation
 #endif
 
 extension SecurityService {
-    /// Creates a service whose keys are in a file, under a key in a store of secrets; both are made
-    /// at the first use.
+    /// Creates a service with a keyset file whose key is in a secret store, creating both on first use.
     ///
     /// ```swift
     /// let security = SecurityService(keysetAt: folder.appending(path: "keys.json"), under: secrets)
     /// let sealed = try security.encrypt(note)  // and another process decrypts it
     /// ```
     ///
-    /// Of several tasks and processes that begin at the same time, one makes the keys and all use
-    /// them. Where the file is there and the store cannot be read, or no longer has the key, each
-    /// call throws: another keyset is never made, since it could not decrypt what the first one has
-    /// encrypted.
+    /// If several tasks and processes start at the same time, one creates the keys and all use them. If the file exists
+    /// and the store cannot be read or no longer has the key, each call throws. The file is never replaced by a new
+    /// keyset, which could not decrypt existing data.
     ///
     /// - Parameters:
     ///   - url: The file, in a folder of the app.
-    ///   - secrets: What keeps the key that the file is encrypted under.
+    ///   - secrets: The store of the key that the file is encrypted under.
     ///   - key: The key of that secret.
-    ///   - algorithm: What the keys of a new file are for.
+    ///   - algorithm: The algorithm of the keys in a new file.
     public init(
         keysetAt url: URL,
         under secrets: SecretStore,
@@ -44,7 +42,7 @@ extension SecurityService {
     }
 }
 
-/// A keyset in a file, under a key in a store of secrets.
+/// A keyset in a file, encrypted under a key in a secret store.
 package struct KeptKeyset: Sendable {
     private let path: String
     private let secrets: SecretStore
@@ -53,7 +51,7 @@ package struct KeptKeyset: Sendable {
     private let files: any FileSystem
     private let clock: any Clock<Duration>
 
-    /// How long one process waits for another one that makes the keys.
+    /// The number of attempts to lock the file while another process creates the keys.
     private static let patience = 2_000
     private static let pause = Duration.milliseconds(5)
 
@@ -73,11 +71,11 @@ package struct KeptKeyset: Sendable {
         self.clock = clock
     }
 
-    /// Opens the keyset, making it where there is none.
+    /// Opens the keyset, creating it if it is missing.
     package func ring() async throws(SecurityError) -> KeyRing {
         if try isThere() { return try await found() }
-        // The store of secrets may not compare across processes: two keys would be made, and the
-        // file could be under the one that was lost.
+        // The secret store may not compare across processes: two keys could be created, and the file could be encrypted
+        // under the lost one.
         let lock = try await lock()
         defer { withExtendedLifetime(lock) {} }
         if try isThere() { return try await found() }
@@ -133,7 +131,7 @@ package struct KeptKeyset: Sendable {
         throw SecurityError(.keyStoreFailed, "another process keeps the keyset locked")
     }
 
-    /// Says what to do, and keeps the code.
+    /// Adds the remedy to an error, keeping its code.
     private func unusable(_ error: SecurityError, _ what: String) -> SecurityError {
         guard error.code != .cancelled else { return error }
         return SecurityError(

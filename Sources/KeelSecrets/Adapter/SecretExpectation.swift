@@ -1,15 +1,15 @@
-/// What has to be stored under a name for a change to take place.
+/// A precondition on the stored secret for a change.
 public enum SecretExpectation: Hashable, Sendable {
-    /// Whatever there is.
+    /// The change is unconditional.
     case anything
-    /// Nothing.
+    /// There must be no secret.
     case absent
-    /// These bytes.
+    /// The secret must have these bytes.
     case bytes([UInt8])
 
-    /// Whether a stored value is what is expected.
+    /// Returns whether a stored value meets the expectation.
     ///
-    /// - Parameter stored: The bytes, nil where there is no secret.
+    /// - Parameter stored: The bytes, or nil if there is no secret.
     /// - Returns: Whether the change may take place.
     public func holds(for stored: [UInt8]?) -> Bool {
         switch self {
@@ -21,7 +21,7 @@ public enum SecretExpectation: Hashable, Sendable {
 }
 
 extension SecretExpectation: CustomStringConvertible, CustomReflectable {
-    /// The case alone; the bytes are a secret.
+    /// The name of the case, without the secret bytes.
     public var description: String {
         switch self {
         case .anything: "anything"

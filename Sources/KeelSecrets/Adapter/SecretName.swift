@@ -1,14 +1,14 @@
-/// Where a secret is kept: the service that it belongs to, and the account within it.
+/// The name of a secret: a service and an account within it.
 ///
-/// The words are those of Apple's Keychain and of the Secret Service. An app has one service, such
-/// as `com.example.notes`; what the front calls a key is the account.
+/// The terms are those of Apple's Keychain and the Secret Service. An app has one service, such as `com.example.notes`;
+/// the account is the key passed to ``SecretStore``.
 public struct SecretName: Hashable, Sendable, Comparable, CustomStringConvertible {
-    /// The service, usually the app's own name.
+    /// The service, usually the app's identifier.
     public let service: String
     /// The name of the secret within the service.
     public let account: String
 
-    /// Creates a name; ``SecretStore`` checks its parts.
+    /// Creates a name; ``SecretStore`` validates its parts.
     ///
     /// - Parameters:
     ///   - service: The service.
@@ -18,7 +18,7 @@ public struct SecretName: Hashable, Sendable, Comparable, CustomStringConvertibl
         self.account = account
     }
 
-    // By bytes: two spellings of one character are two names to every store underneath.
+    // Compared by bytes: every underlying store distinguishes canonically equivalent strings.
 
     public static func == (left: Self, right: Self) -> Bool {
         left.service.utf8.elementsEqual(right.service.utf8)

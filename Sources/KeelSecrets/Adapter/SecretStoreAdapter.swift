@@ -1,27 +1,27 @@
-/// A type that keeps secrets as bytes.
+/// A type that stores secrets as bytes.
 ///
-/// Apps use ``SecretStore``; adapters implement this protocol and nothing more: encoding, limits
-/// and the checking of names belong to the front. An adapter promises that
+/// Apps use ``SecretStore``; adapters implement only this protocol, and leave encoding, limits and name validation to
+/// the store. An adapter promises that
 ///
-/// - a change that returned is seen by every later read, from any task;
-/// - a change takes effect whole or not at all, and removing what is not there succeeds;
-/// - no error of its own holds a secret or a key.
+/// - a completed change is visible to every later read, from any task;
+/// - a change is atomic, and removing a missing secret succeeds;
+/// - its own errors contain no secret or key.
 ///
 /// Run `SecretStoreCheck` from `KeelConformance` against every new adapter.
 public protocol SecretStoreAdapter: Sendable {
-    /// What the store is and can do at this moment.
+    /// Returns the kind of the store and its current capabilities.
     func capabilities() async -> SecretStoreCapabilities
 
-    /// Returns the bytes under a name, nil where there are none.
+    /// Returns the bytes stored under a name, or nil if there are none.
     func read(_ name: SecretName) async throws(SecretError) -> [UInt8]?
 
-    /// Replaces or removes what is under a name, when it is what is expected.
+    /// Replaces or removes the secret under a name if the stored one meets the expectation.
     ///
     /// - Parameters:
     ///   - name: The name.
-    ///   - bytes: The new bytes, nil to remove what is there.
-    ///   - expectation: What has to be there.
-    /// - Returns: Whether it was there; nothing was changed where it was not.
+    ///   - bytes: The new bytes, or nil to remove the secret.
+    ///   - expectation: The expected current secret.
+    /// - Returns: Whether the expectation was met; otherwise nothing changed.
     /// - Throws: ``SecretError``.
     func replace(
         _ name: SecretName,
@@ -29,6 +29,6 @@ public protocol SecretStoreAdapter: Sendable {
         expecting expectation: SecretExpectation
     ) async throws(SecretError) -> Bool
 
-    /// Returns the accounts that a service has secrets for, in any order.
+    /// Returns the accounts of all secrets of a service, in any order.
     func accounts(of service: String) async throws(SecretError) -> [String]
 }

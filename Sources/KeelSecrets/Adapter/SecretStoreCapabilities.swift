@@ -1,32 +1,32 @@
-/// What a secret store is, and what it can do.
+/// The kind of a secret store, its features and its current state.
 public struct SecretStoreCapabilities: Hashable, Sendable {
     /// The kind of a store; later versions and other adapters may add more.
     public struct Kind: Hashable, Sendable, CustomStringConvertible {
-        /// The kind's name, stable across versions.
+        /// The name of the kind, stable across versions.
         public let name: String
 
-        /// Creates a kind, for an adapter that is written outside of Keel.
+        /// Creates a kind, for an adapter that is implemented outside of Keel.
         ///
-        /// - Parameter name: The kind's name.
+        /// - Parameter name: The name of the kind.
         public init(name: String) { self.name = name }
 
         public var description: String { name }
 
-        /// No store at all.
+        /// No store.
         public static let none = Self(name: "none")
         /// Memory of the process.
         public static let memory = Self(name: "memory")
-        /// The variables of the process.
+        /// Environment variables of the process.
         public static let environment = Self(name: "environment")
         /// A file that is encrypted as a whole.
         public static let encryptedFile = Self(name: "encryptedFile")
-        /// The Secret Service of a Linux desktop: GNOME Keyring, KWallet, KeePassXC.
+        /// The Secret Service of a Linux desktop: GNOME Keyring, KWallet or KeePassXC.
         public static let secretService = Self(name: "secretService")
         /// Apple's Keychain.
         public static let keychain = Self(name: "keychain")
     }
 
-    /// What a store can do, and the state that it is in.
+    /// The features of a store, and whether it is locked.
     public struct Features: OptionSet, Hashable, Sendable {
         public let rawValue: Int
 
@@ -34,31 +34,31 @@ public struct SecretStoreCapabilities: Hashable, Sendable {
 
         /// Secrets can be saved and deleted, not only loaded.
         public static let writable = Self(rawValue: 1 << 0)
-        /// What was saved is there after the process, and after the machine was started again.
+        /// Secrets survive a restart of the process and of the machine.
         public static let persistent = Self(rawValue: 1 << 1)
-        /// The store is locked just now: calls fail with `locked` until somebody unlocks it.
+        /// The store is locked at the moment: calls fail with `locked` until it is unlocked.
         public static let locked = Self(rawValue: 1 << 2)
-        /// The store copies secrets to other devices of the user.
+        /// The store copies secrets to the user's other devices.
         public static let syncs = Self(rawValue: 1 << 3)
-        /// The store's key is kept by hardware.
+        /// Hardware protects the store's key.
         public static let hardware = Self(rawValue: 1 << 4)
-        /// Comparing and setting is one step for other processes too.
+        /// Comparing and setting is atomic across processes.
         public static let comparesAcrossProcesses = Self(rawValue: 1 << 5)
     }
 
-    /// Which store it is.
+    /// The kind of the store.
     public var kind: Kind
-    /// What it can do.
+    /// The features of the store.
     public var features: Features
-    /// Why it cannot be used just now, nil where it can.
+    /// The reason that the store is currently unusable, or nil if it is usable.
     public var problem: SecretError.Code?
 
     /// Creates a description of a store.
     ///
     /// - Parameters:
-    ///   - kind: Which store it is.
-    ///   - features: What it can do.
-    ///   - problem: Why it cannot be used just now.
+    ///   - kind: The kind of the store.
+    ///   - features: The features of the store.
+    ///   - problem: The reason that the store is currently unusable.
     public init(kind: Kind, features: Features, problem: SecretError.Code? = nil) {
         self.kind = kind
         self.features = features

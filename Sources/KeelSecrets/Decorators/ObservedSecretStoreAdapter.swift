@@ -1,30 +1,30 @@
 internal import KeelCore
 
-/// What one call of a store of secrets did, without keys and secrets.
+/// A record of one call to a secret store, without keys and secrets.
 public struct SecretStoreObservation: Hashable, Sendable {
-    /// The calls of a store.
+    /// The operations of a store.
     public enum Operation: String, Sendable, Hashable, CaseIterable {
-        /// A secret was asked for.
+        /// The call loaded a secret.
         case read
-        /// A secret was to be saved.
+        /// The call saved a secret.
         case save
-        /// A secret was to be removed.
+        /// The call removed a secret.
         case delete
-        /// The accounts of a service were asked for.
+        /// The call listed the accounts of a service.
         case list
     }
 
-    /// What was called.
+    /// The operation that was called.
     public let operation: Operation
-    /// The service whose secrets it is about.
+    /// The service of the secrets.
     public let service: String
-    /// How long it took.
+    /// The duration of the call.
     public let duration: Duration
-    /// What failed, nil for a call that succeeded.
+    /// The error code of a failed call; nil for a success.
     public let failure: SecretError.Code?
 }
 
-/// An adapter that tells of each call, for logs, metrics and traces of whatever library.
+/// An adapter that reports each call to an observer, for logs, metrics and traces of any library.
 ///
 /// ```swift
 /// let adapter = SecretServiceSecretStoreAdapter().observed { call in
@@ -32,18 +32,18 @@ public struct SecretStoreObservation: Hashable, Sendable {
 /// }
 /// ```
 ///
-/// Observers learn neither secrets nor the keys of secrets, only services.
+/// Observers see services, but neither secrets nor their keys.
 public struct ObservedSecretStoreAdapter<Upstream: SecretStoreAdapter>: SecretStoreAdapter {
     private let upstream: Upstream
     private let timeline: Timeline
     private let observer: @Sendable (SecretStoreObservation) -> Void
 
-    /// Creates the decorator; `adapter.observed(by:)` is the usual way.
+    /// Creates the decorator; prefer `adapter.observed(by:)`.
     ///
     /// - Parameters:
-    ///   - upstream: The adapter that does the work.
-    ///   - clock: What durations are measured on.
-    ///   - observer: Is told after each call, in the task of the call.
+    ///   - upstream: The adapter to observe.
+    ///   - clock: The clock that measures durations.
+    ///   - observer: Called after each call, in the task of the call.
     public init(
         _ upstream: Upstream,
         clock: any Clock<Duration> = ContinuousClock(),
@@ -106,12 +106,12 @@ public struct ObservedSecretStoreAdapter<Upstream: SecretStoreAdapter>: SecretSt
 }
 
 extension SecretStoreAdapter {
-    /// Tells of each call; see ``ObservedSecretStoreAdapter``.
+    /// Returns an adapter that reports each call to an observer; see ``ObservedSecretStoreAdapter``.
     ///
     /// - Parameters:
-    ///   - clock: What durations are measured on.
-    ///   - observer: Is told after each call, in the task of the call.
-    /// - Returns: The adapter, observed.
+    ///   - clock: The clock that measures durations.
+    ///   - observer: Called after each call, in the task of the call.
+    /// - Returns: The observed adapter.
     public func observed(
         clock: any Clock<Duration> = ContinuousClock(),
         by observer: @escaping @Sendable (SecretStoreObservation) -> Void

@@ -4,11 +4,10 @@ package import KeelCore
 
 /// An adapter that keeps secrets in one file, which is encrypted and authenticated as a whole.
 ///
-/// Each change writes a new file beside the old one and gives it the old one's name, under a lock
-/// that other processes respect: after a crash the old or the new secrets are there, and two
-/// processes that save at the same time lose nothing. The file has the mode 0600 and is useless
-/// without its key; who can read the key can read the secrets. An older copy of the whole file,
-/// put back in its place, is not noticed.
+/// Each change atomically replaces the file, under a lock that other processes respect: after a crash the old or the
+/// new secrets are there, and processes that save at the same time lose nothing. The file has mode 0600 and is useless
+/// without its key; anyone who can read the key can read the secrets. Replacing the file with an older copy is not
+/// detected.
 ///
 /// Documentation/Protocols/SecretFile.md describes the format.
 public actor EncryptedFileSecretStoreAdapter: SecretStoreAdapter {
@@ -19,18 +18,18 @@ public actor EncryptedFileSecretStoreAdapter: SecretStoreAdapter {
 
     private nonisolated let folder: String
     private var key: SecretFileKey
-    /// How often the key was changed.
+    /// The number of key changes.
     private var changes = 0
     private nonisolated let files: any FileSystem
     private let lockMilliseconds: Int
-    /// The key that was made from a passphrase last: making it again costs a tenth of a second.
+    /// The key last derived from a passphrase: deriving it takes a tenth of a second.
     private var remembered: (kind: SecretFileHeader.KeyKind, key: SymmetricKey)?
 
-    /// Creates an adapter; the folder and the file are made with the first secret.
+    /// Creates an adapter; the first secret creates the folder and the file.
     ///
     /// - Parameters:
-    ///   - folder: The path of a folder for the file and nothing else.
-    ///   - key: Where the file's key comes from.
+    ///   - folder: The path of a dedicated folder for the file.
+    ///   - key: The key of the file.
     public init(folder: String, key: SecretFileKey) {
         self.init(folder: folder, key: key, files: DiskFileSystem())
     }
@@ -47,7 +46,7 @@ public actor EncryptedFileSecretStoreAdapter: SecretStoreAdapter {
         self.lockMilliseconds = lockMilliseconds
     }
 
-    /// Where it is noted that this file, or another store, has the secrets.
+    /// The record of the store that has the secrets: this file or another store.
     nonisolated var choice: StoreChoice { StoreChoice(folder: folder, files: files) }
 
     public func capabilities() async -> SecretStoreCapabilities {
@@ -64,7 +63,7 @@ public actor EncryptedFileSecretStoreAdapter: SecretStoreAdapter {
     }
 
     public func read(_ name: SecretName) async throws(SecretError) -> [UInt8]? {
-        // No lock: the name of the file leads to the old or to the new one, each of them whole.
+        // Reading needs no lock: the path refers to the old or the new file, each of them complete.
         try contents(with: try await sourceKey()).secrets[name]
     }
 
@@ -79,8 +78,8 @@ public actor EncryptedFileSecretStoreAdapter: SecretStoreAdapter {
         with bytes: [UInt8]?,
         expecting expectation: SecretExpectation
     ) async throws(SecretError) -> Bool {
-        // The key first: nothing is awaited while the lock is held, so that its holder is always
-        // running, and who blocks a thread for it does so for a few calls on files.
+        // The key comes first, because nothing may be awaited while the lock is held. Its holder is then always
+        // running, and a thread that blocks on the lock waits only for a few file operations.
         let key = try await sourceKey()
         let lock = try locked()
         defer { withExtendedLifetime(lock) {} }
@@ -93,15 +92,15 @@ public actor EncryptedFileSecretStoreAdapter: SecretStoreAdapter {
         return true
     }
 
-    /// Encrypts the file under another key; the secrets in it stay as they are.
+    /// Encrypts the file under another key; the secrets in it stay the same.
     ///
-    /// The file is under the old or the new key at any moment. This adapter goes on with the new
-    /// one; others need to be made anew, and say `wrongKey` until then. Who has the old key and a
-    /// copy of the old file has the secrets that it held: after a leak, change those too.
+    /// The file is under the old or the new key at any moment. This adapter continues with the new key. Other adapters
+    /// have to be recreated, and throw `wrongKey` until then. Anyone with the old key and a copy of the old file has
+    /// the secrets in it: after a leak, change those as well.
     ///
-    /// - Parameter next: Where the new key comes from.
-    /// - Throws: ``SecretError``; the file is then as it was, or under the new key where only its
-    ///   folder could not be synchronised. This adapter goes on with the key that holds.
+    /// - Parameter next: The new key.
+    /// - Throws: ``SecretError``. The file is then unchanged, or under the new key if only synchronizing its folder
+    ///   failed; this adapter continues with the key that applies.
     public func rekey(to next: SecretFileKey) async throws(SecretError) {
         let nextSource = try await Self.sourceKey(of: next)
         let source = try await sourceKey()
@@ -126,7 +125,7 @@ public actor EncryptedFileSecretStoreAdapter: SecretStoreAdapter {
 
     // MARK: Keys
 
-    /// The key of the source that holds when this returns.
+    /// Returns the source's key, retrying if the file's key changes in the meantime.
     private func sourceKey() async throws(SecretError) -> KeyEncryptionKey? {
         while true {
             let before = changes
@@ -180,7 +179,7 @@ public actor EncryptedFileSecretStoreAdapter: SecretStoreAdapter {
         }
     }
 
-    /// How the key of a file is made that there is not yet.
+    /// Returns how to derive the key of a new file.
     private func newKind(_ source: KeyEncryptionKey?) throws(SecretError)
         -> SecretFileHeader.KeyKind
     {
@@ -215,7 +214,7 @@ public actor EncryptedFileSecretStoreAdapter: SecretStoreAdapter {
         }
     }
 
-    /// The bytes of the file, nil where there is none.
+    /// Returns the bytes of the file, or nil if it does not exist.
     private func fileBytes() throws(SecretError) -> [UInt8]? {
         do throws(FileSystemError) {
             let file = try files.open(path(Self.fileName), for: .reading)
@@ -238,7 +237,7 @@ public actor EncryptedFileSecretStoreAdapter: SecretStoreAdapter {
         _ contents: SecretFileContents,
         with source: KeyEncryptionKey?
     ) throws(SecretError) {
-        // An existing file keeps its salt, so that a passphrase is worked on once a process.
+        // An existing file keeps its salt, so that a passphrase is derived once per process.
         var kind = try newKind(source)
         if let bytes = try fileBytes() { kind = try SecretFileHeader.read(bytes).header.kind }
         try write(contents, with: source, as: kind)
@@ -260,13 +259,13 @@ public actor EncryptedFileSecretStoreAdapter: SecretStoreAdapter {
 }
 
 extension EncryptedFileSecretStoreAdapter: CustomStringConvertible, CustomReflectable {
-    /// The folder alone.
+    /// The path of the folder, without the secrets.
     public nonisolated var description: String { "secrets in \(folder)" }
 
     public nonisolated var customMirror: Mirror { Mirror(self, children: ["folder": folder]) }
 }
 #else
-/// An adapter that keeps secrets in one encrypted file; the trait `Crypto` has it.
+/// An adapter that keeps secrets in one encrypted file; requires the trait `Crypto`.
 @available(
     *,
     unavailable,

@@ -8,12 +8,12 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Seals and opens files of secrets, given the key that their header asks for.
+/// The encryption of secret files, given the key that their header requires.
 enum SecretFileCipher {
     private static let keyInfo = Array("keel secret file 1 key".utf8)
     private static let checkInfo = Array("keel secret file 1 check".utf8)
 
-    /// Seals contents under a key, with a salt and a nonce that are used once.
+    /// Seals contents under a key, with a fresh salt and nonce.
     static func seal(
         _ contents: SecretFileContents,
         with key: SymmetricKey,
@@ -47,7 +47,7 @@ enum SecretFileCipher {
         with key: SymmetricKey
     ) throws(SecretError) -> SecretFileContents {
         let (header, byteCount) = try SecretFileHeader.read(file)
-        // The check is public: a comparison that takes its time tells nothing.
+        // The check value is public, so the comparison need not take constant time.
         guard header.check == check(key, header.salt) else {
             throw SecretError(.wrongKey, "The file was sealed with another key.")
         }
@@ -76,7 +76,7 @@ enum SecretFileCipher {
         return try SecretFileContents(plain)
     }
 
-    /// Makes a key from a passphrase; the cost is sound.
+    /// Derives a key from a passphrase; the cost must be sound.
     static func key(
         from passphrase: String,
         salt: [UInt8],
@@ -93,7 +93,7 @@ enum SecretFileCipher {
         return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
     }
 
-    /// A name for a key, from which nobody comes back to the key.
+    /// Returns an identifier for a key that does not reveal the key.
     static func identifier(of bytes: [UInt8]) -> String {
         let info = Array("keel key identifier 1".utf8)
         let name = derived(SymmetricKey(data: bytes), [], info, 8)

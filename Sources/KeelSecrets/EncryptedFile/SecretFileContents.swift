@@ -1,11 +1,11 @@
 #if Crypto
 internal import KeelCore
 
-/// The secrets of a file, and the deterministic CBOR that is sealed in it.
+/// The secrets of a file, encoded as deterministic CBOR.
 struct SecretFileContents: Sendable {
     var secrets: [SecretName: [UInt8]] = [:]
 
-    /// An array of `[service, account, bytes]`, in the order of names.
+    /// An array of `[service, account, bytes]`, sorted by name.
     var bytes: [UInt8] {
         var writer = CBORWriter()
         writer.arrayHeader(secrets.count)
@@ -20,7 +20,7 @@ struct SecretFileContents: Sendable {
 
     init() {}
 
-    /// Reads what ``bytes`` wrote.
+    /// Decodes the output of ``bytes``.
     ///
     /// - Throws: ``SecretError`` with the code `damaged`.
     init(_ bytes: [UInt8]) throws(SecretError) {
@@ -38,7 +38,7 @@ struct SecretFileContents: Sendable {
             }
             try reader.finish()
         } catch {
-            // Not as the cause: nothing of an opened file goes into an error.
+            // The decoder's error is not the cause, because errors must not contain decrypted data.
             throw SecretError(.damaged, "What is sealed in the file is not a list of secrets.")
         }
     }

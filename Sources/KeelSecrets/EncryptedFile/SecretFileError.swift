@@ -1,7 +1,7 @@
 internal import KeelCore
 
 extension SecretError {
-    /// Says what a failed call on files means for a store of secrets.
+    /// Creates the error of a secret store for a failed file operation.
     init(_ error: FileSystemError, otherwise code: Code) {
         switch error.kind {
         case .notPermitted:

@@ -1,15 +1,15 @@
 #if Crypto
 internal import KeelCore
 
-/// What a file of secrets says in clear before its sealed part.
+/// The unencrypted header of a secret file.
 ///
 /// Documentation/Protocols/SecretFile.md describes every byte.
 struct SecretFileHeader: Hashable, Sendable {
-    /// How the key of the file is made.
+    /// How the key of the file is obtained.
     enum KeyKind: Hashable, Sendable {
-        /// A source hands out the key of this identifier.
+        /// A source provides the key with this identifier.
         case source(identifier: String)
-        /// The key is made from a passphrase.
+        /// The key is derived from a passphrase.
         case argon2id(memory: UInt32, passes: UInt32, lanes: UInt32, salt: [UInt8])
     }
 
@@ -21,13 +21,13 @@ struct SecretFileHeader: Hashable, Sendable {
     static let nonceByteCount = 12
 
     var kind: KeyKind
-    /// What the key of this version of the file is made with, new for each write.
+    /// The salt that derives the key of this version of the file, new for each write.
     var salt: [UInt8]
-    /// What tells a wrong key from a damaged file.
+    /// The value that distinguishes a wrong key from a damaged file.
     var check: [UInt8]
     var nonce: [UInt8]
 
-    /// The bytes of the header, all of which the sealed part authenticates.
+    /// The bytes of the header, all of which are authenticated with the sealed part.
     var bytes: [UInt8] {
         var bytes = Self.magic + [Self.version]
         switch kind {
@@ -43,7 +43,7 @@ struct SecretFileHeader: Hashable, Sendable {
     /// Reads a header.
     ///
     /// - Parameter file: The whole file.
-    /// - Returns: The header, and how long it is.
+    /// - Returns: The header and its size.
     /// - Throws: ``SecretError`` with the code `damaged` or `unsupportedFormat`.
     static func read(_ file: [UInt8]) throws(SecretError) -> (header: Self, byteCount: Int) {
         var rest = file[...]

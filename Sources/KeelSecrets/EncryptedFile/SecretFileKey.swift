@@ -1,6 +1,6 @@
 public import KeelCore
 
-/// Where the key of an encrypted file of secrets comes from.
+/// The origin of the key of an encrypted secret file.
 public struct SecretFileKey: Sendable {
     enum Origin: Sendable {
         case source(any KeyEncryptionKeySource)
@@ -9,29 +9,26 @@ public struct SecretFileKey: Sendable {
 
     let origin: Origin
 
-    /// A key that a source hands out: a key file, a systemd credential, a variable.
-    ///
-    /// - Parameter source: The source.
-    /// - Returns: Where the key comes from.
+    /// Returns a key that a source provides: a key file, a systemd credential or an environment variable.
     public static func source(_ source: any KeyEncryptionKeySource) -> Self {
         Self(origin: .source(source))
     }
 
-    /// A key that is made from a passphrase with Argon2id (RFC 9106).
+    /// Returns a key that is derived from a passphrase with Argon2id (RFC 9106).
     ///
-    /// A file keeps the cost that it was made with; another one applies to new files.
+    /// An existing file keeps the cost that it was created with.
     ///
     /// - Parameters:
-    ///   - passphrase: The passphrase, used as UTF-8 and not normalised.
-    ///   - cost: What making the key of a new file costs.
-    /// - Returns: Where the key comes from.
+    ///   - passphrase: The passphrase, used as UTF-8 without normalization.
+    ///   - cost: The cost of deriving the key of a new file.
+    /// - Returns: The origin of the key.
     public static func passphrase(_ passphrase: String, cost: Argon2Cost = Argon2Cost()) -> Self {
         Self(origin: .passphrase(passphrase, cost))
     }
 }
 
 extension SecretFileKey: CustomStringConvertible, CustomReflectable {
-    /// Whether it is a source or a passphrase, and nothing of it.
+    /// The kind of the origin, without any secret.
     public var description: String {
         switch origin {
         case .source: "key from a source"

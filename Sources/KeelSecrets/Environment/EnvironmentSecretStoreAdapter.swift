@@ -4,11 +4,10 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// An adapter that reads the secrets of one service from the variables of the process.
+/// An adapter that reads the secrets of one service from environment variables.
 ///
-/// The secret `TOKEN` of the service is the variable with the prefix before it, `NOTES_TOKEN` for
-/// the prefix `NOTES_`. Nothing can be saved: every change fails with `readOnly`. Variables are
-/// handed on to child processes, and the user's other processes can read them.
+/// With the prefix `NOTES_`, the secret `TOKEN` is the variable `NOTES_TOKEN`. The store is read-only: every change
+/// fails with `readOnly`. Child processes inherit variables, and the user's other processes can read them.
 public struct EnvironmentSecretStoreAdapter: SecretStoreAdapter {
     private let service: String
     private let prefix: String
@@ -17,10 +16,10 @@ public struct EnvironmentSecretStoreAdapter: SecretStoreAdapter {
     /// Creates an adapter.
     ///
     /// - Parameters:
-    ///   - service: The service whose secrets the variables are.
-    ///   - prefix: What their names begin with; not empty, so that no other variable is listed.
-    ///   - variables: The variables, those of the process at this moment when nil.
-    /// - Throws: ``SecretError`` with the code `invalidArgument` when the prefix is empty.
+    ///   - service: The service of the secrets.
+    ///   - prefix: The prefix of the variables' names; not empty, so that no unrelated variable is listed.
+    ///   - variables: The variables; nil uses the current environment of the process.
+    /// - Throws: ``SecretError`` with the code `invalidArgument` if the prefix is empty.
     public init(
         service: String,
         prefix: String,
@@ -59,7 +58,7 @@ public struct EnvironmentSecretStoreAdapter: SecretStoreAdapter {
 }
 
 extension EnvironmentSecretStoreAdapter: CustomStringConvertible, CustomReflectable {
-    /// The service alone; the variables are secrets.
+    /// The service, without the variables, which are secrets.
     public var description: String { "secrets of \(service) in the environment" }
 
     public var customMirror: Mirror { Mirror(self, children: ["service": service]) }

@@ -4,13 +4,14 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// What a migration did, by keys.
+/// The result of a migration, by key.
 public struct SecretMigration: Hashable, Sendable {
-    /// Copied, verified, and deleted where they came from.
+    /// The keys that were copied, verified and deleted from the source.
     public var moved: [String] = []
-    /// There already with the same bytes, and deleted where they came from.
+    /// The keys that already had the same bytes in the destination, and were deleted from the source.
     public var present: [String] = []
-    /// There already with other bytes; both stores were left as they are.
+    /// The keys with different bytes in the destination, or changed meanwhile in the source; neither secret was
+    /// replaced or deleted.
     public var conflicting: [String] = []
 
     /// Creates an empty report.
@@ -20,18 +21,17 @@ public struct SecretMigration: Hashable, Sendable {
 extension SecretStore {
     /// Moves every secret of this service to another store: copies, verifies, then deletes.
     ///
-    /// A secret is deleted here only after it was read back from there, and only if nobody changed
-    /// it meanwhile. It can be repeated after a failure or a crash: what was copied already counts
-    /// as present. Nothing that the other store held is replaced. Moving to the same store, under
-    /// another adapter too, is refused.
+    /// A secret is deleted here only after it was read back from the destination, and only if it has not changed
+    /// meanwhile. After a failure or crash the migration can be repeated; secrets that were already copied count as
+    /// present. Existing secrets of the destination are never replaced. Moving to the same store is refused, even
+    /// through another adapter.
     ///
-    /// To find that out, it puts a secret called `keel-migration-…` into the other store for a moment.
-    /// One that a crash has left there is removed by the next migration from or to that store, once it
-    /// is an hour old.
+    /// To detect that, the migration briefly saves a secret named `keel-migration-…` in the destination. If a crash
+    /// leaves it behind, the next migration from or to that store removes it once it is an hour old.
     ///
-    /// - Parameter destination: The other store; its service may be another one.
-    /// - Returns: What became of each key.
-    /// - Throws: ``SecretError``; what was not moved is still here.
+    /// - Parameter destination: The other store, which may have another service.
+    /// - Returns: The result for each key.
+    /// - Throws: ``SecretError``; secrets that were not moved are still here.
     public func migrate(to destination: SecretStore) async throws(SecretError) -> SecretMigration {
         try await migrate(to: destination, now: Date())
     }
@@ -68,9 +68,9 @@ extension SecretStore {
         return report
     }
 
-    /// Refuses a destination that shows the same secrets, where every copy would be the original.
+    /// Refuses a destination that shows the same secrets, in which every copy would be the original.
     ///
-    /// Asked of the stores themselves: two adapters can have the same file or service below them.
+    /// The check uses the stores themselves, because two adapters may share a file or service.
     private func checkIsAnother(
         _ destination: SecretStore,
         _ now: Date
@@ -80,7 +80,7 @@ extension SecretStore {
         let (isSame, isThere): (Bool, Bool)
         do throws(SecretError) {
             isSame = try await exists(forKey: mark)
-            // Asked last: a mark that is still there was there when this store was asked.
+            // Checked last: if the mark still exists now, it existed when this store was checked.
             isThere = try await destination.exists(forKey: mark)
         } catch {
             try? await destination.delete(forKey: mark)
@@ -95,11 +95,11 @@ extension SecretStore {
         }
     }
 
-    /// Removes the marks of migrations that a crash has ended.
+    /// Removes the marks that crashed migrations left behind.
     ///
-    /// - Parameter now: The time. Another program may need a young mark still.
-    /// - Returns: The keys that are left.
-    /// - Throws: What the store throws.
+    /// - Parameter now: The current time; recent marks stay, because another program may still need them.
+    /// - Returns: The remaining keys.
+    /// - Throws: The store's errors.
     private func removeOldMarks(_ now: Date) async throws(SecretError) -> [String] {
         var keys: [String] = []
         for key in try await list() {
@@ -116,7 +116,7 @@ extension SecretStore {
     }
 }
 
-/// The secret by which a migration finds out whether two stores are one; it holds when it was made.
+/// The secret by which a migration detects that two stores are one; its text is its creation time.
 private enum MigrationMark {
     private static let prefix = "keel-migration-"
     private static let lifetime: TimeInterval = 3600
@@ -129,7 +129,7 @@ private enum MigrationMark {
 
     static func text(at time: Date) -> String { String(Int64(time.timeIntervalSince1970)) }
 
-    /// Whether nobody needs it any more; one that says no time, or one to come, is nobody's either.
+    /// Returns whether a mark has expired; one without a valid time counts as expired.
     static func isOld(_ text: String, _ now: Date) -> Bool {
         guard let made = TimeInterval(text) else { return true }
         return abs(now.timeIntervalSince1970 - made) >= lifetime

@@ -5,22 +5,16 @@ internal import Foundation
 #endif
 
 extension SecretStore {
-    /// Keeps text under a key, as UTF-8.
-    ///
-    /// - Parameters:
-    ///   - text: The secret.
-    ///   - key: The key.
-    /// - Throws: ``SecretError``.
+    /// Saves a string under a key, as UTF-8.
     public func save(_ text: String, forKey key: String) async throws(SecretError) {
         try await save(Data(text.utf8), forKey: key)
     }
 
-    /// Returns the text under a key.
+    /// Returns the string under a key.
     ///
     /// - Parameter key: The key.
     /// - Returns: The secret.
-    /// - Throws: ``SecretError``, with the code `keyNotFound` where there is none and `invalidData`
-    ///   where it is no UTF-8.
+    /// - Throws: ``SecretError``, with the code `keyNotFound` if there is none, or `invalidData` if it is not UTF-8.
     public func loadString(forKey key: String) async throws(SecretError) -> String {
         let data = try await load(forKey: key)
         guard let text = String(validating: data, as: UTF8.self) else {
@@ -29,12 +23,12 @@ extension SecretStore {
         return text
     }
 
-    /// Keeps a value under a key, as JSON.
+    /// Saves a value under a key, as JSON.
     ///
     /// - Parameters:
     ///   - value: The secret.
     ///   - key: The key.
-    /// - Throws: ``SecretError``, with the code `encodingFailed` where the value has no JSON.
+    /// - Throws: ``SecretError``, with the code `encodingFailed` if the value cannot be encoded as JSON.
     @concurrent
     public func save(
         encoding value: some Encodable & Sendable,
@@ -46,7 +40,7 @@ extension SecretStore {
             encoder.outputFormatting = .sortedKeys
             data = try encoder.encode(value)
         } catch {
-            // The encoder's error can quote the value.
+            // The encoder's error may quote the value.
             throw SecretError(.encodingFailed, "The value for \(key) could not be encoded.")
         }
         try await save(data, forKey: key)
@@ -55,11 +49,11 @@ extension SecretStore {
     /// Returns the value under a key.
     ///
     /// - Parameters:
-    ///   - type: The type that it was saved with.
+    ///   - type: The type of the saved value.
     ///   - key: The key.
     /// - Returns: The secret.
-    /// - Throws: ``SecretError``, with the code `keyNotFound` where there is none and `invalidData`
-    ///   where it is not of the type.
+    /// - Throws: ``SecretError``, with the code `keyNotFound` if there is none, or `invalidData` if it cannot be
+    ///   decoded as the type.
     @concurrent
     public func loadValue<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
@@ -69,7 +63,7 @@ extension SecretStore {
         do {
             return try JSONDecoder().decode(type, from: data)
         } catch {
-            // The decoder's error can quote the secret.
+            // The decoder's error may quote the secret.
             throw SecretError(.invalidData, "The secret \(key) of \(service) is not of the type.")
         }
     }

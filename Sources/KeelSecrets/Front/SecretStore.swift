@@ -4,7 +4,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The secrets of one service: tokens, passwords and keys, in the store that the platform offers.
+/// The secrets of one service, such as tokens, passwords and keys, in a secret store of the platform.
 ///
 /// ```swift
 /// let secrets = try await SecretStore.platformDefault(service: "com.example.notes", orElse: file)
@@ -12,12 +12,12 @@ public import Foundation
 /// let token = try await secrets.loadString(forKey: "api-token")
 /// ```
 ///
-/// Saving replaces what was there, deleting what is not there succeeds, and loading it throws
-/// `keyNotFound`. Two services never see each other's keys. Keys are told apart by their bytes.
+/// Saving replaces an existing secret, deleting a missing one succeeds, and loading a missing one throws `keyNotFound`.
+/// Services do not see each other's keys. Keys are compared by their bytes.
 public struct SecretStore: Sendable {
-    /// The longest secret in bytes; what is longer belongs into a file.
+    /// The maximum size of a secret in bytes; store larger data in a file.
     public static let maximumByteCount = 64 << 10
-    /// The longest service or key in bytes of UTF-8.
+    /// The maximum size of a service or key in bytes of UTF-8.
     public static let maximumNameByteCount = 255
 
     /// The service that the keys belong to.
@@ -25,42 +25,41 @@ public struct SecretStore: Sendable {
 
     let adapter: any SecretStoreAdapter
 
-    /// Creates a view of a service's secrets.
+    /// Creates a store for a service's secrets.
     ///
     /// - Parameters:
-    ///   - adapter: What keeps them.
+    ///   - adapter: The adapter that stores the secrets.
     ///   - service: The service, usually the app's identifier.
-    /// - Throws: ``SecretError`` with the code `invalidArgument` when the service is no name.
+    /// - Throws: ``SecretError`` with the code `invalidArgument` if the service is empty, too long or contains a zero
+    ///   byte.
     public init(_ adapter: any SecretStoreAdapter, service: String) throws(SecretError) {
         try Self.check(service, "service")
         self.adapter = adapter
         self.service = service
     }
 
-    /// Creates a store each of whose calls fails, for a place that expects one and has none.
+    /// Creates a store whose calls all fail, for code that expects a store where none is available.
     ///
-    /// - Parameter error: What each call throws.
+    /// - Parameter error: The error that each call throws.
     public init(unavailable error: SecretError) {
         self.init(UnavailableSecretStoreAdapter(error), of: "unavailable")
     }
 
-    /// Creates a view of secrets whose service is known to be a name.
+    /// Creates a store for a service that is known to be valid.
     package init(_ adapter: any SecretStoreAdapter, of service: StaticString) {
         self.adapter = adapter
         self.service = "\(service)"
     }
 
-    /// Which store it is, and what it can do at this moment.
-    ///
-    /// - Returns: What the adapter says of itself.
+    /// Returns the kind of the store and its current capabilities.
     public func capabilities() async -> SecretStoreCapabilities { await adapter.capabilities() }
 
     // MARK: Data
 
-    /// Keeps data under a key, in place of what was there.
+    /// Saves data under a key, replacing an existing secret.
     ///
     /// - Parameters:
-    ///   - data: The secret, at most ``maximumByteCount`` long.
+    ///   - data: The secret, at most ``maximumByteCount`` bytes.
     ///   - key: The key.
     /// - Throws: ``SecretError``.
     public func save(_ data: Data, forKey key: String) async throws(SecretError) {
@@ -71,7 +70,7 @@ public struct SecretStore: Sendable {
     ///
     /// - Parameter key: The key.
     /// - Returns: The secret.
-    /// - Throws: ``SecretError``, with the code `keyNotFound` where there is none.
+    /// - Throws: ``SecretError``, with the code `keyNotFound` if there is none.
     public func load(forKey key: String) async throws(SecretError) -> Data {
         guard let data = try await findData(forKey: key) else {
             throw SecretError(.keyNotFound, "There is no secret \(key) of \(service).")
@@ -79,38 +78,24 @@ public struct SecretStore: Sendable {
         return data
     }
 
-    /// Returns the data under a key, nil where there is none.
-    ///
-    /// - Parameter key: The key.
-    /// - Returns: The secret, or nil.
-    /// - Throws: ``SecretError``.
+    /// Returns the data under a key, or nil if there is none.
     public func findData(forKey key: String) async throws(SecretError) -> Data? {
         let name = try name(key)
         try Self.checkCancellation()
         return try await adapter.read(name).map { Data($0) }
     }
 
-    /// Removes the secret under a key; where there is none, nothing happens.
-    ///
-    /// - Parameter key: The key.
-    /// - Throws: ``SecretError``.
+    /// Removes the secret under a key, if there is one.
     public func delete(forKey key: String) async throws(SecretError) {
         _ = try await replace(key, with: nil, expecting: .anything)
     }
 
-    /// Whether there is a secret under a key.
-    ///
-    /// - Parameter key: The key.
-    /// - Returns: Whether there is one.
-    /// - Throws: ``SecretError``.
+    /// Returns whether a key has a secret.
     public func exists(forKey key: String) async throws(SecretError) -> Bool {
         try await findData(forKey: key) != nil
     }
 
-    /// The keys of this service, in the order of their bytes.
-    ///
-    /// - Returns: Each key once.
-    /// - Throws: ``SecretError``.
+    /// Returns the keys of this service, each once, in byte order.
     public func list() async throws(SecretError) -> [String] {
         try Self.checkCancellation()
         let accounts = try await adapter.accounts(of: service)
@@ -118,16 +103,16 @@ public struct SecretStore: Sendable {
             .map(\.account)
     }
 
-    /// Replaces or removes a secret when it is the expected one, in one step.
+    /// Replaces or removes a secret atomically if the current one is as expected.
     ///
-    /// Other tasks of the process never come between; other processes neither, where the
-    /// capabilities contain `comparesAcrossProcesses`.
+    /// The operation is atomic for all tasks of the process, and across processes if the capabilities contain
+    /// `comparesAcrossProcesses`.
     ///
     /// - Parameters:
     ///   - key: The key.
-    ///   - expected: What has to be there; nil expects nothing.
-    ///   - new: What is there afterwards; nil removes it.
-    /// - Returns: Whether the expected was there; nothing was changed where it was not.
+    ///   - expected: The expected current secret; nil expects none.
+    ///   - new: The new secret; nil removes the current one.
+    /// - Returns: Whether the current secret was as expected; otherwise nothing changed.
     /// - Throws: ``SecretError``.
     public func compareAndSet(
         forKey key: String,
@@ -171,7 +156,7 @@ public struct SecretStore: Sendable {
         }
     }
 
-    /// Before the adapter is called, so that a cancelled call has changed nothing.
+    /// Called before the adapter, so that a canceled call has changed nothing.
     private static func checkCancellation() throws(SecretError) {
         guard Task.isCancelled else { return }
         throw SecretError(.cancelled, "The call was cancelled.", cause: CancellationError())
@@ -179,7 +164,7 @@ public struct SecretStore: Sendable {
 }
 
 extension SecretStore: CustomStringConvertible, CustomReflectable {
-    /// The service alone.
+    /// The service, without its secrets.
     public var description: String { "secrets of \(service)" }
 
     public var customMirror: Mirror { Mirror(self, children: ["service": service]) }

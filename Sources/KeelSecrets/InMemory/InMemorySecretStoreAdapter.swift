@@ -2,13 +2,13 @@ internal import Synchronization
 
 /// An adapter that keeps secrets in memory, for tests and previews.
 ///
-/// Nothing chooses it by itself: what it holds is gone with the process.
+/// It is never chosen automatically, because its secrets are lost with the process.
 public final class InMemorySecretStoreAdapter: SecretStoreAdapter {
     private let secrets: Mutex<[SecretName: [UInt8]]>
 
     /// Creates a store.
     ///
-    /// - Parameter secrets: What it holds at first.
+    /// - Parameter secrets: The initial secrets.
     public init(_ secrets: [SecretName: [UInt8]] = [:]) { self.secrets = Mutex(secrets) }
 
     public func capabilities() async -> SecretStoreCapabilities {
@@ -39,7 +39,7 @@ public final class InMemorySecretStoreAdapter: SecretStoreAdapter {
 }
 
 extension InMemorySecretStoreAdapter: CustomStringConvertible, CustomReflectable {
-    /// How many secrets there are, and none of them.
+    /// The number of secrets, without their names and bytes.
     public var description: String { "\(secrets.withLock(\.count)) secrets in memory" }
 
     public var customMirror: Mirror { Mirror(self, children: []) }

@@ -7,10 +7,10 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// A key in a variable of the process, as 64 hexadecimal digits or base64.
+/// A key in an environment variable, as 64 hexadecimal digits or base64.
 ///
-/// Child processes inherit variables, and the user's other processes can read them: prefer
-/// ``SystemdCredentialSource`` or ``KeyFileSource`` where there is a choice.
+/// Child processes inherit variables, and the user's other processes can read them: prefer ``SystemdCredentialSource``
+/// or ``KeyFileSource``.
 public struct EnvironmentKeySource: KeyEncryptionKeySource {
     private let variable: String
     private let value: String?
@@ -18,8 +18,8 @@ public struct EnvironmentKeySource: KeyEncryptionKeySource {
     /// Creates a source.
     ///
     /// - Parameters:
-    ///   - variable: The variable's name.
-    ///   - variables: The variables, those of the process at this moment when nil.
+    ///   - variable: The name of the variable.
+    ///   - variables: The variables; nil uses the current environment of the process.
     public init(variable: String, variables: [String: String]? = nil) {
         self.variable = variable
         value = (variables ?? ProcessInfo.processInfo.environment)[variable]
@@ -34,7 +34,7 @@ public struct EnvironmentKeySource: KeyEncryptionKeySource {
 }
 
 extension EnvironmentKeySource: CustomStringConvertible, CustomReflectable {
-    /// The variable's name alone.
+    /// The name of the variable, without its value.
     public var description: String { "key in the variable \(variable)" }
 
     public var customMirror: Mirror { Mirror(self, children: ["variable": variable]) }

@@ -1,13 +1,13 @@
 #if Crypto
 public import KeelCore
 
-/// A key in a file of the mode 0600, which is made at the first use.
+/// A key in a file with mode 0600, which is created on first use.
 ///
-/// A file that another user owns, root aside, or that others may use is refused.
+/// A file that belongs to another user than root, or that others may access, is refused.
 ///
-/// Keep it on another disk than what it encrypts, or leave it out of backups: who has both has the
-/// secrets. A file that is lost is replaced by a new key, which opens nothing that the old one
-/// sealed; the stores say `wrongKey` then and leave their files alone.
+/// Keep it on another disk than the data it encrypts, or exclude it from backups: anyone with both has the secrets. A
+/// lost file is replaced by a new key, which does not decrypt older data; stores then throw `wrongKey` and leave their
+/// files unchanged.
 public struct KeyFileSource: KeyEncryptionKeySource {
     private let path: String
     private let isMadeOnDemand: Bool
@@ -16,8 +16,8 @@ public struct KeyFileSource: KeyEncryptionKeySource {
     /// Creates a source.
     ///
     /// - Parameters:
-    ///   - path: The whole path of the file.
-    ///   - isMadeOnDemand: Whether a missing file is made, with a random key.
+    ///   - path: The absolute path of the file.
+    ///   - isMadeOnDemand: Whether a missing file is created, with a random key.
     public init(path: String, isMadeOnDemand: Bool = true) {
         self.init(path: path, isMadeOnDemand: isMadeOnDemand, files: DiskFileSystem())
     }
@@ -50,7 +50,7 @@ public struct KeyFileSource: KeyEncryptionKeySource {
         if files is DiskFileSystem {
             bytes = try PrivateFile.bytes(path, upTo: limit)
         } else {
-            // The simulated disk of the tests knows no owners and no modes.
+            // The simulated disk of tests has no owners and modes.
             bytes = try simulated(upTo: limit)
         }
         return try bytes.map { bytes throws(SecretError) in
@@ -73,7 +73,7 @@ public struct KeyFileSource: KeyEncryptionKeySource {
         if !folder.isEmpty { try files.makeFolder(folder) }
         let lock = try files.lock(path + ".lock", waitingUpTo: 10_000)
         defer { withExtendedLifetime(lock) {} }
-        // Another process may have made it while this one waited.
+        // Another process may have created the file in the meantime.
         guard try files.size(of: path) == nil else { return }
         let key = SecretFileCipher.randomBytes(KeyEncryptionKey.byteCount)
         try files.replaceFile(path, by: path + ".new", with: key)

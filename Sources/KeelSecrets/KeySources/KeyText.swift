@@ -7,13 +7,13 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Reads keys as people and deployment tools write them.
+/// A reader of keys in the forms that people and deployment tools write.
 enum KeyText {
-    /// Reads a key: 32 bytes as they are, 64 hexadecimal digits, or base64.
+    /// Reads a key: 32 raw bytes, 64 hexadecimal digits, or base64.
     ///
     /// - Parameters:
-    ///   - bytes: What a source holds; a line end behind digits or base64 is left out.
-    ///   - place: Where it was found, for the error.
+    ///   - bytes: The content of a source; newlines after digits or base64 are ignored.
+    ///   - place: Where the bytes were found, for the error message.
     /// - Returns: The key.
     /// - Throws: ``SecretError`` with the code `missingKey`, which does not quote the bytes.
     static func key(_ bytes: [UInt8], from place: String) throws(SecretError) -> KeyEncryptionKey {

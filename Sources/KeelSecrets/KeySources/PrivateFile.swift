@@ -10,22 +10,22 @@ internal import Musl
 internal import Bionic
 #endif
 
-/// A file of the machine that holds a key, looked at while it is open: what is checked is what is
-/// read, whatever gets the file's name meanwhile.
+/// A key file on disk, checked while it is open: the file that was checked is the file that is read, even if its name
+/// is reused meanwhile.
 enum PrivateFile {
-    /// Reads a file that belongs to this user or to root, and that nobody else may use.
+    /// Reads a file that belongs to this user or root and that nobody else may access.
     ///
-    /// Links are followed, because deployments put secrets behind them; the file that they lead to
-    /// is the one that is checked. A pipe or a device is none.
+    /// Links are followed, because deployments put secrets behind them; the checks apply to the target. Pipes and
+    /// devices are refused.
     ///
     /// - Parameters:
-    ///   - path: The file.
-    ///   - limit: How many bytes to read at most.
-    /// - Returns: The bytes; nil where there is no file.
-    /// - Throws: ``SecretError`` with the code `permissionDenied` for a file of others, or that
-    ///   others may use, and `missingKey` for one that cannot be read.
+    ///   - path: The path of the file.
+    ///   - limit: The maximum number of bytes to read.
+    /// - Returns: The bytes, or nil if the file does not exist.
+    /// - Throws: ``SecretError`` with the code `permissionDenied` for a file that belongs to other users or that they
+    ///   may access, or `missingKey` for one that cannot be read.
     static func bytes(_ path: String, upTo limit: Int) throws(SecretError) -> [UInt8]? {
-        // A pipe that nobody writes to would block.
+        // Without O_NONBLOCK, opening a pipe without a writer would block.
         let descriptor = openat(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0)
         guard descriptor >= 0 else {
             let error = FileSystemError("open", path, number: errno)

@@ -7,16 +7,15 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// A key that lives in a store of secrets, and is made at the first use.
+/// A key in a secret store, which is created on first use.
 ///
 /// ```swift
 /// let source = SecretStoreKeySource(secrets)
 /// let keyset = try await Keyset(encrypted: data, under: source)
 /// ```
 ///
-/// The secret is 64 hexadecimal digits, so that every store can keep it. Two processes that ask
-/// at the same time get the same key, where the store compares across processes. Do not give such a
-/// source to the encrypted file that it reads from.
+/// The secret is 64 hexadecimal digits, which every store can hold. Processes that ask at the same time get the same
+/// key if the store compares across processes. Do not use such a source for the encrypted file that it reads from.
 public struct SecretStoreKeySource: KeyEncryptionKeySource {
     private let secrets: SecretStore
     private let key: String
@@ -25,9 +24,9 @@ public struct SecretStoreKeySource: KeyEncryptionKeySource {
     /// Creates a source.
     ///
     /// - Parameters:
-    ///   - secrets: What keeps the key.
+    ///   - secrets: The store of the key.
     ///   - key: The key of the secret.
-    ///   - isMadeOnDemand: Whether a missing secret is made, at random.
+    ///   - isMadeOnDemand: Whether a missing secret is created, with a random key.
     public init(
         _ secrets: SecretStore,
         key: String = "key-encryption-key",
@@ -46,7 +45,7 @@ public struct SecretStoreKeySource: KeyEncryptionKeySource {
         let digits = Hexadecimal.text(
             of: SecretFileCipher.randomBytes(KeyEncryptionKey.byteCount)
         )
-        // Where it is lost, another process has made one meanwhile.
+        // If this returns false, another process has created the key in the meantime.
         _ = try await secrets.compareAndSet(
             forKey: key,
             expected: nil,
@@ -65,7 +64,7 @@ public struct SecretStoreKeySource: KeyEncryptionKeySource {
 }
 
 extension SecretStoreKeySource: CustomStringConvertible, CustomReflectable {
-    /// Where the key is, and nothing of it.
+    /// The location of the key, without the key.
     public var description: String { "key \(key) in \(secrets)" }
 
     public var customMirror: Mirror { Mirror(self, children: ["key": key]) }

@@ -7,10 +7,9 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// A key that systemd hands to a service: `LoadCredential=` or `LoadCredentialEncrypted=`.
+/// A key that systemd passes to a service with `LoadCredential=` or `LoadCredentialEncrypted=`.
 ///
-/// The credential is a file in `$CREDENTIALS_DIRECTORY` and holds 32 bytes, 64 hexadecimal digits,
-/// or their base64.
+/// The credential is a file in `$CREDENTIALS_DIRECTORY` that holds 32 bytes, 64 hexadecimal digits, or their base64.
 public struct SystemdCredentialSource: KeyEncryptionKeySource {
     private let name: String
     private let folder: String?
@@ -18,8 +17,8 @@ public struct SystemdCredentialSource: KeyEncryptionKeySource {
     /// Creates a source.
     ///
     /// - Parameters:
-    ///   - name: The credential's name in the unit file.
-    ///   - folder: Where credentials are, `$CREDENTIALS_DIRECTORY` when nil.
+    ///   - name: The name of the credential in the unit file.
+    ///   - folder: The folder of the credentials; nil uses `$CREDENTIALS_DIRECTORY`.
     public init(name: String, folder: String? = nil) {
         self.name = name
         self.folder = folder ?? ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"]

@@ -2,33 +2,33 @@
 internal import Foundation
 internal import Security
 
-/// An adapter for Apple's Keychain: generic passwords with a service and an account.
+/// An adapter for Apple's Keychain, which stores generic passwords with a service and an account.
 ///
-/// It uses the data protection keychain, on macOS too, where that asks for a signed app. Comparing and setting is one step for the tasks of this process. Moving items to
-/// another accessibility or access group is `SecretStore.migrate(to:)` with a second adapter and
-/// another service.
+/// It uses the data protection keychain, which on macOS requires a signed app. Comparing and setting is atomic for the
+/// tasks of this process. To move items to another accessibility or access group, use `SecretStore.migrate(to:)` with a
+/// second adapter and another service.
 public actor KeychainSecretStoreAdapter: SecretStoreAdapter {
     /// When a secret can be read, and whether it leaves the device.
     public struct Accessibility: Hashable, Sendable {
         let name: String
         let isOnThisDeviceOnly: Bool
 
-        /// While the device is unlocked; copied to others with the user's backups and iCloud.
+        /// Readable while the device is unlocked, and included in the user's backups and iCloud.
         public static let whenUnlocked = Self(
             name: kSecAttrAccessibleWhenUnlocked as String,
             isOnThisDeviceOnly: false
         )
-        /// Once the device was unlocked after its start, for work in the background.
+        /// Readable once the device was unlocked after a restart, for background work.
         public static let afterFirstUnlock = Self(
             name: kSecAttrAccessibleAfterFirstUnlock as String,
             isOnThisDeviceOnly: false
         )
-        /// While the device is unlocked, on this device only.
+        /// Readable while the device is unlocked, on this device only.
         public static let whenUnlockedThisDeviceOnly = Self(
             name: kSecAttrAccessibleWhenUnlockedThisDeviceOnly as String,
             isOnThisDeviceOnly: true
         )
-        /// Once the device was unlocked after its start, on this device only.
+        /// Readable once the device was unlocked after a restart, on this device only.
         public static let afterFirstUnlockThisDeviceOnly = Self(
             name: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly as String,
             isOnThisDeviceOnly: true
@@ -42,15 +42,13 @@ public actor KeychainSecretStoreAdapter: SecretStoreAdapter {
     /// Creates an adapter.
     ///
     /// - Parameters:
-    ///   - accessibility: When its secrets can be read. By default once the device was unlocked, on
-    ///     this device only, and on all of the user's devices where they are synchronised. What stays on
-    ///     the device is in no backup that another device can read: after a change of the device, users
-    ///     sign in anew, and what a key from this store encrypted cannot be read. Choose
-    ///     `afterFirstUnlock` where secrets have to come along.
-    ///   - accessGroup: The group of apps that share them; nil is the app's first group.
-    ///   - isSynchronized: Whether iCloud Keychain copies them to the user's other devices.
-    /// - Throws: ``SecretError`` with the code `invalidArgument` when they shall be copied and
-    ///   stay.
+    ///   - accessibility: When the secrets can be read. The default is after the first unlock: on this device only, or
+    ///     on all of the user's devices if the secrets are synchronized. Secrets that stay on the device are not in
+    ///     backups that another device can read: after a change of device, users sign in again, and data encrypted with
+    ///     a key from this store is lost. Use `afterFirstUnlock` if secrets have to move along.
+    ///   - accessGroup: The group of apps that share the secrets; nil is the app's first group.
+    ///   - isSynchronized: Whether iCloud Keychain copies the secrets to the user's other devices.
+    /// - Throws: ``SecretError`` with the code `invalidArgument` if synchronized secrets are restricted to this device.
     public init(
         accessibility: Accessibility? = nil,
         accessGroup: String? = nil,
@@ -69,7 +67,7 @@ public actor KeychainSecretStoreAdapter: SecretStoreAdapter {
     public func capabilities() async -> SecretStoreCapabilities {
         var features: SecretStoreCapabilities.Features = [.writable, .persistent]
         #if !os(macOS) && !targetEnvironment(simulator)
-        // Every such device has a Secure Enclave; not every Mac has one.
+        // Every such device has a Secure Enclave, but not every Mac.
         features.insert(.hardware)
         #endif
         if isSynchronized { features.insert(.syncs) }
@@ -92,7 +90,7 @@ public actor KeychainSecretStoreAdapter: SecretStoreAdapter {
         with bytes: [UInt8]?,
         expecting expectation: SecretExpectation
     ) async throws(SecretError) -> Bool {
-        // Nothing is awaited in here, so that no other call of this actor comes between.
+        // There is no suspension point in this method, so no other call of this actor can interleave.
         if expectation != .anything {
             guard expectation.holds(for: try stored(name)) else { return false }
         }
@@ -170,7 +168,7 @@ public actor KeychainSecretStoreAdapter: SecretStoreAdapter {
 }
 
 extension SecretError {
-    /// Says what a status of the Keychain means.
+    /// Creates the error for a status of the Keychain.
     fileprivate init(keychain status: OSStatus, otherwise code: Code) {
         let cause = SecretStoreStatus(domain: "OSStatus", number: Int(status))
         switch status {

@@ -1,23 +1,23 @@
-/// An adapter that looks for a store of the platform when it is first used, and stays with it.
+/// An adapter that chooses a store of the platform on first use, and keeps it.
 ///
-/// For places that cannot wait for ``SecretStore/platformDefault(service:choosing:orElse:)``, as
-/// where dependencies are registered. It finds what that finds. Where nothing can be used, the call
-/// throws `noStore`, and the next one looks again.
+/// Use this adapter where ``SecretStore/platformDefault(service:choosing:orElse:)`` cannot be awaited, such as when
+/// registering dependencies. It makes the same choice. While no store is usable, calls throw `noStore`, and each call
+/// looks again.
 public actor PlatformSecretStoreAdapter: SecretStoreAdapter {
     private let candidates: [any SecretStoreAdapter]
     private let noted: StoreChoice?
     private var chosen: (any SecretStoreAdapter)?
 
     #if Crypto
-    /// Creates an adapter; nothing is looked at yet.
+    /// Creates an adapter without looking for a store yet.
     ///
-    /// - Parameter file: The encrypted file to take where the platform has no store.
+    /// - Parameter file: The encrypted file to use if the platform has no store.
     public init(orElse file: EncryptedFileSecretStoreAdapter? = nil) {
         candidates = SecretStore.platformStores + (file.map { [$0] } ?? [])
         noted = file?.choice
     }
     #else
-    /// Creates an adapter; nothing is looked at yet.
+    /// Creates an adapter without looking for a store yet.
     public init() {
         candidates = SecretStore.platformStores
         noted = nil
@@ -58,14 +58,14 @@ public actor PlatformSecretStoreAdapter: SecretStoreAdapter {
         try await adapter(for: service).accounts(of: service)
     }
 
-    /// The store of a service; without one only a look at which it would be.
+    /// Returns the store of a service; without a service, the choice is not made permanent.
     private func adapter(
         for service: String?
     ) async throws(SecretError) -> any SecretStoreAdapter {
         if let chosen { return chosen }
         let found = try await SecretStore.usable(of: candidates, noted, for: service)
         guard service != nil else { return found }
-        // Another call may have found one meanwhile: all stay with the same.
+        // A concurrent call may have chosen a store meanwhile: all calls use the same one.
         let adapter = chosen ?? found
         chosen = adapter
         return adapter

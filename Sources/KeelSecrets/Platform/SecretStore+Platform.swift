@@ -1,23 +1,22 @@
 extension SecretStore {
     #if Crypto
-    /// Chooses where the secrets of a service are kept.
+    /// Returns the secrets of a service in the default store of the platform.
     ///
-    /// An explicit choice is used as it is. Otherwise the store is the first that has secrets of
-    /// the service, or else the first that can be used: the Secret Service, where it runs and is
-    /// unlocked, then the encrypted file, where one is given and its key is there. It is never
-    /// memory. A store that is locked or does not answer may have the secrets: it is an error, and
-    /// no reason to take another.
+    /// An explicit choice is used as is. Otherwise the store is the first that has secrets of the service, or else the
+    /// first usable one: the Secret Service if it is running and unlocked, then the encrypted file if one is passed and
+    /// its key is available. It is never memory. A locked or unresponsive store is an error rather than a reason to use
+    /// another one, because it may hold the secrets.
     ///
-    /// With an encrypted file the choice is made once, and noted in `secrets.choice` in its folder:
-    /// a store that was chosen and cannot be used just now is an error too. To choose anew, move the
-    /// secrets with ``migrate(to:)`` and delete that file.
+    /// With an encrypted file, the choice is made once and recorded in `secrets.choice` in its folder; from then on it
+    /// is also an error if the chosen store is unusable. To choose again, move the secrets with ``migrate(to:)`` and
+    /// delete that file.
     ///
     /// - Parameters:
     ///   - service: The service, usually the app's identifier.
-    ///   - choice: The store to take; nil leaves the choice to this function.
-    ///   - file: The encrypted file to take where there is no Secret Service.
+    ///   - choice: The store to use; nil chooses one.
+    ///   - file: The encrypted file to use if there is no Secret Service.
     /// - Returns: The service's secrets in that store.
-    /// - Throws: ``SecretError`` with the code `noStore`, whose message says why none can be used.
+    /// - Throws: ``SecretError`` with the code `noStore`, whose message explains why no store is usable.
     public static func platformDefault(
         service: String,
         choosing choice: (any SecretStoreAdapter)? = nil,
@@ -31,16 +30,16 @@ extension SecretStore {
         )
     }
     #else
-    /// Chooses where the secrets of a service are kept.
+    /// Returns the secrets of a service in the default store of the platform.
     ///
-    /// What is chosen explicitly is taken as it is; otherwise it is the Secret Service, where it
-    /// runs and is unlocked. It is never memory. With the trait `Crypto` it can be a file too.
+    /// An explicit choice is used as is. Otherwise the store is the Secret Service if it is running and unlocked. It is
+    /// never memory. With the trait `Crypto` it can be an encrypted file as well.
     ///
     /// - Parameters:
     ///   - service: The service, usually the app's identifier.
-    ///   - choice: The store to take; nil leaves the choice to this function.
+    ///   - choice: The store to use; nil chooses one.
     /// - Returns: The service's secrets in that store.
-    /// - Throws: ``SecretError`` with the code `noStore`, whose message says why.
+    /// - Throws: ``SecretError`` with the code `noStore`, whose message explains why no store is usable.
     public static func platformDefault(
         service: String,
         choosing choice: (any SecretStoreAdapter)? = nil
@@ -49,10 +48,10 @@ extension SecretStore {
     }
     #endif
 
-    /// The stores that the platform itself brings.
+    /// The stores that are part of the platform.
     static var platformStores: [any SecretStoreAdapter] {
         #if canImport(Security)
-        // Its settings are those that cannot contradict each other.
+        // The default settings are valid, so this does not fail.
         (try? KeychainSecretStoreAdapter()).map { [$0] } ?? []
         #elseif os(Linux)
         [SecretServiceSecretStoreAdapter()]
@@ -61,7 +60,7 @@ extension SecretStore {
         #endif
     }
 
-    /// Takes the choice, or the store that was chosen before, or chooses one.
+    /// Returns the explicit choice, the recorded choice, or a newly chosen store.
     static func choose(
         service: String,
         _ choice: (any SecretStoreAdapter)?,
@@ -73,14 +72,14 @@ extension SecretStore {
         return try SecretStore(store, service: service)
     }
 
-    /// The store of a service.
+    /// Returns the store of a service.
     ///
     /// - Parameters:
-    ///   - stores: The stores, the preferred one first.
-    ///   - noted: Where the choice is kept; nil where there is nothing to choose.
-    ///   - service: The service; nil takes a look, and decides nothing.
-    /// - Returns: The store that was chosen before, or is chosen now.
-    /// - Throws: `noStore`, `cancelled`, and what the stores throw.
+    ///   - stores: The stores, in order of preference.
+    ///   - noted: The record of the choice; nil if there is nothing to choose.
+    ///   - service: The service; nil looks for a store without recording a choice.
+    /// - Returns: The recorded choice, or a newly chosen store.
+    /// - Throws: `noStore`, `cancelled`, or an error of the stores.
     static func usable(
         of stores: [any SecretStoreAdapter],
         _ noted: StoreChoice?,
@@ -95,12 +94,12 @@ extension SecretStore {
                 found.append((adapter, capabilities.kind))
                 continue
             }
-            // Nobody has looked: the next store might not be the one that holds the secrets.
+            // The probe was incomplete: the next store might not be the one that holds the secrets.
             guard problem != .cancelled else {
                 throw SecretError(.cancelled, "The call was cancelled.", cause: CancellationError())
             }
             problems.append("\(capabilities.kind): \(problem)")
-            // It is there, and may be the one that holds the secrets.
+            // The store exists, and may be the one that holds the secrets.
             if problem == .locked || problem == .timeout { break }
         }
         guard var best = found.first else {
@@ -116,7 +115,7 @@ extension SecretStore {
         return standing == best.kind ? best.adapter : try await chosen(standing, of: stores)
     }
 
-    /// The store of a kind, which has the secrets; no other one will do.
+    /// Returns the store of a kind that holds the secrets, without falling back to another.
     private static func chosen(
         _ kind: SecretStoreCapabilities.Kind,
         of stores: [any SecretStoreAdapter]

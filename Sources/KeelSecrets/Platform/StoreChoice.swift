@@ -1,9 +1,9 @@
 internal import KeelCore
 
-/// Which store was chosen for the secrets of a program, kept in the folder of its encrypted file.
+/// The recorded choice of a program's secret store, kept in the folder of its encrypted file.
 ///
-/// Which stores can be used changes from one minute to the next: a keyring is locked while a
-/// session begins, or there is no session. Secrets would be split between the stores.
+/// Which stores are usable changes from one minute to the next: a keyring is locked while a session begins, or there is
+/// no session. Without a record, secrets would be split between stores.
 struct StoreChoice: Sendable {
     private static let fileName = "secrets.choice"
     private static let lockName = "secrets.lock"
@@ -16,7 +16,7 @@ struct StoreChoice: Sendable {
         self.files = files
     }
 
-    /// The kind of the store that was chosen; nil where none was.
+    /// Returns the kind of the chosen store, or nil if none was recorded.
     func kind() throws(SecretError) -> SecretStoreCapabilities.Kind? {
         do throws(FileSystemError) {
             let file = try files.open(path, for: .reading)
@@ -32,9 +32,9 @@ struct StoreChoice: Sendable {
         }
     }
 
-    /// Notes a choice, and says which one stands: another process may have been faster.
+    /// Records a choice and returns the one that applies: another process may have been faster.
     func settle(on kind: SecretStoreCapabilities.Kind) -> SecretStoreCapabilities.Kind {
-        // Where the folder cannot be written, no secret can be split off into its file either.
+        // If the folder is not writable, no secret can be split off into its file either.
         let standing = try? noted(kind)
         return standing ?? kind
     }

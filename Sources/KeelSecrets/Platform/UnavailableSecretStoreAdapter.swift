@@ -1,12 +1,12 @@
-/// An adapter that fails every call with one error.
+/// An adapter that fails every call with the same error.
 ///
-/// It stands where a store is expected and there is none, so that the calls say why.
+/// Use it where a store is required but none is available, so that each call explains why.
 public struct UnavailableSecretStoreAdapter: SecretStoreAdapter {
     private let error: SecretError
 
     /// Creates an adapter.
     ///
-    /// - Parameter error: What every call throws.
+    /// - Parameter error: The error that every call throws.
     public init(_ error: SecretError) { self.error = error }
 
     public func capabilities() async -> SecretStoreCapabilities {

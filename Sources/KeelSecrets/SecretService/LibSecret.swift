@@ -5,16 +5,16 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// The functions of libsecret and GLib that the adapter calls, found when the program runs.
+/// The functions of libsecret and GLib that the adapter calls, loaded at run time.
 ///
-/// By `dlopen`, so that nothing of GLib is needed to build or to start: where the library is not
-/// installed, there is an error and not a program that cannot be loaded. It is never unloaded,
-/// which GLib does not survive. The types are those of the C headers, with `gboolean` and enums as
-/// `Int32` and every object as a raw pointer.
+/// They are loaded with `dlopen`, so that GLib is required neither to build nor to launch: a missing library is an
+/// error of the adapter instead of a program that fails to load. The library is never unloaded, because GLib does not
+/// support that. The types are those of the C headers, with `gboolean` and enums as `Int32` and every object as a raw
+/// pointer.
 struct LibSecret: Sendable {
     typealias Object = UnsafeMutableRawPointer
     typealias Text = UnsafePointer<CChar>
-    /// Where a function puts the error that it made.
+    /// The place where a function stores its error.
     typealias ErrorPlace = UnsafeMutablePointer<UnsafeMutableRawPointer?>
 
     let busGet: @Sendable @convention(c) (Int32, Object?, ErrorPlace?) -> Object?
@@ -48,21 +48,21 @@ struct LibSecret: Sendable {
     let tableRelease: @Sendable @convention(c) (Object) -> Void
     let copyText: @Sendable @convention(c) (Text) -> Object?
     let listFree: @Sendable @convention(c) (Object) -> Void
-    /// `g_str_hash`, `g_str_equal` and `g_free`, which are handed on and not called.
+    /// `g_str_hash`, `g_str_equal` and `g_free`, which are passed on and not called.
     let textHash: FunctionAddress
     let textEqual: FunctionAddress
     let free: FunctionAddress
 
     /// The address of a C function.
     ///
-    /// `@unchecked`, because the code behind it stays where it is and never changes.
+    /// `@unchecked`, because code is immutable and never moves.
     struct FunctionAddress: @unchecked Sendable {
         let pointer: Object
     }
 
     /// Loads the library.
     ///
-    /// - Parameter name: The name that the loader looks for.
+    /// - Parameter name: The name of the library for the dynamic loader.
     /// - Throws: ``SecretError`` with the code `missingLibrary`.
     init(_ name: String) throws(SecretError) {
         guard let handle = dlopen(name, RTLD_NOW | RTLD_LOCAL) else {
@@ -100,7 +100,7 @@ struct LibSecret: Sendable {
     }
 }
 
-/// Where the functions of a loaded library are, and of those that it loads itself.
+/// The symbols of a loaded library and its dependencies.
 private struct Symbols {
     let library: String
     let handle: UnsafeMutableRawPointer

@@ -1,25 +1,24 @@
 #if os(Linux)
 internal import KeelCore
 
-/// An adapter for the Secret Service of a Linux desktop: GNOME Keyring, KWallet, KeePassXC.
+/// An adapter for the Secret Service of a Linux desktop: GNOME Keyring, KWallet or KeePassXC.
 ///
-/// A secret is an item of the default collection with the attributes `service` and `account`, as
-/// `secret-tool store service … account …` writes them: other programs of the user read and
-/// write the same secrets. libsecret is looked for when the adapter is made, and not needed to
-/// build.
+/// A secret is an item of the default collection with the attributes `service` and `account`, as written by
+/// `secret-tool store service … account …`: the user's other programs read and write the same secrets. libsecret is
+/// loaded when the adapter is created, and not needed to build.
 ///
-/// A locked collection is an error and no prompt. Comparing and setting is one step for the tasks
-/// of this process; D-Bus offers none that would hold for others.
+/// A locked collection is an error; the adapter never prompts. Comparing and setting is atomic for the tasks of this
+/// process only, because D-Bus offers no way to extend it to others.
 public struct SecretServiceSecretStoreAdapter: SecretStoreAdapter {
     private let library: Result<LibSecret, SecretError>
     private let deadline: Duration
     private let timer: DeadlineTimer
 
-    /// Creates an adapter; whether the service can be used shows with the first call.
+    /// Creates an adapter; the first call shows whether the service is usable.
     ///
     /// - Parameters:
-    ///   - deadline: How long a call may take.
-    ///   - clock: What measures it.
+    ///   - deadline: The time limit of each call.
+    ///   - clock: The clock that measures the limit.
     public init(
         deadline: Duration = .seconds(10),
         clock: any Clock<Duration> = ContinuousClock()

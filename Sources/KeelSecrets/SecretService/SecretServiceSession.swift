@@ -1,20 +1,20 @@
 #if os(Linux)
-/// One call's dealings with the Secret Service, on the thread that may block.
+/// One call to the Secret Service, on a thread that may block.
 struct SecretServiceSession {
     typealias Object = LibSecret.Object
 
     let library: LibSecret
-    /// What ends the call from another thread.
+    /// The object that cancels the call from another thread.
     let cancellable: Object?
 
-    // The numbers of the C headers.
+    // Constants of the C headers.
     private static let sessionBus: Int32 = 2
     private static let searchAll: Int32 = 1 << 1
     private static let defaultCollection = "default"
 
     // MARK: Calls
 
-    /// Fails when secrets cannot be kept just now.
+    /// Fails if secrets cannot be kept at the moment.
     func probe() throws(SecretError) {
         try withService { _ throws(SecretError) in }
     }
@@ -53,7 +53,7 @@ struct SecretServiceSession {
             var accounts: [String] = []
             var node: Object? = list
             while let current = node {
-                // A node is the element, the next and the previous node.
+                // A node is the element, the next node and the previous node.
                 let fields = current.assumingMemoryBound(to: Object?.self)
                 if let item = fields[0] {
                     if let account = account(of: item) { accounts.append(account) }
@@ -67,12 +67,12 @@ struct SecretServiceSession {
 
     // MARK: Parts of calls
 
-    /// Runs a body with the service, once its default collection is found unlocked.
+    /// Runs a closure with the service if its default collection is unlocked.
     private func withService<Value>(
         _ body: (Object) throws(SecretError) -> Value
     ) throws(SecretError) -> Value {
-        // Before libsecret asks for the same connection: GLib ends the process with SIGTERM when a
-        // session bus goes away, unless it is told not to.
+        // This comes before libsecret asks for the same connection: unless told otherwise, GLib ends the process with
+        // SIGTERM when a session bus disappears.
         let bus = try call(.noBus) { library.busGet(Self.sessionBus, cancellable, $0) }
         guard let bus else { throw SecretError(.noBus, "There is no session bus.") }
         defer { library.release(bus) }
@@ -90,7 +90,7 @@ struct SecretServiceSession {
             throw SecretError(.noCollection, "The Secret Service has no default collection.")
         }
         defer { library.release(collection) }
-        // Asked first: libsecret itself would put a prompt on the screen.
+        // Checked first, because libsecret itself would show a prompt.
         guard library.collectionIsLocked(collection) == 0 else {
             throw SecretError(.locked, "The default collection of the Secret Service is locked.")
         }
@@ -116,7 +116,7 @@ struct SecretServiceSession {
         let table = attributes(of: name)
         defer { library.tableRelease(table) }
         let value = bytes.withUnsafeBytes { buffer in
-            // Never nil, which an empty array's address may be.
+            // The address must not be nil, as that of an empty array may be.
             withUnsafeBytes(of: 0 as UInt8) { empty in
                 library.valueNew(
                     buffer.baseAddress ?? empty.baseAddress,
@@ -147,7 +147,7 @@ struct SecretServiceSession {
     private func clear(_ name: SecretName, of service: Object) throws(SecretError) {
         let table = attributes(of: name)
         defer { library.tableRelease(table) }
-        // It says no where nothing was there, which is no error.
+        // The result is false if there was no secret, which is not an error.
         _ = try call(.deleteFailed) { library.clear(service, nil, table, cancellable, $0) }
     }
 
@@ -164,7 +164,7 @@ struct SecretServiceSession {
             library.free.pointer,
             library.free.pointer
         )
-        // GLib ends the process where there is no memory; it never returns nil.
+        // GLib aborts the process if memory is exhausted, so the result is never nil.
         guard let table else { preconditionFailure("g_hash_table_new_full returned nil") }
         for (key, value) in pairs {
             _ = library.tableInsert(table, library.copyText(key), library.copyText(value))
@@ -180,7 +180,7 @@ struct SecretServiceSession {
         }
     }
 
-    /// Calls a function, and throws the error that it made.
+    /// Calls a function and throws the error that it reports.
     private func call<Value>(
         _ code: SecretError.Code,
         _ function: (LibSecret.ErrorPlace) -> Value

@@ -1,13 +1,13 @@
 #if os(Linux)
 extension SecretStoreStatus {
-    /// GLib's `G_IO_ERROR_CLOSED`: the bus has gone away.
+    /// Whether the status is GLib's `G_IO_ERROR_CLOSED`: the bus has disappeared.
     var isClosedConnection: Bool { domain == "g-io-error-quark" && number == 18 }
 }
 
 extension SecretError {
-    /// Says what an error of libsecret, of D-Bus or of GLib means.
+    /// Creates the error for a status of libsecret, D-Bus or GLib.
     ///
-    /// Its text is left out: nothing promises that it names no attribute.
+    /// The status's text is omitted, because it might contain attributes.
     init(_ status: SecretStoreStatus, otherwise code: Code) {
         switch (status.domain, status.number) {
         case ("g-io-error-quark", 19):

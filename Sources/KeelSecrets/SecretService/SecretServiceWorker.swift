@@ -3,13 +3,13 @@ internal import Dispatch
 internal import KeelCore
 internal import Synchronization
 
-/// Where the calls block that libsecret offers: one after the other, on a thread of their own.
+/// A dedicated serial queue for the blocking calls of libsecret.
 ///
-/// One for the process, so that comparing and setting is one step for all its adapters.
+/// The process has only one, so that comparing and setting is atomic for all its adapters.
 enum SecretServiceWorker {
     private static let queue = DispatchQueue(label: "keel.secret-service")
 
-    /// Makes a call, and returns at the deadline even where the call does not.
+    /// Makes a call, and returns at the deadline even if the call does not.
     static func run<Value: Sendable>(
         _ library: LibSecret,
         deadline: Duration,
@@ -34,9 +34,9 @@ enum SecretServiceWorker {
     }
 }
 
-/// A call that ends once: with its result, or with its cancellation.
+/// A call that ends once, with its result or its cancellation.
 ///
-/// `@unchecked`, because of the cancellable, whose functions GLib allows on any thread.
+/// `@unchecked` because of the cancellable, whose functions GLib allows on any thread.
 private final class PendingCall<Value: Sendable>: @unchecked Sendable {
     private struct State {
         var continuation: CheckedContinuation<Result<Value, SecretError>, Never>?
