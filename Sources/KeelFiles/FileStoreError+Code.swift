@@ -1,13 +1,13 @@
 public import KeelCore
 
 extension FileStoreError {
-    /// The kinds of failure of a file store; later versions may add more.
+    /// The kinds of file store failures; later versions may add more.
     public struct Code: KeelErrorCode {
         public let name: String
         public let isTransient: Bool
         public let advice: String
 
-        /// Creates a code, for an adapter that has a failure no code here describes.
+        /// Creates a code for a failure of an adapter that no predefined code describes.
         public init(name: String, isTransient: Bool = false, advice: String) {
             self.name = name
             self.isTransient = isTransient
@@ -27,37 +27,37 @@ extension FileStoreError.Code {
         name: "fileNotFound",
         advice: "Put the file first, or use find(_:upTo:) where it may be missing."
     )
-    /// The file is not as the call expects it: it is there, is not, or has another version.
+    /// The precondition failed: the file exists, is missing, or has another version.
     public static let conditionFailed = Self(
         name: "conditionFailed",
         advice: "Read the file anew, decide again, and repeat the call with its new version."
     )
-    /// A folder has the name that a file is to have, or a file the name of one of its folders.
+    /// A folder has the name of the file, or a file has the name of one of its folders.
     public static let pathTaken = Self(
         name: "pathTaken",
         advice: "Choose another path; this store cannot keep a file and a folder under one name."
     )
-    /// What has the name is no file: a symbolic link, a device or a socket.
+    /// The path refers to a symbolic link, a device or a socket instead of a file.
     public static let notAFile = Self(
         name: "notAFile",
         advice: "Put a file in its place; stores follow no links, since those may lead out of them."
     )
-    /// The file is larger than the call takes into memory, or than the store keeps.
+    /// The file exceeds the memory limit of the call or the maximum size of the store.
     public static let tooLarge = Self(
         name: "tooLarge",
         advice: "Read the file with open(_:range:ifVersion:), piece by piece, or raise the limit."
     )
-    /// The range begins behind the end of the file.
+    /// The range begins beyond the end of the file.
     public static let rangeNotSatisfiable = Self(
         name: "rangeNotSatisfiable",
         advice: "Ask for the metadata, and for a range that begins within the file."
     )
-    /// The bytes do not have the checksum or the length that was told.
+    /// The bytes do not have the expected checksum or length.
     public static let checksumMismatch = Self(
         name: "checksumMismatch",
         advice: "Transfer the file again; what was there before is still there."
     )
-    /// The stored bytes are not those that were put.
+    /// The stored bytes are not those that were written.
     public static let damaged = Self(
         name: "damaged",
         advice: "Put the file again, or restore it from a backup."
@@ -65,27 +65,27 @@ extension FileStoreError.Code {
 
     // MARK: About the call
 
-    /// The path is none.
+    /// The path is invalid.
     public static let invalidPath = Self(
         name: "invalidPath",
         advice: "Correct the path as the message says; FileStorePath says what a path may hold."
     )
-    /// A value or a setting is outside of what is allowed.
+    /// A value or setting is out of range.
     public static let invalidArgument = Self(
         name: "invalidArgument",
         advice: "Correct the call as the message says; repeating it unchanged fails again."
     )
-    /// The store cannot do it.
+    /// The store does not support the operation.
     public static let unsupported = Self(
         name: "unsupported",
         advice: "Look at the store's capabilities, or choose another store."
     )
-    /// The content of a file can be read once only, and was.
+    /// The content of a file can be read only once, and was read before.
     public static let contentConsumed = Self(
         name: "contentConsumed",
         advice: "Give a FileContent that can be replayed: bytes, or a file of the machine."
     )
-    /// What was to be put could not be read.
+    /// The content to write could not be read.
     public static let sourceFailed = Self(
         name: "sourceFailed",
         advice: "Look at the cause; what was there before is still there."
@@ -98,17 +98,17 @@ extension FileStoreError.Code {
         name: "readFailed",
         advice: "Look at the cause, and whether the disk is in order."
     )
-    /// The store could not be written to.
+    /// The store could not be written.
     public static let writeFailed = Self(
         name: "writeFailed",
         advice: "Look at the cause; what was there before is still there."
     )
-    /// The program may not do it.
+    /// The program lacks permission.
     public static let permissionDenied = Self(
         name: "permissionDenied",
         advice: "Give the program's user the right to read and write the store's folder."
     )
-    /// There is no room left.
+    /// The disk is full.
     public static let diskFull = Self(
         name: "diskFull",
         advice: "Free some space; what was there before is still there."
@@ -122,18 +122,18 @@ extension FileStoreError.Code {
         isTransient: true,
         advice: "Try again; a change that timed out may have taken effect."
     )
-    /// The store cannot be reached just now.
+    /// The store is temporarily unreachable.
     public static let unavailable = Self(
         name: "unavailable",
         isTransient: true,
         advice: "Try again later; the cause says who did not answer."
     )
-    /// The call was cancelled.
+    /// The call was canceled.
     public static let cancelled = Self(
         name: "cancelled",
         advice: "Nothing to do: the caller stopped waiting for the result."
     )
-    /// A failure that the adapter could not classify; ``FileStoreError/cause`` holds it.
+    /// An unclassified failure; ``FileStoreError/cause`` holds it.
     public static let unknown = Self(
         name: "unknown",
         advice: "Look at the cause, and report it as a missing classification."

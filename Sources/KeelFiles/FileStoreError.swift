@@ -1,19 +1,19 @@
 public import KeelCore
 
-/// Why a call of a file store failed, and what can be done about it.
+/// An error thrown by a file store.
 ///
-/// The message may name paths, never contents.
+/// The message may contain paths, never contents of files.
 public struct FileStoreError: KeelError {
     public let code: Code
     public let message: String
     public let cause: (any Error)?
 
-    /// Creates an error, for an adapter that is written outside of Keel.
+    /// Creates an error, for an adapter that is implemented outside of Keel.
     ///
     /// - Parameters:
-    ///   - code: What kind of failure it is.
+    ///   - code: The kind of failure.
     ///   - message: What happened, in one sentence.
-    ///   - cause: The error underneath.
+    ///   - cause: The underlying error.
     public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
         self.code = code
         self.message = message

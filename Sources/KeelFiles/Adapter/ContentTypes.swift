@@ -1,11 +1,11 @@
-/// What files are by their extensions, for those whose writer does not say.
+/// The default content types of files, by extension.
 ///
-/// The types are those that IANA has registered.
+/// All types are registered with IANA.
 package enum ContentTypes {
-    /// What a file is of which nobody knows anything.
+    /// The type of files with an unknown extension.
     package static let unknown = "application/octet-stream"
 
-    /// The type of a path.
+    /// Returns the type for a path's extension.
     package static func type(of path: FileStorePath) -> String {
         byExtension[path.fileExtension] ?? unknown
     }
@@ -28,7 +28,6 @@ package enum ContentTypes {
 }
 
 extension FileStorePath {
-    /// The content type of a file whose writer names none: that of the path's extension, or
-    /// `application/octet-stream`.
+    /// The default content type of a file: that of the path's extension, or `application/octet-stream`.
     public var usualContentType: String { ContentTypes.type(of: self) }
 }

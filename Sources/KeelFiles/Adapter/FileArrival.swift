@@ -1,6 +1,6 @@
-/// Whether all that was announced of a file has come.
+/// The check of a received file against its announced length and checksum.
 package enum FileArrival {
-    /// Throws where it has not.
+    /// Throws `checksumMismatch` if the length or the checksum differs.
     package static func check(
         _ count: Int,
         _ checksum: FileChecksum,

@@ -4,33 +4,32 @@ internal import KeelCore
 internal import Crypto
 #endif
 
-/// A number that depends on every byte of a file.
+/// A checksum of a file's bytes.
 public struct FileChecksum: Hashable, Sendable, CustomStringConvertible {
-    /// How a checksum is made.
+    /// The algorithms of checksums.
     public enum Algorithm: String, Hashable, Sendable, CaseIterable, Codable {
-        /// CRC-32C (RFC 3720), four bytes, the highest first: it finds accidents.
+        /// CRC-32C (RFC 3720), four bytes in big-endian order, which detects accidental damage.
         case crc32c
-        /// SHA-256 (FIPS 180-4): it finds changes that somebody made on purpose too.
+        /// SHA-256 (FIPS 180-4), which detects deliberate changes as well.
         ///
-        /// It needs the trait `Crypto`; without it, calls with such a checksum fail with
-        /// `unsupported`.
+        /// It requires the trait `Crypto`; without it, calls with such a checksum fail with `unsupported`.
         case sha256
 
-        /// How many bytes the checksum has.
+        /// The size of the checksum in bytes.
         public var byteCount: Int { self == .crc32c ? 4 : 32 }
     }
 
-    /// How it is made.
+    /// The algorithm of the checksum.
     public let algorithm: Algorithm
-    /// The checksum.
+    /// The bytes of the checksum.
     public let bytes: [UInt8]
 
-    /// Creates a checksum that somebody else has told.
+    /// Creates a checksum from its bytes.
     ///
     /// - Parameters:
-    ///   - algorithm: How it is made.
-    ///   - bytes: The checksum.
-    /// - Throws: ``FileStoreError`` with the code `invalidArgument` for another number of bytes.
+    ///   - algorithm: The algorithm of the checksum.
+    ///   - bytes: The bytes of the checksum.
+    /// - Throws: ``FileStoreError`` with the code `invalidArgument` if the number of bytes is wrong.
     public init(_ algorithm: Algorithm, bytes: [UInt8]) throws(FileStoreError) {
         guard bytes.count == algorithm.byteCount else {
             throw FileStoreError(
@@ -46,13 +45,13 @@ public struct FileChecksum: Hashable, Sendable, CustomStringConvertible {
         self.bytes = bytes
     }
 
-    /// The checksum of bytes in memory.
+    /// Returns the checksum of bytes in memory.
     ///
     /// - Parameters:
     ///   - bytes: The bytes.
-    ///   - algorithm: How to make it.
+    ///   - algorithm: The algorithm.
     /// - Returns: The checksum.
-    /// - Throws: ``FileStoreError`` with the code `unsupported` where the algorithm is not there.
+    /// - Throws: ``FileStoreError`` with the code `unsupported` if the algorithm is not available.
     public static func of(
         _ bytes: [UInt8],
         by algorithm: Algorithm = .sha256
@@ -62,7 +61,7 @@ public struct FileChecksum: Hashable, Sendable, CustomStringConvertible {
         return hash.checksum
     }
 
-    /// The CRC-32C of bytes whose parts have these; nil where one is of another kind.
+    /// Returns the CRC-32C of concatenated parts, or nil if a part has another kind of checksum.
     package static func joined(_ parts: [(checksum: FileChecksum, byteCount: Int)]) -> FileChecksum?
     {
         var value = CRC32C().value
@@ -75,13 +74,13 @@ public struct FileChecksum: Hashable, Sendable, CustomStringConvertible {
         return FileChecksum(algorithm: .crc32c, bytes: bytes)
     }
 
-    /// The algorithm and the checksum in lower-case hexadecimal digits.
+    /// The algorithm and the checksum in lowercase hexadecimal digits.
     public var description: String {
         "\(algorithm.rawValue):\(Hexadecimal.text(of: bytes))"
     }
 }
 
-/// A checksum in the making.
+/// An incremental checksum.
 package struct FileHash: Sendable {
     private enum State: Sendable {
         case crc32c(CRC32C)

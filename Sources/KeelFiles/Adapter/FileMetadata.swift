@@ -4,39 +4,39 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Which content a file has: another one with each change, and never an earlier one again.
+/// The version of a file's content, which differs after each change and is never reused.
 ///
 /// A store without the capability `distinctVersions` gives equal contents equal versions.
 public struct FileVersion: Hashable, Sendable, Codable, CustomStringConvertible {
-    /// The store's text for it; an entity tag, for example.
+    /// The store's text of the version, such as an entity tag.
     public let string: String
 
     /// Creates a version.
     ///
-    /// - Parameter string: The store's text for it.
+    /// - Parameter string: The store's text of the version.
     public init(_ string: String) { self.string = string }
 
     public var description: String { string }
 }
 
-/// What a list of files tells of each.
+/// The information about a file in a listing.
 public struct FileSummary: Hashable, Sendable {
-    /// Where the file is.
+    /// The path of the file.
     public var path: FileStorePath
-    /// How many bytes it has.
+    /// The size of the file in bytes.
     public var size: Int
-    /// When it was put, or changed by another program.
+    /// The time when the file was written, or changed by another program.
     public var modified: Date
-    /// Which content it has.
+    /// The version of the content.
     public var version: FileVersion
 
     /// Creates a summary.
     ///
     /// - Parameters:
-    ///   - path: Where the file is.
-    ///   - size: How many bytes it has.
-    ///   - modified: When it was put.
-    ///   - version: Which content it has.
+    ///   - path: The path of the file.
+    ///   - size: The size of the file in bytes.
+    ///   - modified: The time when the file was written.
+    ///   - version: The version of the content.
     public init(path: FileStorePath, size: Int, modified: Date, version: FileVersion) {
         self.path = path
         self.size = size
@@ -45,25 +45,25 @@ public struct FileSummary: Hashable, Sendable {
     }
 }
 
-/// All that a store knows of a file beside its bytes.
+/// The information about a file that a store keeps with its bytes.
 @dynamicMemberLookup
 public struct FileMetadata: Hashable, Sendable {
-    /// The path, the size, the time and the version: `metadata.size` reads them.
+    /// The path, size, time and version, which are also members of the metadata, as in `metadata.size`.
     public var summary: FileSummary
-    /// What the bytes are, such as `image/jpeg`.
+    /// The content type, such as `image/jpeg`.
     public var contentType: String
-    /// What was put with it; see ``FileWriteOptions/attributes``.
+    /// The attributes written with the file; see ``FileWriteOptions/attributes``.
     public var attributes: [String: String]
-    /// A checksum of its bytes; nil where the store has none.
+    /// A checksum of the bytes, or nil if the store has none.
     public var checksum: FileChecksum?
 
     /// Creates the metadata of a file.
     ///
     /// - Parameters:
-    ///   - summary: The path, the size, the time and the version.
-    ///   - contentType: What the bytes are.
-    ///   - attributes: What was put with it.
-    ///   - checksum: A checksum of its bytes.
+    ///   - summary: The path, size, time and version.
+    ///   - contentType: The content type.
+    ///   - attributes: The attributes written with the file.
+    ///   - checksum: A checksum of the bytes.
     public init(
         _ summary: FileSummary,
         contentType: String,
@@ -76,7 +76,7 @@ public struct FileMetadata: Hashable, Sendable {
         self.checksum = checksum
     }
 
-    /// What the summary says.
+    /// Accesses a property of the summary.
     public subscript<Value>(dynamicMember member: KeyPath<FileSummary, Value>) -> Value {
         summary[keyPath: member]
     }

@@ -3,7 +3,7 @@ extension FilePage {
         case file(FileSummary)
         case folder(FileStoreFolder)
 
-        /// What it is ordered by: folders end with “/”, as the paths of their files go on.
+        /// The sort key: folders end with “/”, as do the beginnings of their files' paths.
         var key: String {
             switch self {
             case .file(let file): file.path.string
@@ -12,13 +12,10 @@ extension FilePage {
         }
     }
 
-    /// Creates the page that a request asks for, of files that are all known.
-    ///
-    /// For adapters over what lists its files all at once.
+    /// Creates the requested page of a complete list of files, for adapters whose store lists all files at once.
     ///
     /// - Parameters:
-    ///   - files: The files of the store, in no order; those outside of the request's folder are left
-    ///     out.
+    ///   - files: The files of the store, in any order; files outside of the request's folder are ignored.
     ///   - request: The request.
     public init(of files: [FileSummary], for request: FileListRequest) {
         let files = files.filter { request.folder.contains($0.path) }
@@ -35,7 +32,7 @@ extension FilePage {
         )
     }
 
-    /// The files in the folder itself, and each folder in it once.
+    /// Returns the files directly in the folder, and each of its subfolders once.
     private static func items(_ files: [FileSummary], _ folder: FileStoreFolder) -> [Item] {
         var items: [Item] = []
         var folders: Set<FileStorePath> = []
@@ -53,9 +50,9 @@ extension FilePage {
     }
 }
 
-/// The order in which stores list.
+/// The order of file listings.
 package enum FilePaging {
-    /// The order of bytes.
+    /// Returns whether a path precedes another one in byte order.
     package static func precedes(_ left: String, _ right: String) -> Bool {
         left.utf8.lexicographicallyPrecedes(right.utf8)
     }

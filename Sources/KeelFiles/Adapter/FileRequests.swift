@@ -1,17 +1,17 @@
-/// What has to be true of a file for a call to change it.
+/// A precondition on a file for a call that changes it.
 public enum FileCondition: Hashable, Sendable {
-    /// Nothing: the last one wins.
+    /// The call is unconditional; the last write wins.
     case none
-    /// There is no file.
+    /// The file must not exist.
     case absent
-    /// There is a file, whichever.
+    /// The file must exist, with any version.
     case present
-    /// There is a file, with this version.
+    /// The file must exist with this version.
     case version(FileVersion)
 
-    /// Whether a file is as expected.
+    /// Returns whether a file meets the condition.
     ///
-    /// - Parameter version: The version of the file; nil where there is none.
+    /// - Parameter version: The version of the file, or nil if there is none.
     /// - Returns: Whether the condition holds.
     public func holds(for version: FileVersion?) -> Bool {
         switch self {
@@ -22,7 +22,7 @@ public enum FileCondition: Hashable, Sendable {
         }
     }
 
-    /// Throws unless a file is as expected.
+    /// Throws `conditionFailed` unless a file meets the condition.
     package func check(_ path: FileStorePath, _ version: FileVersion?) throws(FileStoreError) {
         guard !holds(for: version) else { return }
         let found = version == nil ? "there is no file" : "there is another file"
@@ -30,23 +30,23 @@ public enum FileCondition: Hashable, Sendable {
     }
 }
 
-/// A part of a file.
+/// A range of a file's bytes.
 public enum FileRange: Hashable, Sendable {
-    /// From the first byte to the last.
+    /// The whole file.
     case all
-    /// From this byte, the first is 0, to the last.
+    /// The bytes from an offset to the end; the first byte has offset 0.
     case from(Int)
-    /// So many bytes from this one, or as many as there are.
+    /// A number of bytes from an offset, or fewer at the end of the file.
     case bytes(Int, count: Int)
-    /// The last so many bytes, or as many as there are.
+    /// A number of bytes at the end of the file, or the whole file if it is smaller.
     case last(Int)
 
-    /// Which bytes of a file of a size these are.
+    /// Returns the range of bytes in a file of a given size.
     ///
     /// - Parameter size: The size of the file.
-    /// - Returns: The bytes. The whole of an empty file is an empty range.
-    /// - Throws: ``FileStoreError`` with the code `rangeNotSatisfiable` where the range begins
-    ///   behind the end, or `invalidArgument` for negative numbers.
+    /// - Returns: The bytes; for an empty file, an empty range.
+    /// - Throws: ``FileStoreError`` with the code `rangeNotSatisfiable` if the range begins beyond the end, or
+    ///   `invalidArgument` for negative numbers.
     public func resolved(size: Int) throws(FileStoreError) -> Range<Int> {
         switch self {
         case .all: return 0..<size
@@ -82,29 +82,29 @@ public enum FileRange: Hashable, Sendable {
     )
 }
 
-/// What is kept with a file, and what is checked before it is.
+/// The options of a write: metadata to store, and checks to make first.
 public struct FileWriteOptions: Hashable, Sendable {
-    /// The most bytes of UTF-8 that all names and values of attributes may have together.
+    /// The maximum total size of the names and values of attributes, in bytes of UTF-8.
     public static let maximumAttributeByteCount = 2048
 
-    /// What the bytes are; nil is found out by the path's extension.
+    /// The content type; nil derives it from the path's extension.
     public var contentType: String?
-    /// What is kept with the file: names of lower-case letters, digits and `-`, and any text.
+    /// The attributes to store with the file: names of lowercase letters, digits and `-`, with any text as the value.
     ///
     /// A store without the capability `attributes` refuses them.
     public var attributes: [String: String] = [:]
-    /// What has to be true of the file that is there.
+    /// The condition on the existing file.
     public var condition = FileCondition.none
-    /// A checksum that the bytes must have; nothing is changed where they have another.
+    /// The expected checksum of the bytes; if they have another, nothing changes.
     public var checksum: FileChecksum?
 
-    /// Creates the usual options.
+    /// Creates options.
     ///
     /// - Parameters:
-    ///   - contentType: What the bytes are; nil is found out by the path's extension.
-    ///   - attributes: What is kept with the file.
-    ///   - condition: What has to be true of the file that is there.
-    ///   - checksum: A checksum that the bytes must have.
+    ///   - contentType: The content type; nil derives it from the path's extension.
+    ///   - attributes: The attributes to store with the file.
+    ///   - condition: The condition on the existing file.
+    ///   - checksum: The expected checksum of the bytes.
     public init(
         contentType: String? = nil,
         attributes: [String: String] = [:],
@@ -117,7 +117,7 @@ public struct FileWriteOptions: Hashable, Sendable {
         self.checksum = checksum
     }
 
-    /// Refuses what no store keeps.
+    /// Refuses options that no store supports.
     package func check() throws(FileStoreError) {
         let count = attributes.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
         guard count <= Self.maximumAttributeByteCount else {
@@ -145,24 +145,24 @@ public struct FileWriteOptions: Hashable, Sendable {
     }
 }
 
-/// A call that makes a file of another one.
+/// A request to copy or move a file.
 public struct FileTransferRequest: Hashable, Sendable {
-    /// The file that is there.
+    /// The path of the existing file.
     public var source: FileStorePath
-    /// Where it is afterwards.
+    /// The path of the new file.
     public var target: FileStorePath
-    /// Whether it leaves its old place.
+    /// Whether the file is removed at its old path.
     public var isMove: Bool
-    /// What has to be true of the file at the target.
+    /// The condition on the file at the target.
     public var condition: FileCondition
 
-    /// Creates a call.
+    /// Creates a request.
     ///
     /// - Parameters:
-    ///   - source: The file that is there.
-    ///   - target: Where it is afterwards.
-    ///   - isMove: Whether it leaves its old place.
-    ///   - condition: What has to be true of the file at the target.
+    ///   - source: The path of the existing file.
+    ///   - target: The path of the new file.
+    ///   - isMove: Whether the file is removed at its old path.
+    ///   - condition: The condition on the file at the target.
     public init(
         from source: FileStorePath,
         to target: FileStorePath,
@@ -176,27 +176,27 @@ public struct FileTransferRequest: Hashable, Sendable {
     }
 }
 
-/// A call that lists files.
+/// A request to list files.
 public struct FileListRequest: Hashable, Sendable {
-    /// The most files and folders of one page.
+    /// The maximum number of files and folders per page.
     public static let maximumLimit = 1000
 
-    /// The folder whose files are listed.
+    /// The folder to list.
     public var folder: FileStoreFolder
-    /// Whether files in folders inside of it are listed too; otherwise the folders are.
+    /// Whether to list the files in subfolders, instead of the subfolders themselves.
     public var isRecursive: Bool
-    /// Only what comes behind this; see ``FilePage/next``.
+    /// The cursor after which the page begins; see ``FilePage/next``.
     public var after: FileCursor?
-    /// How many files and folders to list at most, 1 to ``maximumLimit``.
+    /// The maximum number of files and folders in the page, from 1 to ``maximumLimit``.
     public var limit: Int
 
-    /// Creates a call.
+    /// Creates a request.
     ///
     /// - Parameters:
-    ///   - folder: The folder whose files are listed.
-    ///   - isRecursive: Whether files in folders inside of it are listed too.
-    ///   - after: Only what comes behind this.
-    ///   - limit: How many files and folders to list at most.
+    ///   - folder: The folder to list.
+    ///   - isRecursive: Whether to list the files in subfolders.
+    ///   - after: The cursor after which the page begins.
+    ///   - limit: The maximum number of files and folders in the page.
     public init(
         in folder: FileStoreFolder,
         isRecursive: Bool = true,
@@ -210,32 +210,32 @@ public struct FileListRequest: Hashable, Sendable {
     }
 }
 
-/// A place in a list of files; it stays good when files come and go.
+/// A position in a listing, which remains valid when files are added or removed.
 public struct FileCursor: Hashable, Sendable, Codable {
-    /// The store's text for it.
+    /// The store's text of the position.
     public let string: String
 
     /// Creates a cursor.
     ///
-    /// - Parameter string: The store's text for it.
+    /// - Parameter string: The store's text of the position.
     public init(_ string: String) { self.string = string }
 }
 
-/// A page of a list, in the order of the paths' bytes.
+/// A page of a listing, in byte order of the paths.
 public struct FilePage: Hashable, Sendable {
     /// The files.
     public var files: [FileSummary]
-    /// The folders, of a list that is not recursive.
+    /// The subfolders; empty in a recursive listing.
     public var folders: [FileStoreFolder]
-    /// Where the next page begins; nil on the last one.
+    /// The cursor of the next page; nil on the last one.
     public var next: FileCursor?
 
     /// Creates a page.
     ///
     /// - Parameters:
     ///   - files: The files.
-    ///   - folders: The folders.
-    ///   - next: Where the next page begins.
+    ///   - folders: The subfolders.
+    ///   - next: The cursor of the next page.
     public init(files: [FileSummary], folders: [FileStoreFolder] = [], next: FileCursor? = nil) {
         self.files = files
         self.folders = folders

@@ -1,31 +1,30 @@
-/// A type that keeps files.
+/// A type that stores files.
 ///
-/// Apps use ``FileStore``; adapters implement this protocol and nothing more: the front has checked
-/// paths, options and limits. An adapter promises that
+/// Apps use ``FileStore``; adapters implement only this protocol, because the store has already validated paths,
+/// options and limits. An adapter promises that
 ///
-/// - a change that returned is seen by every later call, from any task;
-/// - a file is there whole or not at all: who reads finds the old or the new one, and a call that
-///   throws leaves what was there, unless its error says that the outcome is unknown;
-/// - a reader that has begun reads one version to its end, or throws;
-/// - what is listed is in the order of the paths' bytes, and a list by pages misses nothing that is
-///   there all the time;
-/// - calls look at the task's cancellation, between two pieces of a file at the latest.
+/// - a completed change is visible to every later call, from any task;
+/// - a change is atomic: readers see the old file or the new one, and a call that throws leaves the old file unless its
+///   error says that the outcome is unknown;
+/// - a reader reads one version to its end, or throws;
+/// - listings are in byte order of the paths, and paging does not miss a file that exists throughout;
+/// - calls check for cancellation, at the latest between two pieces of a file.
 ///
 /// Run `FileStoreCheck` from `KeelConformance` against every new adapter.
 public protocol FileStoreAdapter: Sendable {
-    /// What the store can do.
+    /// The capabilities of the store.
     var capabilities: FileStoreCapabilities { get }
 
-    /// Returns what is known of a file, nil where there is none.
+    /// Returns the metadata of a file, or nil if it does not exist.
     func metadata(of path: FileStorePath) async throws(FileStoreError) -> FileMetadata?
 
     /// Begins to read a file.
     ///
     /// - Parameters:
-    ///   - path: The file.
-    ///   - range: Which part of it.
-    ///   - version: The version that it must have; nil is any.
-    /// - Returns: The metadata, and the bytes as they are asked for.
+    ///   - path: The path of the file.
+    ///   - range: The range to read.
+    ///   - version: The expected version, or nil for any.
+    /// - Returns: The metadata and the bytes, which are read on demand.
     /// - Throws: ``FileStoreError``: `fileNotFound`, `conditionFailed`, `rangeNotSatisfiable`.
     func read(
         _ path: FileStorePath,
@@ -33,12 +32,12 @@ public protocol FileStoreAdapter: Sendable {
         ifVersion version: FileVersion?
     ) async throws(FileStoreError) -> FileReading
 
-    /// Puts a file, in place of what was there.
+    /// Writes a file, replacing an existing one.
     ///
     /// - Parameters:
     ///   - content: The bytes.
-    ///   - path: The file.
-    ///   - options: What is kept with it, and what is checked.
+    ///   - path: The path of the file.
+    ///   - options: The metadata to store, and the checks to make.
     /// - Returns: The metadata of the new file.
     /// - Throws: ``FileStoreError``: `conditionFailed`, `checksumMismatch`, `pathTaken`.
     func write(
@@ -47,39 +46,38 @@ public protocol FileStoreAdapter: Sendable {
         options: FileWriteOptions
     ) async throws(FileStoreError) -> FileMetadata
 
-    /// Makes a file of another one, with its content type and attributes.
+    /// Copies or moves a file, with its content type and attributes.
     func transfer(_ request: FileTransferRequest) async throws(FileStoreError) -> FileMetadata
 
-    /// Removes a file, when it is as expected.
+    /// Removes a file if it meets a condition.
     ///
     /// - Parameters:
-    ///   - path: The file.
-    ///   - condition: What has to be true of it.
-    /// - Returns: Whether there was one.
+    ///   - path: The path of the file.
+    ///   - condition: The condition on the file.
+    /// - Returns: Whether the file existed.
     /// - Throws: ``FileStoreError``: `conditionFailed`.
     func delete(
         _ path: FileStorePath,
         if condition: FileCondition
     ) async throws(FileStoreError) -> Bool
 
-    /// Removes several files, whatever they are.
+    /// Removes several files unconditionally.
     ///
-    /// Implement it where the store removes many with one request; otherwise they are removed one by one.
+    /// Implement this method if the store can remove many files with one request; the default removes them one by one.
     ///
-    /// - Parameter paths: The files.
-    /// - Returns: A result for each path, in their order: whether there was a file, or why it is still there.
-    ///   After an error the results may end early; the remaining paths were not tried. A store that cannot
-    ///   tell says that there was a file.
+    /// - Parameter paths: The paths of the files.
+    /// - Returns: One result per path, in order: whether the file existed, or why it still exists. A store that cannot
+    ///   tell reports that it existed. After an error the results may end early; the remaining paths were not tried.
     func deleteEach(_ paths: [FileStorePath]) async -> [Result<Bool, FileStoreError>]
 
-    /// Lists files.
+    /// Returns a page of a listing.
     func list(_ request: FileListRequest) async throws(FileStoreError) -> FilePage
 
-    /// Follows the changes of files in a folder and the folders inside of it, from now on.
+    /// Observes changes of files in a folder and its subfolders, from now on.
     ///
     /// - Parameter folder: The folder.
     /// - Returns: The changes.
-    /// - Throws: ``FileStoreError`` with the code `unsupported` where the store cannot tell.
+    /// - Throws: ``FileStoreError`` with the code `unsupported` if the store cannot observe changes.
     func changes(in folder: FileStoreFolder) async throws(FileStoreError) -> FileChanges
 }
 
@@ -103,7 +101,7 @@ extension FileStoreAdapter {
         return results
     }
 
-    /// Says that the store cannot tell of changes.
+    /// Throws `unsupported`.
     public func changes(in folder: FileStoreFolder) async throws(FileStoreError) -> FileChanges {
         throw FileStoreError(.unsupported, "The store cannot tell of changes.")
     }

@@ -1,31 +1,31 @@
-/// What a file store can do beyond what all can.
+/// The optional capabilities of a file store.
 public struct FileStoreCapabilities: OptionSet, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: Int
 
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// What was put is there after the process ended.
+    /// Files survive the end of the process.
     public static let persistent = Self(rawValue: 1 << 0)
-    /// What was put is there after a power failure.
+    /// Files survive a power failure.
     public static let survivesPowerFailure = Self(rawValue: 1 << 1)
-    /// Attributes and a content type of the app's choice are kept with a file.
+    /// Files can have custom attributes and content types.
     public static let attributes = Self(rawValue: 1 << 2)
-    /// Changes of files can be followed, also those of other programs.
+    /// Changes of files can be observed, including those of other programs.
     public static let watching = Self(rawValue: 1 << 3)
-    /// Conditions hold against other processes too, as far as these use Keel.
+    /// Conditions also hold against other processes that use Keel.
     public static let conditionsAcrossProcesses = Self(rawValue: 1 << 4)
-    /// Names that differ in upper and lower case alone are two names.
+    /// Names that differ only in case are distinct.
     ///
-    /// Where it is missing, the volume of the store takes them for one, and putting a file under
-    /// the second name replaces the first.
+    /// Without this capability, the store's volume treats them as equal: writing a file under the second name replaces
+    /// the first.
     public static let distinguishesCase = Self(rawValue: 1 << 5)
-    /// A path may be a file, and the folder of other files, at the same time.
+    /// A path may be both a file and a folder of other files.
     public static let filesBesideFolders = Self(rawValue: 1 << 6)
 
-    /// Putting the same bytes again gives the file another version.
+    /// Each write gives the file a new version, even if the bytes are the same.
     ///
-    /// Where it is missing, a version can be a hash of the bytes, as S3's entity tags are: whoever
-    /// expects a version then also takes a file that was changed and changed back.
+    /// Without this capability, a version can be a hash of the bytes, like the entity tags of S3: a condition on a
+    /// version then also accepts a file that was changed and changed back.
     public static let distinctVersions = Self(rawValue: 1 << 7)
 
     private static let names: [(Self, String)] = [

@@ -1,49 +1,46 @@
-/// A folder of a store: the root, or the beginning of paths.
+/// A folder of a store: the root, or a common prefix of paths.
 ///
-/// Folders are not made and not removed: one is there as long as a file is in it.
+/// Folders are not created or removed: a folder exists as long as it contains a file.
 public struct FileStoreFolder: Hashable, Sendable {
-    /// The folder that holds all files.
+    /// The folder that contains all files.
     public static let root = FileStoreFolder(nil)
 
-    /// The folder as a path; nil for the root.
+    /// The path of the folder; nil for the root.
     public let path: FileStorePath?
 
     /// Creates a folder.
     ///
-    /// - Parameter path: Its path; nil for the root.
+    /// - Parameter path: The path of the folder; nil for the root.
     public init(_ path: FileStorePath?) { self.path = path }
 
-    /// The folder as text; empty for the root.
+    /// The path as text; empty for the root.
     public var string: String { path?.string ?? "" }
 
-    /// What the paths of its files begin with.
+    /// The prefix of the paths of its files.
     package var prefix: String { path.map { $0.string + "/" } ?? "" }
 
-    /// Whether a file is in the folder, or in a folder inside of it.
-    ///
-    /// - Parameter file: The path of the file.
-    /// - Returns: Whether it is.
+    /// Returns whether a file is in the folder or one of its subfolders.
     public func contains(_ file: FileStorePath) -> Bool {
         file.string.utf8.starts(with: prefix.utf8)
     }
 
-    /// The path of a file in this folder.
+    /// Returns the path of a file in this folder.
     ///
-    /// - Parameter name: The file's name, or names with `/` between them.
+    /// - Parameter name: The name of the file, or several names separated by `/`.
     /// - Returns: The path.
     /// - Throws: ``FileStoreError`` with the code `invalidPath`.
     public func file(_ name: String) throws(FileStoreError) -> FileStorePath {
         try FileStorePath(prefix + name)
     }
 
-    /// Refuses a folder whose path is no good.
+    /// Throws `invalidPath` if the folder's path is invalid.
     package func check() throws(FileStoreError) { try path?.check() }
 }
 
 extension FileStoreFolder: ExpressibleByStringInterpolation, CustomStringConvertible {
     public var description: String { path?.string ?? "/" }
 
-    /// Takes a literal; an empty one is the root.
+    /// Creates a folder from a literal; an empty one is the root.
     public init(stringLiteral value: String) {
         self.init(value.isEmpty ? nil : FileStorePath(stringLiteral: value))
     }

@@ -1,32 +1,31 @@
-/// The place of a file in a store: names with `/` between them, from the store's root.
+/// The path of a file in a store: names separated by `/`, relative to the store's root.
 ///
 /// ```swift
 /// let photo: FileStorePath = "photos/2026/\(id).jpg"
 /// ```
 ///
-/// A name is never empty, `.` or `..`, holds no `/` and no zero byte, and has at most
-/// ``maximumNameByteCount`` bytes of UTF-8; a path has at most ``maximumByteCount``. So no path
-/// leads out of a store, whoever wrote it. A value that is interpolated stays within one name: with
-/// a `/` in it the path is no good. A path that is no good is refused by ``FileStore`` with
-/// `invalidPath`. Paths are told apart by their bytes; whether the names of a store's volume are
-/// too, its capabilities say.
+/// A name is not empty, `.` or `..`, contains no `/` and no zero byte, and has at most ``maximumNameByteCount`` bytes
+/// of UTF-8; a path has at most ``maximumByteCount``. Therefore no path leads out of a store, whatever its origin. An
+/// interpolated value stays within one name: if it contains a `/`, the path is invalid. ``FileStore`` refuses invalid
+/// paths with `invalidPath`. Paths are compared by their bytes; the capabilities of a store tell whether its volume
+/// does the same.
 public struct FileStorePath: Hashable, Sendable {
-    /// The longest path in bytes of UTF-8; the limit of S3's keys.
+    /// The maximum size of a path in bytes of UTF-8, the limit of S3's keys.
     public static let maximumByteCount = 1024
-    /// The longest name in bytes of UTF-8; the limit of most volumes.
+    /// The maximum size of a name in bytes of UTF-8, the limit of most volumes.
     public static let maximumNameByteCount = 255
-    /// A first name that stores keep for themselves.
+    /// A first name that is reserved for stores.
     package static let reservedName = ".keel-files"
 
     /// The path as text, such as `photos/2026/a.jpg`.
     public let string: String
-    /// Why stores refuse the path; nil for a good one.
+    /// The reason that the path is invalid; nil for a valid path.
     package let flaw: String?
 
-    /// Creates a path from text of whatever origin.
+    /// Creates a path from text, which may be untrusted.
     ///
-    /// - Parameter string: The path, without `/` at either end.
-    /// - Throws: ``FileStoreError`` with the code `invalidPath`, which says what is wrong.
+    /// - Parameter string: The path, without a leading or trailing `/`.
+    /// - Throws: ``FileStoreError`` with the code `invalidPath`, which explains the reason.
     public init(_ string: String) throws(FileStoreError) {
         self.init(string, flaw: Self.flaw(of: string))
         try check()
@@ -37,37 +36,37 @@ public struct FileStorePath: Hashable, Sendable {
         self.flaw = flaw
     }
 
-    /// Takes names that a store has given.
+    /// Creates a path from names that a store has provided.
     package init(unchecked string: String) { self.init(string, flaw: nil) }
 
-    /// Refuses a path that is no good.
+    /// Throws `invalidPath` if the path is invalid.
     package func check() throws(FileStoreError) {
         guard let flaw else { return }
         throw FileStoreError(.invalidPath, "“\(string)” is no path of a file: \(flaw).")
     }
 
-    /// The folders that the file is in, from the outermost to the innermost.
+    /// The folders that contain the file, outermost first.
     package var foldersAbove: [FileStorePath] {
         string.utf8.indices.filter { string.utf8[$0] == UInt8(ascii: "/") }
             .map { FileStorePath(unchecked: String(string[..<$0])) }
     }
 
-    /// The names of the path, from the root.
+    /// The names of the path, starting at the root.
     public var names: [String] {
-        // By bytes: a “/” with an accent behind it is one character, and no “/” to Swift.
+        // Split by bytes: Swift treats a “/” with a combining accent as one character that is not equal to “/”.
         string.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
     }
 
     /// The last name.
     public var name: String { names.last ?? string }
 
-    /// The folder that the file is in.
+    /// The folder that directly contains the file.
     public var folder: FileStoreFolder {
         guard let slash = string.utf8.lastIndex(of: UInt8(ascii: "/")) else { return .root }
         return FileStoreFolder(FileStorePath(String(string[..<slash]), flaw: flaw))
     }
 
-    /// What the last name has behind its last dot, in lower case; empty where there is none.
+    /// The part of the last name after its last dot, in lowercase; empty if there is none.
     public var fileExtension: String {
         let name = name
         guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return "" }
@@ -108,7 +107,7 @@ public struct FileStorePath: Hashable, Sendable {
 extension FileStorePath: Comparable, CustomStringConvertible, Codable {
     public var description: String { string }
 
-    /// Whether the bytes are the same; texts that only look alike are two paths.
+    /// Compared by bytes: canonically equivalent strings are different paths.
     public static func == (left: Self, right: Self) -> Bool {
         left.string.utf8.elementsEqual(right.string.utf8)
     }
@@ -117,7 +116,7 @@ extension FileStorePath: Comparable, CustomStringConvertible, Codable {
         for byte in string.utf8 { hasher.combine(byte) }
     }
 
-    /// The order of the bytes, in which stores list their files.
+    /// Compared in byte order, in which stores list their files.
     public static func < (left: Self, right: Self) -> Bool {
         left.string.utf8.lexicographicallyPrecedes(right.string.utf8)
     }
@@ -138,7 +137,7 @@ extension FileStorePath: Comparable, CustomStringConvertible, Codable {
 }
 
 extension FileStorePath: ExpressibleByStringInterpolation {
-    /// Builds a path from a literal with values in it, keeping each value inside one name.
+    /// A literal with interpolated values, each of which stays within one name.
     public struct StringInterpolation: StringInterpolationProtocol, Sendable {
         fileprivate var string = ""
         fileprivate var flaw: String?
@@ -149,9 +148,9 @@ extension FileStorePath: ExpressibleByStringInterpolation {
 
         public mutating func appendLiteral(_ literal: String) { string += literal }
 
-        /// Puts a value into the current name.
+        /// Appends a value to the current name.
         ///
-        /// - Parameter value: The value; its description is taken.
+        /// - Parameter value: The value, whose description is used.
         public mutating func appendInterpolation(_ value: some CustomStringConvertible) {
             let text = value.description
             if text.utf8.contains(UInt8(ascii: "/")) { flaw = "a value in it holds a “/”" }

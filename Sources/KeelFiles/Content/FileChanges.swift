@@ -2,19 +2,19 @@ internal import Synchronization
 
 /// A change of a file.
 public enum FileChange: Hashable, Sendable {
-    /// A file is new, or has other bytes than before.
+    /// A file was created, or has new bytes.
     case written(FileStorePath)
-    /// A file is gone.
+    /// A file was removed.
     case removed(FileStorePath)
-    /// So much happened that it was not kept: list the folder anew.
+    /// Changes were discarded because there were too many: list the folder again.
     case missed
 }
 
-/// The changes of files, one after the other, without end.
+/// An endless sequence of changes to files.
 ///
-/// A change can be told twice, and one that was undone at once not at all: it says where to look.
-/// Whoever is slow gets ``FileChange/missed`` in place of more than a thousand changes. Of several
-/// tasks that read the same changes each gets some of them: ask the store for changes of its own.
+/// A change may be reported twice, and one that was immediately undone may not be reported: treat it as a hint where to
+/// look. A slow reader gets ``FileChange/missed`` in place of more than a thousand changes. Tasks that share one
+/// sequence each get some of the changes: request a sequence per task.
 public struct FileChanges: AsyncSequence, Sendable {
     public typealias Element = FileChange
     public typealias Failure = Never
@@ -23,7 +23,7 @@ public struct FileChanges: AsyncSequence, Sendable {
 
     package init(_ inbox: FileChangeInbox) { self.inbox = inbox }
 
-    /// Reads changes.
+    /// The iterator of the changes.
     public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
         let inbox: FileChangeInbox
 
@@ -37,11 +37,11 @@ public struct FileChanges: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(inbox: inbox) }
 }
 
-/// What a follower of changes has not read yet; what ends with it ends its source.
+/// The unread changes of an observer; its deallocation ends their source.
 package final class FileChangeInbox: Sendable {
     private struct State {
         var changes: [FileChange] = []
-        /// Those who wait, with a number for each.
+        /// The waiting tasks, each with a number.
         var waiters: [(id: UInt64, continuation: CheckedContinuation<FileChange?, Never>)] = []
         var lastWaiter: UInt64 = 0
         var isOver = false
@@ -60,7 +60,7 @@ package final class FileChangeInbox: Sendable {
 
     deinit { onEnd.withLock { $0.take() }?() }
 
-    /// What is done when nobody reads any more.
+    /// Sets the action to run when the last reader is gone.
     package func whenOver(_ action: @escaping @Sendable () -> Void) {
         onEnd.withLock { $0 = action }
     }
@@ -84,7 +84,7 @@ package final class FileChangeInbox: Sendable {
         waiter?.resume(returning: change)
     }
 
-    /// Ends the changes for whoever reads them.
+    /// Ends the changes for all readers.
     package func finish() {
         let waiters = state.withLock { state in
             state.isOver = true

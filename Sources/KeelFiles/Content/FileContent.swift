@@ -4,28 +4,28 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The bytes of a file: at hand, or produced piece by piece while they are asked for.
+/// The bytes of a file, either in memory or produced piece by piece on demand.
 ///
 /// ```swift
 /// for try await piece in reading.content { hash.update(piece) }
 /// ```
 public struct FileContent: Sendable {
-    /// A function that begins the bytes from the first.
+    /// A function that opens a reader at the first byte.
     public typealias Open = @Sendable () async throws(FileStoreError) -> FileReader
 
-    /// How many bytes there are; nil if that is not known before their end.
+    /// The number of bytes; nil if unknown before the end.
     public let length: Int?
-    /// Whether the bytes can be read more than once; a store that has to try again asks for it.
+    /// Whether the bytes can be read more than once, which a store needs in order to retry.
     public let isReplayable: Bool
-    /// Begins the bytes from the first.
+    /// Opens a reader at the first byte.
     public let open: Open
 
     /// Creates a content that is produced while it is read.
     ///
     /// - Parameters:
-    ///   - length: How many bytes there will be; nil if that is not known.
-    ///   - isReplayable: Whether `open` gives the same bytes each time.
-    ///   - open: Begins the bytes from the first.
+    ///   - length: The number of bytes; nil if unknown.
+    ///   - isReplayable: Whether `open` produces the same bytes each time.
+    ///   - open: Opens a reader at the first byte.
     public init(length: Int?, isReplayable: Bool, open: @escaping Open) {
         self.length = length
         self.isReplayable = isReplayable
@@ -46,11 +46,11 @@ public struct FileContent: Sendable {
     /// - Parameter data: The data.
     public init(_ data: Data) { self.init(Array(data)) }
 
-    /// Creates a content of pieces that can be had once.
+    /// Creates a content of a sequence that can be read once.
     ///
     /// - Parameters:
-    ///   - pieces: The pieces; an error of theirs becomes the cause of `sourceFailed`.
-    ///   - length: How many bytes there will be; nil if that is not known.
+    ///   - pieces: The pieces; an error of the sequence becomes the cause of `sourceFailed`.
+    ///   - length: The number of bytes; nil if unknown.
     public init<Pieces: AsyncSequence & Sendable>(
         _ pieces: Pieces,
         length: Int? = nil
@@ -67,7 +67,7 @@ extension FileContent: AsyncSequence {
     public typealias Element = [UInt8]
     public typealias Failure = FileStoreError
 
-    /// Reads the pieces of a content.
+    /// The iterator of a content's pieces.
     public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
         private let open: Open
         private var reader: FileReader?
@@ -90,11 +90,11 @@ extension FileContent: AsyncSequence {
 
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(open) }
 
-    /// Takes all bytes into memory.
+    /// Returns all bytes in memory.
     ///
-    /// - Parameter limit: How many bytes are taken at most.
+    /// - Parameter limit: The maximum number of bytes.
     /// - Returns: The bytes.
-    /// - Throws: ``FileStoreError``, with the code `tooLarge` where there are more.
+    /// - Throws: ``FileStoreError``, with the code `tooLarge` if there are more.
     public func collect(upTo limit: Int) async throws(FileStoreError) -> [UInt8] {
         if let length, length > limit { throw Self.tooLarge(limit) }
         let reader = try await open()
@@ -110,7 +110,7 @@ extension FileContent: AsyncSequence {
         FileStoreError(.tooLarge, "The file has more than \(limit) bytes.")
     }
 
-    /// The same bytes, looked at while they pass.
+    /// Returns a content with the same bytes that shows each piece to a closure.
     package func inspected(
         _ inspect: @escaping @Sendable ([UInt8]) -> Void
     ) -> FileContent {
@@ -125,29 +125,29 @@ extension FileContent: AsyncSequence {
     }
 }
 
-/// Reads bytes piece by piece, in one task at a time.
+/// A reader of bytes, piece by piece, for one task at a time.
 public struct FileReader: Sendable {
     private let read: @Sendable () async throws(FileStoreError) -> [UInt8]?
 
     /// Creates a reader.
     ///
-    /// - Parameter next: Returns the next piece, which is not empty; nil at the end.
+    /// - Parameter next: Returns the next piece, which is not empty, or nil at the end.
     public init(_ next: @escaping @Sendable () async throws(FileStoreError) -> [UInt8]?) {
         read = next
     }
 
-    /// The next piece; nil at the end.
+    /// Returns the next piece, which is never empty, or nil at the end.
     ///
-    /// - Returns: The piece; never an empty one.
-    /// - Throws: ``FileStoreError``; nothing comes after it.
+    /// - Returns: The piece.
+    /// - Throws: ``FileStoreError``; no piece follows an error.
     public func next() async throws(FileStoreError) -> [UInt8]? { try await read() }
 }
 
 /// A file that is being read.
 public struct FileReading: Sendable {
-    /// What is known of the file, whichever part of it is read.
+    /// The metadata of the file, independent of the range.
     public let metadata: FileMetadata
-    /// Which bytes of the file are read.
+    /// The range of bytes that is read.
     public let range: Range<Int>
     /// The bytes.
     public let content: FileContent
@@ -155,8 +155,8 @@ public struct FileReading: Sendable {
     /// Creates a reading.
     ///
     /// - Parameters:
-    ///   - metadata: What is known of the file.
-    ///   - range: Which bytes are read.
+    ///   - metadata: The metadata of the file.
+    ///   - range: The range of bytes that is read.
     ///   - content: The bytes.
     public init(metadata: FileMetadata, range: Range<Int>, content: FileContent) {
         self.metadata = metadata

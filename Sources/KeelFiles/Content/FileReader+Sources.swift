@@ -1,20 +1,20 @@
 internal import Synchronization
 
 extension FileReader {
-    /// Reads pieces in memory.
+    /// Creates a reader of pieces in memory.
     package init(pieces: [[UInt8]]) {
         let rest = PieceList(pieces)
         self.init { () throws(FileStoreError) in rest.next() }
     }
 
-    /// Reads the pieces of a sequence.
+    /// Creates a reader of a sequence's pieces.
     init<Pieces: AsyncSequence & Sendable>(sequence: Pieces) where Pieces.Element == [UInt8] {
         let source = SequenceSource(sequence)
         self.init { () async throws(FileStoreError) in try await source.next() }
     }
 }
 
-/// Lets the first one pass.
+/// A gate that only the first caller passes.
 final class OnceGate: Sendable {
     private let isOpen = Mutex(true)
 
@@ -37,7 +37,7 @@ private final class PieceList: Sendable {
     func next() -> [UInt8]? { rest.withLock { $0.popFirst() } }
 }
 
-/// The iterator of a sequence, asked by one task at a time.
+/// The iterator of a sequence, for one task at a time.
 private actor SequenceSource<Pieces: AsyncSequence & Sendable> where Pieces.Element == [UInt8] {
     private var iterator: Pieces.AsyncIterator
 
@@ -46,12 +46,12 @@ private actor SequenceSource<Pieces: AsyncSequence & Sendable> where Pieces.Elem
     func next() async throws(FileStoreError) -> [UInt8]? {
         do {
             while true {
-                // An actor cannot lend a property while it waits.
+                // An actor cannot lend a property across a suspension.
                 var iterator = iterator
                 let piece = try await iterator.next(isolation: self)
                 self.iterator = iterator
                 guard let piece else {
-                    // Streams end, without an error, when the task that reads them is cancelled.
+                    // A stream ends without an error if the task that reads it is canceled.
                     try FileStoreError.checkCancellation()
                     return nil
                 }
@@ -72,12 +72,12 @@ private actor SequenceSource<Pieces: AsyncSequence & Sendable> where Pieces.Elem
 }
 
 extension FileStoreError {
-    /// What a cancelled call throws.
+    /// The error of a canceled call.
     package static var cancellation: FileStoreError {
         FileStoreError(.cancelled, "The call was cancelled.", cause: CancellationError())
     }
 
-    /// Throws when the task was cancelled.
+    /// Throws if the current task is canceled.
     package static func checkCancellation() throws(FileStoreError) {
         if Task.isCancelled { throw cancellation }
     }

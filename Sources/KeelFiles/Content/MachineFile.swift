@@ -2,12 +2,12 @@ internal import Foundation
 internal import KeelCore
 internal import Synchronization
 
-/// Files of the machine that are no store's: what is put, and what is downloaded.
+/// Files on disk outside of stores: the sources of uploads and the targets of downloads.
 enum MachineFile {
-    /// How many bytes are read or written at a time.
+    /// The number of bytes read or written at a time.
     static let pieceByteCount = 256 << 10
 
-    /// The bytes of a file.
+    /// Returns the content of a file.
     static func content(of file: URL) throws(FileStoreError) -> FileContent {
         let size: Int
         do throws(FileSystemError) {
@@ -42,7 +42,7 @@ enum MachineFile {
         FileStoreError(.sourceFailed, "The file to be put cannot be read.", cause: error)
     }
 
-    /// Writes a file beside its place, and gives it its name when all of it is there.
+    /// Writes a temporary file, and renames it once it is complete.
     static func write(_ content: FileContent, to file: URL) async throws(FileStoreError) {
         let files = DiskFileSystem()
         let part = file.path + ".part-" + String(UInt64.random(in: .min ... .max), radix: 36)

@@ -1,16 +1,15 @@
-/// An adapter that keeps what was read from a slow store in a fast one.
+/// An adapter that caches the files of a slow store in a fast one.
 ///
-/// Before a kept file is used its version is compared with that of the slow store, which is one
-/// short call; so a kept file is never an old one. A file that is read whole is taken into memory
-/// and kept, unless it is too large; parts and larger files come from the slow store each time. What
-/// the fast store fails at is not kept, and fails no call.
+/// Before a cached file is used, its version is compared with that in the slow store, which takes one short call, so
+/// cached files are never stale. A file that is read whole is collected in memory and cached unless it exceeds the
+/// limit; parts and larger files always come from the slow store. Errors of the fast store are ignored.
 ///
 /// ```swift
 /// let files = FileStore(remote.cached(in: try LocalFileStoreAdapter(folder: cachesFolder)))
 /// ```
 ///
-/// Nothing is removed from the fast store by itself but what was replaced or deleted through this
-/// adapter: give it a folder that the system may empty, or call ``FileStore/deleteAll(in:)``.
+/// The cache removes only files that are replaced or deleted through this adapter: use a folder that the system may
+/// empty, or call ``FileStore/deleteAll(in:)``.
 public struct CachedFileStoreAdapter<
     Upstream: FileStoreAdapter,
     Kept: FileStoreAdapter
@@ -21,12 +20,12 @@ public struct CachedFileStoreAdapter<
     private let kept: Kept
     private let limit: Int
 
-    /// Creates the decorator; `adapter.cached(in:)` is the usual way.
+    /// Creates the decorator; prefer `adapter.cached(in:)`.
     ///
     /// - Parameters:
-    ///   - upstream: The slow store, which has the last word.
-    ///   - kept: The fast store; it must keep attributes.
-    ///   - limit: How many bytes a file has at most that is kept.
+    ///   - upstream: The slow store, which is authoritative.
+    ///   - kept: The fast store, which must support attributes.
+    ///   - limit: The maximum size of a cached file in bytes.
     public init(_ upstream: Upstream, in kept: Kept, upTo limit: Int = FileStore.usualLimit) {
         self.upstream = upstream
         self.kept = kept
@@ -55,11 +54,11 @@ public struct CachedFileStoreAdapter<
         guard bytes == 0..<metadata.size, metadata.size <= limit else {
             return try await upstream.read(path, range: range, ifVersion: version)
         }
-        // Of whatever version it has by now.
+        // This may already be a newer version.
         let reading = try await upstream.read(path, range: .all, ifVersion: version)
         guard reading.metadata.size <= limit else { return reading }
         let content = try await reading.content.collect(upTo: limit)
-        // What cannot be kept is read again next time.
+        // A file that cannot be cached is read again next time.
         _ = try? await kept.write(
             FileContent(content),
             to: path,
@@ -74,7 +73,7 @@ public struct CachedFileStoreAdapter<
         )
     }
 
-    /// The kept bytes, where they are of this version.
+    /// Returns the cached bytes if they have the current version.
     private func keptReading(
         _ path: FileStorePath,
         _ range: FileRange,
@@ -83,7 +82,7 @@ public struct CachedFileStoreAdapter<
         guard let reading = try? await kept.read(path, range: range, ifVersion: nil),
             reading.metadata.attributes[Self.attribute] == metadata.version.string
         else { return nil }
-        // All of it, before it is trusted: it may be damaged, and the slow store has it whole.
+        // Read everything before trusting it: the cached file may be damaged while the slow store has it intact.
         guard let bytes = try? await reading.content.collect(upTo: limit) else {
             if !Task.isCancelled { await forget(path) }
             return nil
@@ -133,17 +132,17 @@ public struct CachedFileStoreAdapter<
         try await upstream.changes(in: folder)
     }
 
-    /// Makes room; a kept file that stays is not used, because its version is another.
+    /// Removes a cached file to free space; if that fails, its version prevents its use.
     private func forget(_ path: FileStorePath) async { _ = try? await kept.delete(path, if: .none) }
 }
 
 extension FileStoreAdapter {
-    /// Keeps what was read in a fast store; see ``CachedFileStoreAdapter``.
+    /// Returns an adapter that caches files in a fast store; see ``CachedFileStoreAdapter``.
     ///
     /// - Parameters:
-    ///   - kept: The fast store; it must keep attributes.
-    ///   - limit: How many bytes a file has at most that is kept.
-    /// - Returns: The adapter, with what was read kept.
+    ///   - kept: The fast store, which must support attributes.
+    ///   - limit: The maximum size of a cached file in bytes.
+    /// - Returns: The caching adapter.
     public func cached<Kept: FileStoreAdapter>(
         in kept: Kept,
         upTo limit: Int = FileStore.usualLimit

@@ -1,39 +1,39 @@
 internal import KeelCore
 internal import Synchronization
 
-/// What one call of a file store did.
+/// A record of one call to a file store.
 public struct FileStoreObservation: Hashable, Sendable {
-    /// The calls of a store.
+    /// The operations of a store.
     public enum Operation: String, Sendable, Hashable, CaseIterable {
-        /// The metadata of a file was asked for.
+        /// The call loaded the metadata of a file.
         case metadata
-        /// A file was read, to the end of what was asked for or as far as its reader went.
+        /// The call read a file, to the end of the range or as far as its reader went.
         case read
-        /// A file was put.
+        /// The call wrote a file.
         case write
-        /// A file was copied.
+        /// The call copied a file.
         case copy
-        /// A file was moved.
+        /// The call moved a file.
         case move
-        /// A file was removed.
+        /// The call removed a file.
         case delete
-        /// Files were listed.
+        /// The call listed files.
         case list
     }
 
-    /// The method.
+    /// The operation that was called.
     public let operation: Operation
-    /// The file, or the folder that was listed.
+    /// The path of the file, or of the listed folder.
     public let path: String
-    /// How many bytes went through.
+    /// The number of bytes transferred.
     public let byteCount: Int
-    /// How long it took; for reading, until its reader let go of it.
+    /// The duration of the call; for a read, until its reader was released.
     public let duration: Duration
-    /// The code of the failure; nil for a success.
+    /// The error code of a failed call; nil for a success.
     public let failure: FileStoreError.Code?
 }
 
-/// An adapter that tells of each call, for logs, metrics and traces of whatever library.
+/// An adapter that reports each call to an observer, for logs, metrics and traces of any library.
 ///
 /// ```swift
 /// let adapter = local.observed { call in
@@ -45,12 +45,12 @@ public struct ObservedFileStoreAdapter<Upstream: FileStoreAdapter>: FileStoreAda
     private let timeline: Timeline
     private let observer: @Sendable (FileStoreObservation) -> Void
 
-    /// Creates the decorator; `adapter.observed(by:)` is the usual way.
+    /// Creates the decorator; prefer `adapter.observed(by:)`.
     ///
     /// - Parameters:
-    ///   - upstream: The adapter that does the work.
-    ///   - clock: What durations are measured on.
-    ///   - observer: Is told after each call.
+    ///   - upstream: The adapter to observe.
+    ///   - clock: The clock that measures durations.
+    ///   - observer: Called after each call.
     public init(
         _ upstream: Upstream,
         clock: any Clock<Duration> = ContinuousClock(),
@@ -164,7 +164,7 @@ public struct ObservedFileStoreAdapter<Upstream: FileStoreAdapter>: FileStoreAda
     }
 }
 
-/// A call that is told once: when it ends, or when its last user lets go of it.
+/// A call that is reported once: when it ends, or when its last reference is released.
 private final class ObservedCall: Sendable {
     private struct State {
         var byteCount = 0
@@ -197,7 +197,7 @@ private final class ObservedCall: Sendable {
     func end() { tell(nil) }
     func fail(_ error: FileStoreError) { tell(error.code) }
 
-    /// The same bytes; the call ends with them.
+    /// Returns a content with the same bytes, whose end is the end of the call.
     func following(_ content: FileContent) -> FileContent {
         FileContent(length: content.length, isReplayable: content.isReplayable) {
             () async throws(FileStoreError) in
@@ -235,12 +235,12 @@ private final class ObservedCall: Sendable {
 }
 
 extension FileStoreAdapter {
-    /// Tells of each call; see ``ObservedFileStoreAdapter``.
+    /// Returns an adapter that reports each call to an observer; see ``ObservedFileStoreAdapter``.
     ///
     /// - Parameters:
-    ///   - clock: What durations are measured on.
-    ///   - observer: Is told after each call.
-    /// - Returns: The adapter, observed.
+    ///   - clock: The clock that measures durations.
+    ///   - observer: Called after each call.
+    /// - Returns: The observed adapter.
     public func observed(
         clock: any Clock<Duration> = ContinuousClock(),
         by observer: @escaping @Sendable (FileStoreObservation) -> Void

@@ -1,14 +1,12 @@
 extension FileStore {
-    /// Lists the files of a folder, a page at a time.
+    /// Returns a page of the files in a folder.
     ///
     /// - Parameters:
     ///   - folder: The folder.
-    ///   - isRecursive: Whether files in folders inside of it are listed too; otherwise the folders
-    ///     are.
-    ///   - after: ``FilePage/next`` of the page before; nil begins.
-    ///   - limit: How many files and folders a page has at most, 1 to
-    ///     ``FileListRequest/maximumLimit``.
-    /// - Returns: The page, in the order of the paths' bytes. A folder without files is empty.
+    ///   - isRecursive: Whether to list the files in subfolders, instead of the subfolders themselves.
+    ///   - after: ``FilePage/next`` of the previous page; nil for the first page.
+    ///   - limit: The maximum number of files and folders in the page, from 1 to ``FileListRequest/maximumLimit``.
+    /// - Returns: The page, in byte order of the paths. A folder without files is empty.
     /// - Throws: ``FileStoreError``, with the code `invalidArgument` for another limit.
     @concurrent
     public func list(
@@ -30,12 +28,12 @@ extension FileStore {
         )
     }
 
-    /// All files of a folder and of the folders inside of it, page after page as they are read.
+    /// Returns all files in a folder and its subfolders, loading pages on demand.
     ///
     /// - Parameters:
     ///   - folder: The folder.
-    ///   - pageSize: How many files are asked for at a time.
-    /// - Returns: The files, in the order of the paths' bytes.
+    ///   - pageSize: The number of files per page.
+    /// - Returns: The files, in byte order of the paths.
     public func files(
         in folder: FileStoreFolder = .root,
         pageSize: Int = FileListRequest.maximumLimit
@@ -43,14 +41,14 @@ extension FileStore {
         FileSequence(store: self, folder: folder, pageSize: pageSize)
     }
 
-    /// Removes all files of a folder and of the folders inside of it.
+    /// Removes all files in a folder and its subfolders.
     ///
-    /// Files are removed by the page, a thousand with one request where the store can do that. After an
-    /// error some are gone. A file that is put meanwhile may stay.
+    /// Files are removed page by page, with one request per thousand files if the store supports that. After an error,
+    /// some files are gone. A file that is written meanwhile may remain.
     ///
     /// - Parameter folder: The folder.
-    /// - Returns: How many files there were.
-    /// - Throws: ``FileStoreError``: the first one, once the other files of its page have been tried.
+    /// - Returns: The number of files removed.
+    /// - Throws: The first ``FileStoreError``, after the other files of its page have been tried.
     @discardableResult @concurrent
     public func deleteAll(in folder: FileStoreFolder) async throws(FileStoreError) -> Int {
         var count = 0
@@ -71,7 +69,7 @@ extension FileStore {
     }
 }
 
-/// Files of a folder, asked for page after page.
+/// The files of a folder, loaded page by page.
 public struct FileSequence: AsyncSequence, Sendable {
     public typealias Element = FileSummary
     public typealias Failure = FileStoreError
@@ -80,7 +78,7 @@ public struct FileSequence: AsyncSequence, Sendable {
     fileprivate let folder: FileStoreFolder
     fileprivate let pageSize: Int
 
-    /// Reads files.
+    /// The iterator of the files.
     public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
         private let files: FileSequence
         private var page: ArraySlice<FileSummary> = []

@@ -1,24 +1,24 @@
 public import Foundation
 internal import Synchronization
 
-/// How far a transfer of a file has come.
+/// The progress of a file transfer.
 public struct FileProgress: Hashable, Sendable {
-    /// How many bytes went through.
+    /// The number of bytes transferred.
     public var byteCount: Int
-    /// How many there are; nil if that is not known.
+    /// The total number of bytes; nil if unknown.
     public var total: Int?
 
     /// Creates a progress.
     ///
     /// - Parameters:
-    ///   - byteCount: How many bytes went through.
-    ///   - total: How many there are.
+    ///   - byteCount: The number of bytes transferred.
+    ///   - total: The total number of bytes; nil if unknown.
     public init(byteCount: Int, total: Int?) {
         self.byteCount = byteCount
         self.total = total
     }
 
-    /// The part that went through, 0 to 1; nil if the total is not known.
+    /// The completed fraction, from 0 to 1; nil if the total is unknown.
     public var fraction: Double? {
         guard let total else { return nil }
         return total == 0 ? 1 : min(1, Double(byteCount) / Double(total))
@@ -26,15 +26,15 @@ public struct FileProgress: Hashable, Sendable {
 }
 
 extension FileStore {
-    /// Puts a file of the machine, in place of what was there.
+    /// Writes a file on disk to the store, replacing an existing one.
     ///
     /// - Parameters:
-    ///   - file: The file of the machine; it must not change meanwhile.
-    ///   - path: The file of the store.
-    ///   - options: What is kept with it, and what is checked.
-    ///   - progress: Is told after each piece how many bytes the store has taken.
+    ///   - file: The file on disk, which must not change meanwhile.
+    ///   - path: The path in the store.
+    ///   - options: The metadata to store, and the checks to make.
+    ///   - progress: Called after each piece with the number of bytes that the store has taken.
     /// - Returns: The metadata of the new file.
-    /// - Throws: ``FileStoreError``, with the code `sourceFailed` where the file cannot be read.
+    /// - Throws: ``FileStoreError``, with the code `sourceFailed` if the file cannot be read.
     @discardableResult @concurrent
     public func put(
         contentsOf file: URL,
@@ -50,15 +50,15 @@ extension FileStore {
         )
     }
 
-    /// Writes a file to the machine, in place of what was there, when all of it has come.
+    /// Downloads a file to disk, replacing an existing one when the download is complete.
     ///
     /// - Parameters:
-    ///   - path: The file of the store.
-    ///   - file: Where it is to be on the machine; its folder must be there.
-    ///   - progress: Is told after each piece how many bytes are there.
+    ///   - path: The path in the store.
+    ///   - file: The location on disk, whose folder must exist.
+    ///   - progress: Called after each piece with the number of bytes received.
     /// - Returns: The metadata of the file.
-    /// - Throws: ``FileStoreError``, with the code `writeFailed` where the file cannot be written;
-    ///   what was there before is then still there.
+    /// - Throws: ``FileStoreError``, with the code `writeFailed` if the file cannot be written; an existing file is
+    ///   then unchanged.
     @discardableResult @concurrent
     public func download(
         _ path: FileStorePath,
@@ -74,14 +74,14 @@ extension FileStore {
 }
 
 extension FileContent {
-    /// Tells of each piece.
+    /// Returns a content with the same bytes that reports progress after each piece.
     func reporting(
         _ progress: @escaping @Sendable (FileProgress) -> Void,
         of total: Int?
     ) -> FileContent {
         FileContent(length: length, isReplayable: isReplayable) { () async throws(FileStoreError) in
             let reader = try await open()
-            // Of this reading: a store that begins anew counts anew.
+            // Each reading counts from zero, because a store that retries starts over.
             let count = ByteCount()
             return FileReader { () async throws(FileStoreError) in
                 guard let piece = try await reader.next() else { return nil }

@@ -1,13 +1,13 @@
 extension FileStore {
-    /// Creates a store each of whose calls fails, for a place that expects one and has none.
+    /// Creates a store whose calls all fail, for code that expects a store where none is available.
     ///
-    /// - Parameter error: What each call throws.
+    /// - Parameter error: The error that each call throws.
     public init(unavailable error: FileStoreError) {
         self.init(UnavailableFileStoreAdapter(error: error))
     }
 }
 
-/// A store that is not there.
+/// An adapter that fails every call with the same error.
 private struct UnavailableFileStoreAdapter: FileStoreAdapter {
     let error: FileStoreError
 

@@ -4,7 +4,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The files of an app, in whatever keeps them.
+/// A store of an app's files.
 ///
 /// ```swift
 /// let files = FileStore(try LocalFileStoreAdapter(folder: "/var/lib/app/files"))
@@ -12,34 +12,33 @@ public import Foundation
 /// let photo = try await files.get("photos/\(id).jpg")
 /// ```
 ///
-/// A file is put whole: who reads at the same time finds the old one or the new one, and after a
-/// crash one of them is there. Reading what is not there throws `fileNotFound`, deleting it
-/// succeeds. Folders are not made: they are what paths have in common.
+/// Writes are atomic: a concurrent reader sees the old file or the new one, and so does a reader after a crash. Reading
+/// a missing file throws `fileNotFound`; deleting it succeeds. Folders are not created: they are common prefixes of
+/// paths.
 public struct FileStore: Sendable {
-    /// How many bytes a call takes into memory, unless it says another number: 64 MiB.
+    /// The default limit of bytes that a call reads into memory: 64 MiB.
     public static let usualLimit = 64 << 20
 
     let adapter: any FileStoreAdapter
 
-    /// Creates a front of an adapter.
+    /// Creates a store with an adapter.
     ///
-    /// - Parameter adapter: What keeps the files.
+    /// - Parameter adapter: The adapter that keeps the files.
     public init(_ adapter: any FileStoreAdapter) { self.adapter = adapter }
 
-    /// What the store can do.
+    /// The capabilities of the store.
     public var capabilities: FileStoreCapabilities { adapter.capabilities }
 
     // MARK: Putting
 
-    /// Puts a file, in place of what was there.
+    /// Writes a file, replacing an existing one.
     ///
     /// - Parameters:
     ///   - data: The bytes.
-    ///   - path: The file.
-    ///   - options: What is kept with it, and what is checked.
+    ///   - path: The path of the file.
+    ///   - options: The metadata to store, and the checks to make.
     /// - Returns: The metadata of the new file.
-    /// - Throws: ``FileStoreError``; what was there before is then still there, unless the code is
-    ///   `timeout` or `unavailable`.
+    /// - Throws: ``FileStoreError``; an existing file is then unchanged, unless the code is `timeout` or `unavailable`.
     @discardableResult @concurrent
     public func put(
         _ data: Data,
@@ -49,16 +48,16 @@ public struct FileStore: Sendable {
         try await put(FileContent(data), at: path, options: options)
     }
 
-    /// Puts a file whose bytes come piece by piece, in place of what was there.
+    /// Writes a file from a stream of bytes, replacing an existing one.
     ///
     /// - Parameters:
     ///   - content: The bytes.
-    ///   - path: The file.
-    ///   - options: What is kept with it, and what is checked.
-    ///   - progress: Is told after each piece how many bytes the store has taken.
+    ///   - path: The path of the file.
+    ///   - options: The metadata to store, and the checks to make.
+    ///   - progress: Called after each piece with the number of bytes that the store has taken.
     /// - Returns: The metadata of the new file.
-    /// - Throws: ``FileStoreError``, with the code `sourceFailed` where the bytes end in an error,
-    ///   and `checksumMismatch` where there are more or fewer than they said.
+    /// - Throws: ``FileStoreError``, with the code `sourceFailed` if the content ends in an error, or
+    ///   `checksumMismatch` if its length differs from the announced one.
     @discardableResult @concurrent
     public func put(
         _ content: FileContent,
@@ -81,12 +80,12 @@ public struct FileStore: Sendable {
     /// Returns the bytes of a file.
     ///
     /// - Parameters:
-    ///   - path: The file.
-    ///   - range: Which part of it.
-    ///   - limit: How many bytes are taken into memory at most.
+    ///   - path: The path of the file.
+    ///   - range: The range to read.
+    ///   - limit: The maximum number of bytes to read into memory.
     /// - Returns: The bytes.
-    /// - Throws: ``FileStoreError``, with the code `fileNotFound` where there is none, `tooLarge`
-    ///   where there are more bytes, `damaged` where they are not those that were put.
+    /// - Throws: ``FileStoreError``, with the code `fileNotFound` if the file does not exist, `tooLarge` if it exceeds
+    ///   the limit, or `damaged` if the bytes are not those that were written.
     @concurrent
     public func get(
         _ path: FileStorePath,
@@ -97,12 +96,12 @@ public struct FileStore: Sendable {
         return Data(try await reading.content.collect(upTo: limit))
     }
 
-    /// Returns the bytes of a file, nil where there is none.
+    /// Returns the bytes of a file, or nil if it does not exist.
     ///
     /// - Parameters:
-    ///   - path: The file.
-    ///   - limit: How many bytes are taken into memory at most.
-    /// - Returns: The bytes, or nil.
+    ///   - path: The path of the file.
+    ///   - limit: The maximum number of bytes to read into memory.
+    /// - Returns: The bytes.
     /// - Throws: ``FileStoreError``.
     @concurrent
     public func find(
@@ -117,13 +116,13 @@ public struct FileStore: Sendable {
         }
     }
 
-    /// Begins to read a file, whose bytes come piece by piece.
+    /// Opens a file for reading, piece by piece.
     ///
     /// - Parameters:
-    ///   - path: The file.
-    ///   - range: Which part of it.
-    ///   - version: The version that it must have; nil is any.
-    /// - Returns: The metadata, and the bytes as they are asked for.
+    ///   - path: The path of the file.
+    ///   - range: The range to read.
+    ///   - version: The expected version, or nil for any.
+    /// - Returns: The metadata and the bytes, which are read on demand.
     /// - Throws: ``FileStoreError``: `fileNotFound`, `conditionFailed`, `rangeNotSatisfiable`.
     @concurrent
     public func open(
@@ -138,11 +137,11 @@ public struct FileStore: Sendable {
 
     // MARK: Metadata
 
-    /// What is known of a file.
+    /// Returns the metadata of a file.
     ///
-    /// - Parameter path: The file.
-    /// - Returns: Its metadata.
-    /// - Throws: ``FileStoreError``, with the code `fileNotFound` where there is none.
+    /// - Parameter path: The path of the file.
+    /// - Returns: The metadata.
+    /// - Throws: ``FileStoreError``, with the code `fileNotFound` if the file does not exist.
     @concurrent
     public func metadata(of path: FileStorePath) async throws(FileStoreError) -> FileMetadata {
         guard let metadata = try await findMetadata(of: path) else {
@@ -151,11 +150,7 @@ public struct FileStore: Sendable {
         return metadata
     }
 
-    /// What is known of a file, nil where there is none.
-    ///
-    /// - Parameter path: The file.
-    /// - Returns: Its metadata, or nil.
-    /// - Throws: ``FileStoreError``.
+    /// Returns the metadata of a file, or nil if it does not exist.
     @concurrent
     public func findMetadata(
         of path: FileStorePath
@@ -165,11 +160,7 @@ public struct FileStore: Sendable {
         return try await adapter.metadata(of: path)
     }
 
-    /// Whether there is a file.
-    ///
-    /// - Parameter path: The file.
-    /// - Returns: Whether there is one.
-    /// - Throws: ``FileStoreError``.
+    /// Returns whether a file exists.
     @concurrent
     public func exists(_ path: FileStorePath) async throws(FileStoreError) -> Bool {
         try await findMetadata(of: path) != nil
@@ -177,13 +168,13 @@ public struct FileStore: Sendable {
 
     // MARK: Changing places
 
-    /// Makes a second file of one, with its content type and attributes.
+    /// Copies a file, with its content type and attributes.
     ///
     /// - Parameters:
-    ///   - source: The file that is there.
-    ///   - target: Where the second one is.
-    ///   - condition: What has to be true of the file at the target.
-    /// - Returns: The metadata of the second file.
+    ///   - source: The path of the existing file.
+    ///   - target: The path of the copy.
+    ///   - condition: The condition on the file at the target.
+    /// - Returns: The metadata of the copy.
     /// - Throws: ``FileStoreError``: `fileNotFound`, `conditionFailed`, `pathTaken`.
     @discardableResult @concurrent
     public func copy(
@@ -194,12 +185,12 @@ public struct FileStore: Sendable {
         try await transfer(.init(from: source, to: target, if: condition))
     }
 
-    /// Gives a file another path.
+    /// Moves a file to another path.
     ///
     /// - Parameters:
-    ///   - source: The file that is there.
-    ///   - target: Where it is afterwards.
-    ///   - condition: What has to be true of the file at the target.
+    ///   - source: The path of the existing file.
+    ///   - target: The new path.
+    ///   - condition: The condition on the file at the target.
     /// - Returns: The metadata of the file at its new path.
     /// - Throws: ``FileStoreError``: `fileNotFound`, `conditionFailed`, `pathTaken`.
     @discardableResult @concurrent
@@ -220,13 +211,13 @@ public struct FileStore: Sendable {
         return try await adapter.transfer(request)
     }
 
-    /// Removes a file; where there is none, nothing happens.
+    /// Removes a file, if it exists.
     ///
     /// - Parameters:
-    ///   - path: The file.
-    ///   - condition: What has to be true of it.
-    /// - Returns: Whether there was one.
-    /// - Throws: ``FileStoreError``, with the code `conditionFailed` where it is not as expected.
+    ///   - path: The path of the file.
+    ///   - condition: The condition on the file.
+    /// - Returns: Whether the file existed.
+    /// - Throws: ``FileStoreError``, with the code `conditionFailed` if the condition does not hold.
     @discardableResult @concurrent
     public func delete(
         _ path: FileStorePath,
@@ -237,12 +228,11 @@ public struct FileStore: Sendable {
         return try await adapter.delete(path, if: condition)
     }
 
-    /// Follows the changes of files in a folder and the folders inside of it, from now on.
+    /// Observes changes of files in a folder and its subfolders, from now on.
     ///
     /// - Parameter folder: The folder.
-    /// - Returns: The changes; they end with the task that reads them.
-    /// - Throws: ``FileStoreError`` with the code `unsupported` where the store cannot tell: its
-    ///   capabilities then lack `watching`.
+    /// - Returns: The changes, which end when the task that reads them is canceled.
+    /// - Throws: ``FileStoreError`` with the code `unsupported` if the store's capabilities lack `watching`.
     @concurrent
     public func changes(
         in folder: FileStoreFolder = .root
@@ -253,7 +243,7 @@ public struct FileStore: Sendable {
 }
 
 extension FileStoreError {
-    /// What reading a file throws that is not there.
+    /// Returns the error for reading a missing file.
     package static func notFound(_ path: FileStorePath) -> FileStoreError {
         FileStoreError(.fileNotFound, "There is no file “\(path)”.")
     }

@@ -6,9 +6,9 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// An adapter that keeps files in memory: for tests, previews, and what may be lost.
+/// An adapter that keeps files in memory, for tests, previews and disposable data.
 ///
-/// It keeps the promises of the local one: a path is a file or a folder of files, never both.
+/// As in ``LocalFileStoreAdapter``, a path is a file or a folder, never both.
 public final class InMemoryFileStoreAdapter: FileStoreAdapter {
     private struct Stored {
         var bytes: [UInt8]
@@ -17,7 +17,7 @@ public final class InMemoryFileStoreAdapter: FileStoreAdapter {
 
     private struct State {
         var files: [FileStorePath: Stored] = [:]
-        /// How many files there are in each folder and the folders inside of it.
+        /// The number of files in each folder and its subfolders.
         var folders: [FileStorePath: Int] = [:]
         var lastVersion = 0
         var inboxes: [ObjectIdentifier: WeakInbox] = [:]
@@ -32,7 +32,7 @@ public final class InMemoryFileStoreAdapter: FileStoreAdapter {
 
     /// Creates an empty store.
     ///
-    /// - Parameter now: Tells the time of new files.
+    /// - Parameter now: Returns the time of new files.
     public init(now: @escaping @Sendable () -> Date = { Date.now }) { self.now = now }
 
     public var capabilities: FileStoreCapabilities {
@@ -157,7 +157,7 @@ public final class InMemoryFileStoreAdapter: FileStoreAdapter {
 
     // MARK: Under the lock
 
-    /// Keeps a file at a path, as a new version.
+    /// Stores a file at a path, as a new version.
     private static func keep(
         _ file: Stored,
         at path: FileStorePath,
@@ -179,7 +179,7 @@ public final class InMemoryFileStoreAdapter: FileStoreAdapter {
         return file.metadata
     }
 
-    /// Refuses a path that is a folder, or is inside of a file.
+    /// Throws `pathTaken` for a path that is a folder or inside of a file.
     private static func checkPlace(
         _ path: FileStorePath,
         _ state: State
@@ -200,7 +200,7 @@ public final class InMemoryFileStoreAdapter: FileStoreAdapter {
 }
 
 extension FileStoreError {
-    /// What putting a file throws where a folder has its name, or a file that of a folder.
+    /// Returns the error for a file whose name belongs to a folder, or the reverse.
     package static func taken(_ path: FileStorePath) -> FileStoreError {
         FileStoreError(.pathTaken, "“\(path)” is a folder, or inside of a file.")
     }

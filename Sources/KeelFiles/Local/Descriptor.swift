@@ -10,10 +10,10 @@ internal import Musl
 internal import Bionic
 #endif
 
-/// An open file or folder, closed with its last user.
+/// An open file or folder, which is closed with its last reference.
 final class Descriptor: Sendable {
     let number: Int32
-    /// Where changes are noted; nil but in tests.
+    /// The trace that records changes; nil except in tests.
     let trace: FolderTrace?
 
     init(_ number: Int32, trace: FolderTrace? = nil) {
@@ -23,11 +23,11 @@ final class Descriptor: Sendable {
 
     deinit { close(number) }
 
-    /// Opens a name in a folder; a link is never followed.
+    /// Opens a name in a folder without following links.
     ///
-    /// - Returns: What was opened, or the system's number of the failure.
+    /// - Returns: The opened file, or the error number.
     func open(_ name: String, _ flags: Int32, mode: mode_t = 0o600) -> Result<Descriptor, Failure> {
-        // One name, whatever its caller thinks: only the last one of several is not followed.
+        // O_NOFOLLOW applies only to the last component, so there must be exactly one.
         guard !name.utf8.contains(UInt8(ascii: "/")) else {
             return .failure(Failure(number: EINVAL))
         }
@@ -46,19 +46,19 @@ final class Descriptor: Sendable {
         }
     }
 
-    /// The system's number of a call that failed.
+    /// The error number of a failed call.
     struct Failure: Error { let number: Int32 }
 
-    /// The number that the volume has for it.
+    /// The inode number of the open file.
     private var inode: UInt64 { status()?.inode ?? 0 }
 
-    /// What is known of the open file.
+    /// Returns the status of the open file.
     func status() -> FileStatus? {
         var status = stat()
         return fstat(number, &status) == 0 ? FileStatus(status) : nil
     }
 
-    /// What is known of a name in this folder; nil where there is nothing of that name.
+    /// Returns the status of a name in this folder, or nil if there is no such name.
     func status(of name: String) -> FileStatus? {
         var status = stat()
         guard fstatat(number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
@@ -67,9 +67,9 @@ final class Descriptor: Sendable {
 
     // MARK: Changes
 
-    // Each returns zero, or the system's number of the failure.
+    // Each of these methods returns zero or the error number.
 
-    /// Makes a folder in this one.
+    /// Creates a folder in this one.
     func makeFolder(_ name: String) -> Int32 {
         guard mkdirat(number, name, 0o700) == 0 else { return errno }
         if let trace {
@@ -79,7 +79,7 @@ final class Descriptor: Sendable {
         return 0
     }
 
-    /// Gives what has a name in this folder another one, in place of what has that.
+    /// Renames a file or folder, replacing the target.
     func rename(_ name: String, to newFolder: Descriptor, _ newName: String) -> Int32 {
         guard renameat(number, name, newFolder.number, newName) == 0 else { return errno }
         if let trace {
@@ -89,7 +89,7 @@ final class Descriptor: Sendable {
         return 0
     }
 
-    /// Removes the name of a file, or of a folder that is empty.
+    /// Removes a file or an empty folder.
     func remove(_ name: String, isFolder: Bool = false) -> Int32 {
         guard unlinkat(number, name, isFolder ? AT_REMOVEDIR : 0) == 0 else { return errno }
         if let trace { trace.note(.remove(folder: inode, name: name)) }
@@ -110,7 +110,7 @@ final class Descriptor: Sendable {
         return 0
     }
 
-    /// Makes what was written survive a power failure; of a folder, which names it has.
+    /// Makes written bytes, or the names in a folder, survive a power failure.
     func sync() -> Int32 {
         let number = synchronize()
         if number == 0, let trace { trace.note(.sync(inode)) }
@@ -119,7 +119,7 @@ final class Descriptor: Sendable {
 
     private func synchronize() -> Int32 {
         #if canImport(Darwin)
-        // There fsync leaves the bytes in the drive's own memory. Not every volume knows this.
+        // On Darwin, fsync leaves the bytes in the drive's cache. Not every volume supports F_FULLFSYNC.
         if fcntl(number, F_FULLFSYNC) == 0 { return 0 }
         #endif
         while fsync(number) != 0 {
@@ -128,7 +128,7 @@ final class Descriptor: Sendable {
         return 0
     }
 
-    /// Writes all bytes behind those that were written before.
+    /// Appends bytes to the file.
     func write(_ bytes: [UInt8]) -> Int32 {
         let failure = bytes.withUnsafeBytes { buffer -> Int32 in
             var done = 0
@@ -154,14 +154,14 @@ final class Descriptor: Sendable {
 
     // MARK: Reading
 
-    /// Reads an extended attribute of the open file; nil where it has none of that name.
+    /// Returns an extended attribute of the open file, or nil if it has none of that name.
     ///
     /// - Parameters:
     ///   - name: The attribute.
-    ///   - limit: How many bytes it has at most.
-    /// - Returns: Its bytes.
+    ///   - limit: The maximum size of the attribute in bytes.
+    /// - Returns: The bytes of the attribute.
     func attribute(_ name: String, upTo limit: Int) -> [UInt8]? {
-        // Most have room here; a longer one is asked for again.
+        // Most attributes fit here; a longer one is read again.
         for capacity in [256, limit] {
             var failure: Int32 = 0
             let bytes = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
@@ -179,9 +179,9 @@ final class Descriptor: Sendable {
         return nil
     }
 
-    /// Reads bytes from a place; fewer only at the end of the file.
+    /// Reads bytes at an offset; returns fewer only at the end of the file.
     ///
-    /// - Returns: The bytes, or the system's number of the failure.
+    /// - Returns: The bytes, or the error number.
     func read(at offset: Int, count: Int) -> Result<[UInt8], Failure> {
         var failure: Int32 = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
@@ -204,18 +204,18 @@ final class Descriptor: Sendable {
         return failure == 0 ? .success(bytes) : .failure(Failure(number: failure))
     }
 
-    /// A name in a folder, and what it leads to, where the system tells without being asked again.
+    /// A name in a folder, with its kind if the system provides it with the name.
     struct Name {
         let text: String
         let kind: FileStatus.Kind?
     }
 
-    /// The names in this folder, in no order, without `.` and `..`.
+    /// Returns the names in this folder, in any order, without `.` and `..`.
     func names() -> Result<[String], Failure> { entries().map { $0.map(\.text) } }
 
-    /// The names in this folder with their kinds, in no order, without `.` and `..`.
+    /// Returns the names in this folder with their kinds, in any order, without `.` and `..`.
     func entries() -> Result<[Name], Failure> {
-        // A descriptor of its own: closing the stream closes it.
+        // The stream needs its own descriptor, because closing it closes the descriptor.
         let own: Descriptor
         switch open(".", O_RDONLY | O_DIRECTORY) {
         case .success(let opened): own = opened
@@ -243,7 +243,7 @@ final class Descriptor: Sendable {
         return errno == 0 ? .success(names) : .failure(Failure(number: errno))
     }
 
-    /// Some volumes do not tell, which is zero.
+    /// Returns the kind for a directory entry type; some volumes do not provide it.
     private static func kind(_ type: UInt8) -> FileStatus.Kind? {
         switch Int32(type) {
         case Int32(DT_UNKNOWN): nil

@@ -10,22 +10,21 @@ internal import Musl
 internal import Bionic
 #endif
 
-/// What the local store keeps with a file, in an extended attribute of it, `user.keel.file`.
+/// The metadata that the local store keeps with a file, in its extended attribute `user.keel.file`.
 ///
-/// The attribute is set before the file gets its name: both appear in one step, and leave in one.
+/// The attribute is set before the file is renamed into place, so both appear and disappear together.
 ///
-/// It is a short array of CBOR: ext4 has 60 bytes for it beside a file's own record. What is longer
-/// takes a block of the volume, and giving that back, when the next file gets the name, makes a put
-/// as slow as two (2 ms more, measured on ext4). A label without attributes and with a CRC-32C has 33
-/// bytes and its content type.
+/// It is a short CBOR array, because ext4 has room for 60 bytes within the inode. A longer attribute takes a block of
+/// the volume, and freeing that block when the file is replaced makes a write take twice as long (2 ms more, measured
+/// on ext4). A label without attributes and with a CRC-32C has 33 bytes plus its content type.
 struct FileLabel: Hashable, Sendable {
-    /// Which content it is; a new random number with each.
+    /// The version of the content; a new random number for each.
     var version: UInt64
     var contentType: String
     var attributes: [String: String]
-    /// The number of the algorithm, and the checksum; another program may know other algorithms.
+    /// The number of the algorithm and the checksum; other programs may know other algorithms.
     private var checksumBytes: [UInt8]
-    /// The size and the time of the bytes that this is about: another program may change them.
+    /// The size and time of the labeled bytes, to detect changes by other programs.
     var size: Int
     var modified: Int64
 
@@ -33,20 +32,20 @@ struct FileLabel: Hashable, Sendable {
     /// The first number of the array.
     private static let format: UInt64 = 1
     private static let fieldCount = 7
-    /// More than any label has: volumes allow 64 KiB, and most of them 4.
+    /// The upper bound of a label's size: volumes allow at most 64 KiB, most of them 4.
     private static let mostBytes = 64 << 10
 
     static func newVersion() -> UInt64 { .random(in: .min ... .max) }
 
-    /// The version as the store's users see it.
+    /// The version as part of the metadata.
     var fileVersion: FileVersion { FileVersion(String(version, radix: 36)) }
 
-    /// Whether the file still has the bytes that this is about.
+    /// Returns whether the file still has the labeled bytes.
     func isAbout(_ status: FileStatus) -> Bool {
         size == status.size && modified == status.modified
     }
 
-    /// The checksum of the bytes; nil for one of a kind that this program does not know.
+    /// The checksum of the bytes; nil for an unknown algorithm.
     var checksum: FileChecksum? {
         guard let number = checksumBytes.first,
             let algorithm = FileChecksum.Algorithm.allCases
@@ -71,7 +70,7 @@ struct FileLabel: Hashable, Sendable {
         modified = status.modified
     }
 
-    /// Reads the label of an open file; nil where it has none that this program can read.
+    /// Reads the label of an open file, or returns nil if it has no readable one.
     init?(of file: Descriptor) {
         guard let bytes = file.attribute(Self.name, upTo: Self.mostBytes),
             let label = try? Self(encoded: bytes)
@@ -81,16 +80,16 @@ struct FileLabel: Hashable, Sendable {
 
     /// Sets the label of an open file.
     ///
-    /// - Returns: Zero, or the system's number of the failure.
+    /// - Returns: Zero or the error number.
     func set(on file: Descriptor) -> Int32 {
         let bytes = encoded
         let number = file.setAttribute(Self.name, bytes)
-        // A label that is longer than a block has no room on some volumes, however empty they are.
+        // Some volumes have no room for a label larger than a block, however empty they are.
         let isTooLong = bytes.count > Self.usualRoom && [ENOSPC, EDQUOT, ERANGE].contains(number)
         return isTooLong ? E2BIG : number
     }
 
-    /// What most volumes have for the attributes of a file: a block, with what describes it.
+    /// The room for the attributes of a file on most volumes: a block minus its overhead.
     private static let usualRoom = 3500
 
     // MARK: Bytes
@@ -103,7 +102,7 @@ struct FileLabel: Hashable, Sendable {
         writer.byteString(checksumBytes)
         writer.integer(Int64(size))
         writer.integer(modified)
-        // The usual one of what nobody knows is long.
+        // The default type is long, so it is written as null.
         if contentType == ContentTypes.unknown { writer.null() } else { writer.text(contentType) }
         writer.mapHeader(attributes.count)
         for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
@@ -117,7 +116,7 @@ struct FileLabel: Hashable, Sendable {
         var reader = CBORReader(bytes)
         let count = try reader.readArrayHeader()
         let format = try reader.readUnsigned()
-        // A later program may put other things there.
+        // A later version may use other fields.
         guard count == Self.fieldCount, format == Self.format else { return nil }
         version = try reader.readUnsigned()
         checksumBytes = try reader.readByteString()

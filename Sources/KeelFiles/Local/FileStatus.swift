@@ -8,16 +8,16 @@ internal import Musl
 internal import Bionic
 #endif
 
-/// What the system knows of a file.
+/// The system's information about a file.
 struct FileStatus: Hashable, Sendable {
     enum Kind: Hashable, Sendable { case file, folder, other }
 
     let kind: Kind
     let size: Int
     let inode: UInt64
-    /// When its bytes were changed, in nanoseconds since 1970.
+    /// The time of the last change of the bytes, in nanoseconds since 1970.
     let modified: Int64
-    /// When anything about it was changed.
+    /// The time of the last change of the bytes or the metadata.
     let changed: Int64
 
     init(_ status: stat) {

@@ -10,47 +10,47 @@ internal import Musl
 internal import Bionic
 #endif
 
-/// A change that the local store made in its folder, as it happened.
+/// A change that the local store made in its folder.
 ///
-/// Files and folders have the numbers that the volume gave them.
+/// Files and folders are identified by their inode numbers.
 package enum FolderStep: Sendable {
-    /// A new, empty file has this name, since this time in nanoseconds since 1970.
+    /// A new, empty file was created at a time in nanoseconds since 1970.
     case create(file: UInt64, folder: UInt64, name: String, modified: Int64)
-    /// A new folder has this name.
+    /// A new folder was created.
     case makeFolder(UInt64, folder: UInt64, name: String)
-    /// Bytes were written behind those that a file has, at this time.
+    /// Bytes were appended to a file at a time.
     case write(file: UInt64, bytes: [UInt8], modified: Int64)
-    /// A file has another label.
+    /// The label of a file was set.
     case label(file: UInt64, bytes: [UInt8])
-    /// What had one name has another one, in place of what had that.
+    /// A file or folder was renamed, replacing the target.
     case rename(folder: UInt64, name: String, newFolder: UInt64, newName: String)
-    /// A name is gone.
+    /// A name was removed.
     case remove(folder: UInt64, name: String)
-    /// What a file holds, or which names a folder holds, is on the disk.
+    /// The content of a file, or the names in a folder, reached the disk.
     case sync(UInt64)
 }
 
 /// The changes that a local store made, in order.
 ///
-/// Tests repeat a part of them elsewhere, as a process that was killed or a power failure would have left
-/// it, and look at what opens. A store has none of them otherwise.
+/// Tests repeat a prefix of them elsewhere, as a killed process or a power failure would have left it, and check that
+/// the result can be opened. Stores are traced only in tests.
 package final class FolderTrace: Sendable {
     private let recorded = Mutex<[FolderStep]>([])
 
-    /// Begins without changes.
+    /// Creates an empty trace.
     package init() {}
 
     /// The changes so far.
     package var steps: [FolderStep] { recorded.withLock { $0 } }
 
-    /// Gives a file the label that a step tells of.
+    /// Sets the label of a recorded step on a file.
     ///
     /// - Parameters:
     ///   - bytes: The label.
-    ///   - file: The number of the file, which is open for writing.
-    /// - Returns: Whether the file has it.
+    ///   - file: The descriptor of the file, which is open for writing.
+    /// - Returns: Whether the label was set.
     package static func `repeat`(label bytes: [UInt8], on file: Int32) -> Bool {
-        // A descriptor closes what it is given.
+        // `Descriptor` closes its file, so it gets a duplicate.
         Descriptor(dup(file)).setAttribute(FileLabel.name, bytes) == 0
     }
 

@@ -6,10 +6,10 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The names of the large folder that was read last, for the next page of its list.
+/// The names of the large folder that was read last, for the next page of its listing.
 ///
-/// Without them each page would read all names of the folder again, and a list of a hundred thousand
-/// files would read ten million.
+/// Without this cache each page would read all names of the folder again: a listing of a hundred thousand files would
+/// read ten million.
 final class ListedNames: Sendable {
     private struct Known {
         let prefix: String
@@ -17,10 +17,11 @@ final class ListedNames: Sendable {
         let entries: [LocalFileStoreAdapter.Entry]
     }
 
-    /// Folders with fewer names are read again, which costs next to nothing.
+    /// The minimum number of cached names; reading a smaller folder again costs almost nothing.
     private static let fewest = 1_000
-    /// How long a folder must have been unchanged when it was read, in nanoseconds: within the
-    /// resolution of a volume's times, a later change might not show.
+    /// The time that a folder must have been unchanged when it was read, in nanoseconds.
+    ///
+    /// Within the resolution of a volume's timestamps, a later change might not be visible.
     static let usualSettling: Int64 = 3_000_000_000
 
     private let settling: Int64
@@ -29,10 +30,10 @@ final class ListedNames: Sendable {
 
     init(settling: Int64 = usualSettling) { self.settling = settling }
 
-    /// How many times a folder was read.
+    /// The number of times that a folder was read.
     var readCount: Int { readings.withLock { $0 } }
 
-    /// The entries of a folder, where it is as it was when they were read.
+    /// Returns the entries of a folder if it has not changed since they were read.
     func entries(
         of prefix: String,
         _ status: FileStatus?
@@ -43,15 +44,15 @@ final class ListedNames: Sendable {
         }
     }
 
-    /// Gives up what is kept: a list has come to its end.
+    /// Clears the cache at the end of a listing.
     func forget() { known.withLock { $0 = nil } }
 
-    /// Keeps what was read of a folder.
+    /// Caches the entries of a folder.
     ///
     /// - Parameters:
     ///   - entries: The entries, sorted.
-    ///   - prefix: The folder's path.
-    ///   - status: What was known of the folder before it was read.
+    ///   - prefix: The path of the folder.
+    ///   - status: The status of the folder before it was read.
     func keep(
         _ entries: [LocalFileStoreAdapter.Entry],
         of prefix: String,

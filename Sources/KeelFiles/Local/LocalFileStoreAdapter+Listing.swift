@@ -24,13 +24,13 @@ extension LocalFileStoreAdapter {
         return listing.page
     }
 
-    /// What has been listed so far.
+    /// The state of a listing in progress.
     private struct Listing {
         let request: FileListRequest
         var files: [FileSummary] = []
         var folders: [FileStoreFolder] = []
         var lastKey = ""
-        /// Whether there was one more than fits.
+        /// Whether there are more items than fit.
         var isCutOff = false
 
         var isFull: Bool { files.count + folders.count >= request.limit }
@@ -39,24 +39,24 @@ extension LocalFileStoreAdapter {
             FilePage(files: files, folders: folders, next: isCutOff ? FileCursor(lastKey) : nil)
         }
 
-        /// Whether something with this key comes behind the cursor.
+        /// Returns whether an item with this key comes after the cursor.
         func isWanted(_ key: String) -> Bool {
             request.after.map { FilePaging.precedes($0.string, key) } ?? true
         }
 
-        /// Whether a folder may hold something that comes behind the cursor.
+        /// Returns whether a folder may contain items after the cursor.
         func mayHold(_ prefix: String) -> Bool {
             guard let after = request.after?.string else { return true }
             return after.utf8.starts(with: prefix.utf8) || FilePaging.precedes(after, prefix)
         }
     }
 
-    /// A file or a folder in a folder.
+    /// A file or folder in a folder.
     struct Entry: Sendable {
         let name: String
         let isFolder: Bool
 
-        /// What it is ordered by: the paths in a folder go on with “/”.
+        /// The sort key: the paths in a folder continue with “/”.
         var key: String { isFolder ? name + "/" : name }
     }
 
@@ -94,7 +94,7 @@ extension LocalFileStoreAdapter {
         }
     }
 
-    /// The first entry that may hold something behind the cursor: all later ones do too.
+    /// Returns the index of the first entry that may contain items after the cursor; so may all later ones.
     private static func start(
         of entries: [Entry],
         _ prefix: String,
@@ -112,7 +112,7 @@ extension LocalFileStoreAdapter {
         return low
     }
 
-    /// Opens a folder; nil where there is none any more.
+    /// Opens a folder, or returns nil if it no longer exists.
     private static func folder(
         _ name: String,
         in outer: Descriptor,
@@ -126,7 +126,7 @@ extension LocalFileStoreAdapter {
         }
     }
 
-    /// What a list tells of a file; nil where there is none any more.
+    /// Returns the summary of a file, or nil if it no longer exists.
     private func file(
         _ entry: Entry,
         in folder: Descriptor,
@@ -141,7 +141,7 @@ extension LocalFileStoreAdapter {
         case .failure(let failure):
             switch failure.number {
             case ENOENT, ELOOP, ENXIO: return nil
-            // One that may be seen, and not read.
+            // The file is visible but not readable.
             case EACCES, EPERM:
                 guard let status = folder.status(of: entry.name), status.kind == .file else {
                     return nil
@@ -153,12 +153,12 @@ extension LocalFileStoreAdapter {
         }
     }
 
-    /// The files and folders in a folder, in the order of the bytes of their paths.
+    /// Returns the files and folders in a folder, in byte order of their paths.
     ///
     /// - Parameters:
     ///   - folder: The folder.
-    ///   - prefix: Its path, with “/” at its end.
-    ///   - goesOn: Whether names may be those that were read for the page before.
+    ///   - prefix: The path of the folder, with a trailing “/”.
+    ///   - goesOn: Whether the names may come from the cache of the previous page.
     /// - Returns: The entries.
     /// - Throws: ``FileStoreError`` with the code `readFailed`.
     private func entries(
@@ -186,7 +186,7 @@ extension LocalFileStoreAdapter {
         return sorted
     }
 
-    /// Whether a file is in a folder or in those inside of it.
+    /// Returns whether a folder or one of its subfolders contains a file.
     private func hasFiles(_ folder: Descriptor, _ prefix: String) throws(FileStoreError) -> Bool {
         for entry in try entries(of: folder, prefix) {
             if !entry.isFolder { return true }

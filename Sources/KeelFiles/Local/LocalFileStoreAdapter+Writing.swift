@@ -11,7 +11,7 @@ internal import Bionic
 #endif
 
 extension LocalFileStoreAdapter {
-    /// A file that is being written, without a name in the store.
+    /// A file that is being written, not yet at its path.
     private struct NewFile {
         let file: Descriptor
         let name: String
@@ -31,7 +31,7 @@ extension LocalFileStoreAdapter {
             )
         }
         if options.condition != .none {
-            // Early, so that nothing is transferred in vain; what counts is the look at the end.
+            // An early check, to avoid a useless transfer; the check at the end is the one that counts.
             try options.condition.check(path, try version(of: path))
         }
         let new = try makeNewFile(for: path)
@@ -67,9 +67,8 @@ extension LocalFileStoreAdapter {
             let name = String(FileLabel.newVersion(), radix: 36)
             switch folder.news.open(name, O_RDWR | O_CREAT | O_EXCL) {
             case .success(let file):
-                // As long as it is held, no opening of the store takes the file for a leftover.
-                // An opening that was quicker takes it for one: it has the lock, or has removed the
-                // name already.
+                // While this lock is held, opening the store does not treat the file as a leftover. A concurrent
+                // opening may have been faster: then it holds the lock, or has already removed the name.
                 var number = EINTR
                 while number == EINTR {
                     number = flock(file.number, LOCK_EX | LOCK_NB) == 0 ? 0 : errno
@@ -84,9 +83,9 @@ extension LocalFileStoreAdapter {
         }
     }
 
-    /// Labels a file whose bytes are all there, and waits for the disk.
+    /// Labels a file whose bytes are complete, and waits for the disk.
     ///
-    /// The label comes first: set behind the synchronisation, it would take another one.
+    /// The label comes first: after the synchronization, it would require another one.
     private func finish(
         _ new: NewFile,
         _ path: FileStorePath,
@@ -120,14 +119,14 @@ extension LocalFileStoreAdapter {
         return metadata
     }
 
-    /// Gives a file its name, when what is there is as expected.
+    /// Renames a file to its path if the condition on the existing file holds.
     ///
     /// - Parameters:
     ///   - new: The file.
-    ///   - path: Where it will be.
-    ///   - condition: What has to be true of the file that is there.
-    ///   - known: What is known of the new file; nil of one without a label.
-    /// - Returns: What is known of it under its name.
+    ///   - path: The path of the file.
+    ///   - condition: The condition on the existing file.
+    ///   - known: The metadata of the new file; nil if it has no label.
+    /// - Returns: The metadata of the file at its path.
     /// - Throws: ``FileStoreError``: `conditionFailed`, `pathTaken`, `notAFile`.
     private func publish(
         _ new: NewFile,
@@ -139,14 +138,14 @@ extension LocalFileStoreAdapter {
             if condition != .none { try condition.check(path, try version(of: path)) }
             try name(new.name, in: folder.news, path)
             if let known { return known }
-            // A new name changes the time that the version of a file without a label is made of.
+            // Renaming changes the time that is part of an unlabeled file's version.
             return metadata(path, try statusAfter(new.file, path), nil)
         }
     }
 
-    /// Gives a file the name that its path ends in, in the folder of the path.
+    /// Renames a file to its path, creating folders as needed.
     ///
-    /// The folder is synchronised under the lock: whoever sees the new file may rely on it.
+    /// The folder is synchronized under the lock, so that anyone who sees the new file may rely on it.
     private func name(
         _ oldName: String,
         in oldFolder: Descriptor,
@@ -154,12 +153,12 @@ extension LocalFileStoreAdapter {
     ) throws(FileStoreError) {
         do throws(FileStoreError) {
             let parent = try folder.makeWay(to: path, syncs: syncs)
-            // Such a name is somebody else's.
+            // A link, device or socket belongs to another program.
             if parent.status(of: path.name)?.kind == .other { throw LocalFolder.link(path) }
             var number: Int32 = 0
             for isSecond in [false, true] {
                 number = oldFolder.rename(oldName, to: parent, path.name)
-                // A folder without files has no claim to its name.
+                // A folder without files does not block the name.
                 guard !isSecond, [EISDIR, ENOTEMPTY, EEXIST].contains(number),
                     folder.removeIfEmpty(path.name, in: parent)
                 else { break }
@@ -175,7 +174,7 @@ extension LocalFileStoreAdapter {
         }
     }
 
-    /// What is known of a file whose change has taken effect.
+    /// Returns the status of a file after its change has taken effect.
     private func statusAfter(
         _ file: Descriptor,
         _ path: FileStorePath
@@ -219,13 +218,13 @@ extension LocalFileStoreAdapter {
             else { throw FileStoreError.notFound(source) }
             try request.condition.check(target, try version(of: target))
             if source == target { return metadata(target, status, FileLabel(of: file)) }
-            // The first place becomes free, so a folder of the target may have its name.
+            // Moving frees the source's name, but the target must not need a folder of that name.
             guard !FileStoreFolder(source).contains(target) else {
                 throw FileStoreError.taken(target)
             }
             let label = FileLabel(of: file)
             if var new = label {
-                // Another version than any that the target has had.
+                // The version must differ from any that the target has had.
                 new.version = FileLabel.newVersion()
                 _ = new.set(on: file)
                 if syncs { _ = file.sync() }

@@ -16,35 +16,34 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// An adapter that keeps files in a folder of the machine.
+/// An adapter that keeps files in a folder on disk.
 ///
-/// A file is written beside its place and gets its name when all of it is on the disk: after a
-/// crash, the old or the new one is there, and what was left of an unfinished one is removed by the
-/// next opening. Paths are names below the folder; links in it are never followed, so no path and
-/// no other program leads a call out of it. Several processes may use one folder. Files that other
-/// programs put there are files of the store too.
+/// A file is written to a temporary name and renamed once it is on the disk: after a crash, the old file or the new one
+/// is there, and the next opening removes the remains of unfinished writes. Links below the folder are never followed,
+/// so neither a path nor another program can lead a call out of it. Several processes may share a folder. Files that
+/// other programs put there are files of the store as well.
 ///
-/// The content type, the attributes and a checksum are kept in an extended attribute of the file.
-/// On a volume that has none, files get their type by their extension, have no checksum, and putting
-/// one with attributes fails with `unsupported`. A folder called `.keel-files` belongs to the store.
+/// The content type, the attributes and a checksum are stored in an extended attribute of the file. On a volume without
+/// extended attributes, content types follow from the extension, files have no checksum, and writing a file with
+/// attributes fails with `unsupported`. A folder named `.keel-files` is reserved for the store.
 public final class LocalFileStoreAdapter: FileStoreAdapter {
     /// How a folder is used.
     public struct Configuration: Hashable, Sendable {
-        /// What a change survives when its call has returned.
+        /// The durability of a change when its call returns.
         public enum Durability: Hashable, Sendable {
-            /// The end of the process; a power failure may undo the change, and cut off files that were
-            /// put shortly before it.
+            /// The change survives the end of the process. A power failure may undo it, and truncate files that were
+            /// written shortly before.
             case process
-            /// A power failure too: each change waits for the disk.
+            /// The change also survives a power failure: each change waits for the disk.
             case power
         }
 
-        /// What a change survives when its call has returned.
+        /// The durability of a change when its call returns.
         public var durability = Durability.power
-        /// Whether reading a whole file compares its checksum, and fails with `damaged` at the end.
+        /// Whether reading a whole file verifies its checksum, and fails with `damaged` at the end if it differs.
         public var verifiesChecksums = true
 
-        /// The usual configuration.
+        /// Creates the default configuration.
         public init() {}
     }
 
@@ -56,11 +55,11 @@ public final class LocalFileStoreAdapter: FileStoreAdapter {
     let keepsLabels: Bool
     let path: String
 
-    /// Opens a folder, and makes it where it is missing.
+    /// Opens a folder, creating it if it does not exist.
     ///
     /// - Parameters:
-    ///   - path: The folder's path on the machine.
-    ///   - configuration: How it is used.
+    ///   - path: The path of the folder on disk.
+    ///   - configuration: How the folder is used.
     /// - Throws: ``FileStoreError``: `permissionDenied`, `diskFull` or `writeFailed`.
     public convenience init(
         folder path: String,
@@ -69,7 +68,7 @@ public final class LocalFileStoreAdapter: FileStoreAdapter {
         try self.init(folder: path, configuration: configuration, trace: nil)
     }
 
-    /// Opens a folder, and notes every change that is made in it.
+    /// Opens a folder, and records every change in a trace.
     package convenience init(
         folder path: String,
         configuration: Configuration = Configuration(),
@@ -100,7 +99,7 @@ public final class LocalFileStoreAdapter: FileStoreAdapter {
         }
         let root = try Self.openFolder(path, trace)
         if configuration.durability == .power {
-            // As far as they may be opened: the folder itself must survive as well.
+            // The entry of the folder itself must survive as well, as far as the parent folders may be opened.
             var above = path
             while let slash = above.lastIndex(of: "/"), slash != above.startIndex {
                 above = String(above[..<slash])
@@ -137,7 +136,7 @@ public final class LocalFileStoreAdapter: FileStoreAdapter {
         return capabilities
     }
 
-    /// Whether the volume takes `new` and `NEW` for two names.
+    /// Whether the volume treats `new` and `NEW` as two names.
     private var distinguishesCase: Bool {
         var here = stat()
         var there = stat()
@@ -175,7 +174,7 @@ public final class LocalFileStoreAdapter: FileStoreAdapter {
         return FileReading(metadata: metadata, range: bytes, content: content)
     }
 
-    /// Reads from a file that is open: whatever gets its name meanwhile, these are its bytes.
+    /// Returns a reader of an open file, which reads that file even if its path is reused.
     private static func reader(
         of file: Descriptor,
         _ bytes: Range<Int>,
@@ -211,7 +210,7 @@ public final class LocalFileStoreAdapter: FileStoreAdapter {
         }
     }
 
-    /// What is known of an open file.
+    /// Returns the metadata of an open file.
     func metadata(
         _ path: FileStorePath,
         _ status: FileStatus,
@@ -232,7 +231,7 @@ public final class LocalFileStoreAdapter: FileStoreAdapter {
         _ status: FileStatus,
         version: FileVersion?
     ) -> FileSummary {
-        // Of a file without a label: which file it is, and when it was changed last.
+        // The version of an unlabeled file combines its identity and the time of its last change.
         let numbers = [status.inode, UInt64(bitPattern: status.changed), UInt64(status.size)]
         let known = { numbers.map { String($0, radix: 36) }.joined(separator: "-") }
         return FileSummary(
@@ -249,7 +248,7 @@ public final class LocalFileStoreAdapter: FileStoreAdapter {
         _ path: String,
         _ trace: FolderTrace?
     ) throws(FileStoreError) -> Descriptor {
-        // The folder itself may be reached through links: its user has chosen it.
+        // The folder itself may be reached through links, because the app has chosen it.
         let number = openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
         guard number >= 0 else { throw FileStoreError("open", path, .readFailed, number: errno) }
         return Descriptor(number, trace: trace)
@@ -287,18 +286,18 @@ public final class LocalFileStoreAdapter: FileStoreAdapter {
             checksum: FileChecksum(algorithm: .crc32c, bytes: [0, 0, 0, 0]),
             status
         )
-        // Only this says that there are none; a full disk may have room later.
+        // Only this error means that attributes are unsupported; a full disk may have room later.
         return label.set(on: file) != ENOTSUP
     }
 
-    /// Removes what processes have left that ended while they wrote.
+    /// Removes the files of processes that ended while writing.
     private func removeLeftovers() {
         guard case .success(let names) = folder.news.names() else { return }
         for name in names {
             guard case .success(let file) = folder.news.open(name, O_RDONLY | O_NONBLOCK) else {
                 continue
             }
-            // Whoever writes holds the lock of its file.
+            // A writer holds the lock of its file.
             if flock(file.number, LOCK_EX | LOCK_NB) == 0 {
                 _ = folder.news.remove(name)
             }

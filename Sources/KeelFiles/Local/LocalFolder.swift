@@ -11,7 +11,7 @@ internal import Musl
 internal import Bionic
 #endif
 
-/// Folders by their numbers.
+/// A set of folders, identified by their inode numbers.
 final class KnownFolders: Sendable {
     private let inodes = Mutex<Set<UInt64>>([])
 
@@ -31,31 +31,31 @@ final class KnownFolders: Sendable {
     }
 }
 
-/// The folder of a local store, and the way to each file in it.
+/// The folder of a local store, and the path resolution within it.
 ///
-/// Each name is opened in the folder before it, and links are not followed: whatever other programs
-/// put there while a call is under way, no call leaves the folder.
+/// Each name is opened relative to its parent without following links: whatever other programs put there during a call,
+/// no call leaves the folder.
 struct LocalFolder: Sendable {
     /// The folder itself.
     let root: Descriptor
-    /// Where files are written until they are whole.
+    /// The folder of unfinished files.
     let news: Descriptor
     /// The folders that are known to survive a power failure.
     let durable = KnownFolders()
 
-    /// Where a path leads to.
+    /// The result of resolving a path.
     enum Way {
-        /// Its folder, which is there.
+        /// The folder of the file exists.
         case folder(Descriptor)
-        /// One of its folders is missing.
+        /// A folder of the path is missing.
         case missing
-        /// One of its folders is a file.
+        /// A folder of the path is a file.
         case blocked
     }
 
-    /// The way to a file.
+    /// Resolves the folder of a file.
     ///
-    /// - Throws: ``FileStoreError`` with the code `notAFile` where a link stands in the way.
+    /// - Throws: ``FileStoreError`` with the code `notAFile` if a link is in the way.
     func way(to path: FileStorePath) throws(FileStoreError) -> Way {
         var folder = root
         for name in path.names.dropLast() {
@@ -68,7 +68,7 @@ struct LocalFolder: Sendable {
                     switch folder.status(of: name)?.kind {
                     case .file?: return .blocked
                     case .other?: throw Self.link(path)
-                    // Somebody has just changed it.
+                    // Another program has just changed it.
                     case nil, .folder?: return .missing
                     }
                 default:
@@ -79,13 +79,13 @@ struct LocalFolder: Sendable {
         return .folder(folder)
     }
 
-    /// The folder of a file, made where it is missing.
+    /// Opens the folder of a file, creating missing folders.
     ///
     /// - Parameters:
-    ///   - path: The file.
-    ///   - syncs: Whether new folders have to survive a power failure.
+    ///   - path: The path of the file.
+    ///   - syncs: Whether new folders must survive a power failure.
     /// - Returns: The folder.
-    /// - Throws: ``FileStoreError``: `pathTaken` where a file has the name of a folder.
+    /// - Throws: ``FileStoreError``: `pathTaken` if a file has the name of a folder.
     func makeWay(to path: FileStorePath, syncs: Bool) throws(FileStoreError) -> Descriptor {
         var folder = root
         for name in path.names.dropLast() {
@@ -101,7 +101,7 @@ struct LocalFolder: Sendable {
             }
             switch opened {
             case .success(let next):
-                // One that was there may be of somebody who did not come to this.
+                // Another process may have created the folder without synchronizing it yet.
                 let inode = next.status()?.inode
                 if syncs, isNew || !durable.contains(inode) {
                     try Self.sync(folder, path)
@@ -126,12 +126,12 @@ struct LocalFolder: Sendable {
         return folder
     }
 
-    /// Opens a file for reading; nil where there is none.
+    /// Opens a file for reading, or returns nil if it does not exist.
     ///
     /// - Throws: ``FileStoreError`` with the code `notAFile` for links, devices and sockets.
     func open(_ path: FileStorePath) throws(FileStoreError) -> (Descriptor, FileStatus)? {
         guard case .folder(let folder) = try way(to: path) else { return nil }
-        // A pipe that nobody writes to would block.
+        // Without O_NONBLOCK, opening a pipe without a writer would block.
         switch folder.open(path.name, O_RDONLY | O_NONBLOCK) {
         case .success(let file):
             guard let status = file.status() else {
@@ -145,7 +145,7 @@ struct LocalFolder: Sendable {
         case .failure(let failure):
             switch failure.number {
             case ENOENT: return nil
-            // A link, or a socket.
+            // The name is a link or a socket.
             case ELOOP, ENXIO: throw Self.link(path)
             default:
                 throw FileStoreError("openat", path.string, .readFailed, number: failure.number)
@@ -153,9 +153,9 @@ struct LocalFolder: Sendable {
         }
     }
 
-    /// Removes the folders of a file that have become empty, from the innermost.
+    /// Removes the folders above a file that have become empty, innermost first.
     ///
-    /// - Returns: The innermost folder that is still there.
+    /// - Returns: The innermost folder that remains.
     @discardableResult
     func removeEmptyFolders(above path: FileStorePath) -> Descriptor? {
         for folder in path.foldersAbove.reversed() {
@@ -174,11 +174,11 @@ struct LocalFolder: Sendable {
         return root
     }
 
-    /// Removes a folder and those in it, unless there is a file in one of them.
+    /// Removes a folder and its subfolders, unless one of them contains a file.
     ///
-    /// Whoever was killed while a file was put or removed may have left it.
+    /// A process that was killed while writing or removing a file may have left empty folders.
     ///
-    /// - Returns: Whether it is gone.
+    /// - Returns: Whether the folder is gone.
     func removeIfEmpty(_ name: String, in outer: Descriptor) -> Bool {
         guard case .success(let own) = outer.open(name, O_RDONLY | O_DIRECTORY),
             case .success(let names) = own.names()
@@ -192,13 +192,12 @@ struct LocalFolder: Sendable {
         return outer.remove(name, isFolder: true) == 0
     }
 
-    /// Makes names in a folder survive a power failure.
+    /// Makes the names in a folder survive a power failure.
     ///
-    /// - Throws: ``FileStoreError`` with the code `unavailable`: the change is there, and whether it
-    ///   stays is not known.
+    /// - Throws: ``FileStoreError`` with the code `unavailable`: the change has been made, but may not last.
     static func sync(_ folder: Descriptor, _ path: FileStorePath) throws(FileStoreError) {
         let number = folder.sync()
-        // Some volumes know no such thing for folders.
+        // Some volumes do not support synchronizing folders.
         guard number != 0, number != EINVAL else { return }
         throw FileStoreError(
             .unavailable,

@@ -11,36 +11,36 @@ internal import Musl
 internal import Bionic
 #endif
 
-/// What puts the last steps of changes in a row: within the process and between processes.
+/// The lock that serializes the last steps of changes, within the process and across processes.
 ///
-/// It is held for a few calls on names, and never while the bytes of a file are written. Where a change
-/// has to survive a power failure, it is held until its folder is synchronised.
+/// The lock is held for a few operations on names, and never while the bytes of a file are written. If a change must
+/// survive a power failure, it is held until the folder is synchronized.
 ///
-/// Waiting holds no thread, and ends when the task is cancelled. A process that was stopped while it
-/// held the lock, by a debugger for example, is waited for no longer than ``patience``.
+/// Waiting does not block a thread, and ends when the task is canceled. The wait for a process that was stopped while
+/// it held the lock, such as by a debugger, is limited to ``patience``.
 final class StoreLock: Sendable {
-    /// How long a change waits for other processes, unless another change of this process has had
-    /// the lock meanwhile.
+    /// The maximum time that a change waits for other processes, counted from the last time that this process had the
+    /// lock.
     static let patience = Duration.seconds(10)
-    /// How long a change waits before it asks for the lock again: at first, and at most.
+    /// The first and the longest pause between attempts to lock the file.
     private static let pauses = (first: Duration.milliseconds(1), last: Duration.milliseconds(25))
 
     private let file: Descriptor
     private let path: String
     private let patience: Duration
     private let timeline: Timeline
-    /// The changes of this process.
+    /// The queue of this process's changes.
     let line = WaitingLine()
-    /// When a change of this process has had the lock last.
+    /// The time when a change of this process last released the lock.
     private let lastHeld = Mutex(Duration.zero)
 
     /// Creates a lock.
     ///
     /// - Parameters:
-    ///   - file: The file that other processes lock too.
-    ///   - path: Where it is, for messages.
-    ///   - patience: How long a change waits for other processes.
-    ///   - clock: What the patience is measured on.
+    ///   - file: The file that other processes lock as well.
+    ///   - path: The path of the file, for messages.
+    ///   - patience: The maximum time that a change waits for other processes.
+    ///   - clock: The clock that measures the wait.
     init(
         _ file: Descriptor,
         path: String,
@@ -53,12 +53,12 @@ final class StoreLock: Sendable {
         timeline = Timeline(clock)
     }
 
-    /// Makes a change while nobody else does.
+    /// Runs a change under the lock.
     ///
-    /// - Parameter body: The change; it blocks its thread, and is short.
-    /// - Returns: What the change returns.
-    /// - Throws: What the change throws; and before it begins `cancelled`, or `timeout` when another
-    ///   process keeps the lock.
+    /// - Parameter body: The change, which must be short because it blocks its thread.
+    /// - Returns: The result of the change.
+    /// - Throws: The errors of the change; before it begins, `cancelled`, or `timeout` if another process keeps the
+    ///   lock.
     func hold<Value>(
         _ body: () throws(FileStoreError) -> Value
     ) async throws(FileStoreError) -> Value {
@@ -80,8 +80,8 @@ final class StoreLock: Sendable {
             switch errno {
             case EINTR: continue
             case EWOULDBLOCK:
-                // Of many changes that wait, each has waited since it began, and not one after the
-                // other; but as long as changes of this process get the lock, nothing is stuck.
+                // Queued changes wait from their own start, not one after the other; but while changes of this process
+                // keep getting the lock, nothing is stuck.
                 let now = timeline.now
                 let end = max(start, lastHeld.withLock { $0 }) + patience
                 guard now < end else { throw kept }
@@ -91,7 +91,7 @@ final class StoreLock: Sendable {
                     throw .cancellation
                 }
                 pause = min(pause * 2, Self.pauses.last)
-            // Where a volume has no such locks, tasks of this process still take turns.
+            // If the volume does not support such locks, the changes of this process are still serialized.
             default: return
             }
         }

@@ -11,13 +11,13 @@ internal import Bionic
 #endif
 
 extension FileStoreError {
-    /// What a call of the system that failed means for a file.
+    /// Creates the error for a failed system call on a file.
     ///
     /// - Parameters:
-    ///   - call: The system's call, such as `renameat`.
-    ///   - path: The file that it was about.
-    ///   - code: What it means when the number says nothing more.
-    ///   - number: The system's number, `errno`.
+    ///   - call: The system call, such as `renameat`.
+    ///   - path: The path of the file.
+    ///   - code: The code to use unless the error number has a more specific one.
+    ///   - number: The error number, `errno`.
     init(_ call: String, _ path: String, _ code: Code, number: Int32) {
         let cause = FileSystemError(call, path, number: number)
         let meaning: Code =

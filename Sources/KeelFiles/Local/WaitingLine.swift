@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Lets one task at a time go on, in the order in which they came.
+/// A FIFO queue that admits one task at a time.
 final class WaitingLine: Sendable {
     private struct State {
         var isTaken = false
@@ -12,7 +12,7 @@ final class WaitingLine: Sendable {
 
         mutating func next() -> CheckedContinuation<Bool, Never>? {
             defer {
-                // Seldom, so that each ticket is moved about once.
+                // Compacting rarely moves each ticket about once.
                 if first * 2 >= tickets.count {
                     tickets.removeFirst(first)
                     first = 0
@@ -29,10 +29,9 @@ final class WaitingLine: Sendable {
 
     private let state = Mutex(State())
 
-    /// Waits for the turn.
+    /// Waits until the task is admitted.
     ///
-    /// - Returns: Whether it has come; false if the task was cancelled first. Whoever gets it has to
-    ///   leave.
+    /// - Returns: Whether the task was admitted, and has to call ``leave()``; false if it was canceled first.
     func enter() async -> Bool {
         if Task.isCancelled { return false }
         let ticket = state.withLock { state -> UInt64? in
@@ -63,7 +62,7 @@ final class WaitingLine: Sendable {
         }
     }
 
-    /// Ends the turn, and begins the next one.
+    /// Admits the next task.
     func leave() {
         let next = state.withLock { state in
             let next = state.next()
@@ -73,6 +72,6 @@ final class WaitingLine: Sendable {
         next?.resume(returning: true)
     }
 
-    /// How many wait.
+    /// The number of waiting tasks.
     var count: Int { state.withLock { $0.waiting.count } }
 }
