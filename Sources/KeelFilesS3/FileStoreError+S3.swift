@@ -1,7 +1,7 @@
 public import KeelFiles
 
 extension FileStoreError.Code {
-    /// The server has no bucket of the configured name.
+    /// The server has no bucket with the configured name.
     public static let bucketNotFound = Self(
         name: "bucketNotFound",
         advice: "Check the bucket's name and the endpoint, or create the bucket: Keel makes none."
@@ -11,30 +11,30 @@ extension FileStoreError.Code {
         name: "credentialsMissing",
         advice: "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give the adapter credentials."
     )
-    /// The server does not take the credentials: they are unknown, wrong or expired.
+    /// The server refused the credentials: they are unknown, wrong or expired.
     public static let credentialsRefused = Self(
         name: "credentialsRefused",
         advice: "Check the access key, its secret and the session token; they may have expired."
     )
-    /// The bucket is in another region than the requests are signed for.
+    /// The bucket is in another region than the one that requests are signed for.
     public static let wrongRegion = Self(
         name: "wrongRegion",
         advice: "Set the region of the adapter's configuration to the one that the message names."
     )
-    /// The server's reply is not what S3's interface says.
+    /// The server's reply does not conform to the S3 API.
     public static let invalidReply = Self(
         name: "invalidReply",
         advice:
             "Check the endpoint: it may be no S3 server, or something between may answer for it."
     )
 
-    /// `permissionDenied`, with the advice for a bucket instead of a folder.
+    /// `permissionDenied`, with advice for a bucket instead of a folder.
     static let accessDenied = Self(
         name: FileStoreError.Code.permissionDenied.name,
         advice:
             "Give the access key the right: s3:GetObject, PutObject, DeleteObject or ListBucket."
     )
-    /// `unsupported`, with the advice for a transport that decodes bodies.
+    /// `unsupported`, with advice for a transport that decodes bodies.
     static let decodedBody = Self(
         name: FileStoreError.Code.unsupported.name,
         advice: """
@@ -42,7 +42,7 @@ extension FileStoreError.Code {
             AsyncHTTPClientTransport, or store the object without Content-Encoding.
             """
     )
-    /// `timeout` and `unavailable` keep their names; this one is for what may have happened.
+    /// `unavailable`, with advice for a change that may have taken effect.
     static let outcomeUnknown = Self(
         name: FileStoreError.Code.unavailable.name,
         isTransient: true,

@@ -4,84 +4,85 @@ public import KeelFiles
 public import KeelHTTP
 
 extension S3FileStoreAdapter {
-    /// Where the name of the bucket stands in an address.
+    /// The position of the bucket name in an address.
     public enum Addressing: String, Hashable, Sendable, CaseIterable {
-        /// In the path, `https://host/bucket/key`: most servers that are not AWS's.
+        /// In the path, `https://host/bucket/key`, as for most servers other than AWS.
         case path
-        /// In front of the host, `https://bucket.host/key`: AWS.
+        /// In front of the host, `https://bucket.host/key`, as for AWS.
         case virtualHost
     }
 
-    /// What signatures say about the bodies of requests.
+    /// How signatures cover the bodies of requests.
     public enum PayloadSigning: String, Hashable, Sendable, CaseIterable {
-        /// Their SHA-256 over plain connections, nothing over TLS, which guards them already.
+        /// Signatures include the SHA-256 of bodies over plain connections, but not over TLS, which protects them.
         case overPlainConnections
-        /// Their SHA-256, always.
+        /// Signatures always include the SHA-256 of bodies.
         case always
     }
 
-    /// Which bucket of which server, and how it is used.
+    /// The bucket of an adapter, and how it is used.
     public struct Configuration: Sendable {
-        /// The smallest part that S3 takes, the last one of a file aside: 5 MiB.
+        /// The minimum size of a part except the last one of a file: 5 MiB.
         public static let smallestPartByteCount = 5 << 20
 
-        /// The bucket.
+        /// The name of the bucket.
         public var bucket: String
-        /// The region that the bucket is in.
+        /// The region of the bucket.
         public var region: String
-        /// The server, such as `http://127.0.0.1:9000`; nil is AWS's in the region.
+        /// The address of the server, such as `http://127.0.0.1:9000`; nil for AWS in the region.
         public var endpoint: String?
-        /// Where the name of the bucket stands; nil is in front of AWS's hosts, unless it has a
-        /// dot, and in the path for any other.
+        /// The position of the bucket name.
+        ///
+        /// Nil puts the name in front of AWS's host unless it contains a dot, and otherwise in the path.
         public var addressing: Addressing?
         /// The folder of the bucket that is the root of the store.
         public var root = FileStoreFolder.root
-        /// What requests are signed with.
+        /// The credentials that sign requests.
         public var credentials: any AWSCredentialsProvider
-        /// What signatures say about the bodies of requests.
+        /// How signatures cover the bodies of requests.
         public var payloadSigning = PayloadSigning.overPlainConnections
-        /// The checksum that goes along with a file, for the server to compare and to keep; nil
-        /// for servers that refuse the field.
+        /// The checksum that is sent with a file, for the server to verify and store; nil for servers that refuse the
+        /// field.
         ///
-        /// S3 keeps one of a whole file that was put in parts for CRC-32C alone.
+        /// For a file uploaded in parts, S3 stores a checksum of the whole file only with CRC-32C.
         public var checksum: FileChecksum.Algorithm? = .crc32c
-        /// Whether the server obeys `If-Match` and `If-None-Match` on writes.
+        /// Whether the server honors `If-Match` and `If-None-Match` on writes.
         ///
-        /// AWS's does. For one that ignores them say false: calls with a condition are then refused
-        /// with `unsupported`, where they would overwrite what they must not.
+        /// AWS does. Set this to false for a server that ignores them: calls with a condition then fail with
+        /// `unsupported` instead of overwriting a file.
         public var honoursConditions = true
-        /// How many bytes a part has, at least ``smallestPartByteCount``; 8 MiB unless set.
+        /// The size of a part in bytes, at least ``smallestPartByteCount``; 8 MiB by default.
         ///
-        /// Files up to this size are put in one request. The parts of a file that has more than
-        /// 10,000 of them are larger. `URLSessionTransport` sends at most 64 MiB in one request: with
-        /// it, keep below that, and put no file above 640 GB.
+        /// Files up to this size are uploaded in one request. Parts are larger if a file would have more than 10,000 of
+        /// them. `URLSessionTransport` sends at most 64 MiB in one request: with that transport, use smaller parts, and
+        /// no file above 640 GB.
         public var partByteCount = 8 << 20
-        /// How many parts are on their way at a time, at least 1.
+        /// The maximum number of concurrent part uploads, at least 1.
         ///
-        /// Putting takes so many parts of memory, and one more.
+        /// An upload needs memory for this many parts plus one.
         public var parallelPartCount = 4
-        /// A folder of the machine for the notes of unfinished uploads; nil keeps none.
+        /// A folder on disk that records unfinished uploads; nil records none.
         ///
-        /// With it, a put that failed or was killed goes on where it was when the same file is put
-        /// at the same path again: parts whose bytes are the same are not sent again. Without it, a
-        /// put that fails takes back what it had sent.
+        /// With a folder, an upload that failed or was killed resumes when the same file is written to the same path
+        /// again: parts with the same bytes are not sent again. Without one, a failed upload removes the parts that
+        /// were sent.
         public var uploadFolder: String?
-        /// How often and how patiently requests are repeated.
+        /// The retry policy of requests.
         public var retry = RetryPolicy(attempts: 4)
-        /// The limits of one request.
+        /// The timeouts of one request.
         ///
-        /// How long a body takes to be sent counts against none of them. A request whose body does
-        /// not move any more is given up after `firstByte` and the time that its bytes take at
-        /// 16 KiB a second, because transports and systems take bytes before they are sent.
+        /// They do not count the time of sending a body. A request whose body stalls is given up after `firstByte` plus
+        /// the time that its bytes take at 16 KiB per second, because transports and systems buffer bytes before they
+        /// are sent.
         public var timeouts = HTTPTimeouts(firstByte: .seconds(60), idle: .seconds(30))
 
-        /// Creates the usual configuration.
+        /// Creates the default configuration.
         ///
         /// - Parameters:
-        ///   - bucket: The bucket.
-        ///   - region: The region that it is in.
-        ///   - endpoint: The server; nil is AWS's in the region.
-        ///   - credentials: What requests are signed with; the environment's unless set.
+        ///   - bucket: The name of the bucket.
+        ///   - region: The region of the bucket.
+        ///   - endpoint: The address of the server; nil for AWS in the region.
+        ///   - credentials: The credentials that sign requests; those of the environment by default.
         public init(
             bucket: String,
             region: String,

@@ -9,12 +9,11 @@ internal import Foundation
 #endif
 
 extension S3FileStoreAdapter {
-    /// The uploads below the store's root that were begun and not ended.
+    /// Returns the uploads below the store's root that were neither completed nor aborted.
     ///
-    /// They are those under way, and those that a failure has left. Their parts take room, and are
-    /// paid for.
+    /// These are the uploads in progress and those that a failure has left. Their parts occupy storage and are billed.
     ///
-    /// - Returns: The uploads, in the order of their keys.
+    /// - Returns: The uploads, sorted by key.
     /// - Throws: `FileStoreError`.
     public func incompleteUploads() async throws(FileStoreError) -> [IncompleteUpload] {
         do throws(S3Failure) {
@@ -55,14 +54,13 @@ extension S3FileStoreAdapter {
         }
     }
 
-    /// Ends the uploads below the store's root that were begun longer ago than this, and frees the
-    /// room that their parts take.
+    /// Aborts the uploads below the store's root that are older than the given age, freeing the storage of their parts.
     ///
-    /// Choose an age that no upload under way has: that would fail.
+    /// Choose an age that no upload in progress has, because that upload would fail.
     ///
-    /// - Parameter age: How long ago.
-    /// - Returns: How many there were.
-    /// - Throws: `FileStoreError`; some may be ended.
+    /// - Parameter age: The minimum age.
+    /// - Returns: The number of aborted uploads.
+    /// - Throws: `FileStoreError`; some uploads may have been aborted.
     @discardableResult
     public func abortIncompleteUploads(
         olderThan age: Duration
@@ -76,7 +74,7 @@ extension S3FileStoreAdapter {
                 _ = try await connection.head(of: call)
                 count += 1
             } catch {
-                // Ended by somebody else meanwhile.
+                // Another program has ended the upload in the meantime.
                 guard error.refusal?.isMissingUpload != true else { continue }
                 throw error.error(of: "Ending an upload of “\(upload.key)”", isWrite: true)
             }

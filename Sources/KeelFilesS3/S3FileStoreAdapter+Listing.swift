@@ -11,12 +11,12 @@ extension S3FileStoreAdapter {
         }
     }
 
-    /// What a list has at a place: a file, or a folder that stands for all files in it.
+    /// An item of a listing: a file, or a folder that stands for all files in it.
     private enum Item {
         case file(FileSummary)
         case folder(FileStoreFolder)
 
-        /// What it is ordered by.
+        /// The sort key.
         var key: String {
             switch self {
             case .file(let file): file.path.string
@@ -29,7 +29,7 @@ extension S3FileStoreAdapter {
         var items: [Item] = []
         var token: String?
         var isTruncated = true
-        // A server's page can have fewer than it was asked for, and keys that are no files.
+        // The server's page may have fewer items than requested, and keys that are not file paths.
         while isTruncated, items.count < request.limit {
             try checkCancellation()
             let document = try await document(of: request, token, upTo: request.limit)
@@ -66,8 +66,8 @@ extension S3FileStoreAdapter {
         if let token {
             call.query.append((name: "continuation-token", value: token))
         } else if let after = request.after?.string {
-            // Behind a folder means behind all that is in it: no key has more of its beginning than
-            // this, which is the last character of Unicode.
+            // After a folder means after all of its contents: no key is sorted after this one, which ends with the last
+            // character of Unicode.
             let place = after.utf8.last == UInt8(ascii: "/") ? after + "\u{10FFFF}" : after
             call.query.append((name: "start-after", value: root + place))
         }
@@ -104,7 +104,7 @@ extension S3FileStoreAdapter {
             )
         }
         for element in document.all("CommonPrefixes") {
-            // By bytes: a “/” with an accent behind it is one character.
+            // Compared by bytes: Swift treats a “/” with a combining accent as one character.
             guard let text = path(element, "Prefix"), text.utf8.last == UInt8(ascii: "/"),
                 let path = try? FileStorePath(String(Substring(text.utf8.dropLast())))
             else { continue }

@@ -4,15 +4,15 @@ internal import KeelCore
 internal import KeelFiles
 
 extension S3FileStoreAdapter {
-    /// Puts a file in parts, several at a time.
+    /// Uploads a file in parts, several at a time.
     ///
     /// - Parameters:
     ///   - file: The file.
-    ///   - byteCount: How many bytes each part but the last has.
+    ///   - byteCount: The size of each part except the last.
     ///   - first: The first part.
-    ///   - reader: What gives the others.
-    /// - Returns: What is known of the new file.
-    /// - Throws: ``S3Failure``; what was sent is taken back, or noted for another put.
+    ///   - reader: The reader of the other parts.
+    /// - Returns: The metadata of the new file.
+    /// - Throws: ``S3Failure``; the sent parts are removed, or recorded for another attempt.
     func put(
         _ file: S3NewFile,
         inPartsOf byteCount: Int,
@@ -20,7 +20,7 @@ extension S3FileStoreAdapter {
         _ reader: S3PartReader
     ) async throws(S3Failure) -> FileMetadata {
         if file.options.condition != .none {
-            // Asked at the end too, which counts; but nobody waits for a gigabyte to learn it.
+            // An early check, to avoid a useless upload; the check at the end is the one that counts.
             let version = try await object(at: file.path, file.key)?.version
             try check(file.options.condition, file.path, version)
         }
@@ -43,7 +43,7 @@ extension S3FileStoreAdapter {
         }
     }
 
-    /// The CRC-32C of all bytes.
+    /// Returns the CRC-32C of all bytes, if that of every part is known.
     private static func checksum(of parts: [S3Part]) -> FileChecksum? {
         let known = parts.compactMap { part in
             part.checksum.flatMap { S3Object.checksum($0, by: .crc32c) }
@@ -52,7 +52,7 @@ extension S3FileStoreAdapter {
         return known.count == parts.count ? FileChecksum.joined(known) : nil
     }
 
-    /// Whether another put of the same file may succeed, so that its parts are worth keeping.
+    /// Returns whether another attempt may succeed, so that the parts are worth keeping.
     private static func mayGoOn(after failure: S3Failure) -> Bool {
         if failure.refusal?.isMissingUpload == true { return false }
         let error = failure.error(of: "")

@@ -9,30 +9,30 @@ public import Foundation
 #endif
 
 extension S3FileStoreAdapter {
-    /// What a URL that is given away lets its holder do.
+    /// The permission of a presigned URL.
     public enum PresignedUse: String, Hashable, Sendable, CaseIterable {
         /// Read the file, with GET.
         case get
-        /// Put the file, with PUT, in one request of 5 GiB at most.
+        /// Write the file, with PUT, in one request of at most 5 GiB.
         case put
     }
 
-    /// A URL with which somebody without credentials may read or put one file for a while.
+    /// Returns a URL with which anyone can read or write one file without credentials for a limited time.
     ///
-    /// Nothing is sent, and nothing can be taken back but the credentials themselves: the URL is a
-    /// secret as long as it is good. It is good no longer than the credentials are.
+    /// No request is sent. The URL cannot be revoked except by revoking the credentials, so treat it as a secret while
+    /// it is valid. It expires no later than the credentials.
     ///
     /// ```swift
     /// let url = try await bucket.presignedURL(for: "photos/7.jpg", to: .get, expiresIn: .seconds(600))
     /// ```
     ///
     /// - Parameters:
-    ///   - path: The file.
-    ///   - use: What its holder may do.
-    ///   - duration: How long, 1 second to 7 days.
+    ///   - path: The path of the file.
+    ///   - use: The permission.
+    ///   - duration: The validity, from 1 second to 7 days.
     /// - Returns: The URL.
-    /// - Throws: `FileStoreError` with the code `invalidArgument` for another duration,
-    ///   `invalidPath`, or why there are no credentials.
+    /// - Throws: `FileStoreError` with the code `invalidArgument` for another duration, `invalidPath`, or the error of
+    ///   the credentials.
     public func presignedURL(
         for path: FileStorePath,
         to use: PresignedUse,

@@ -31,11 +31,11 @@ extension S3FileStoreAdapter {
         }
     }
 
-    /// A reply that has begun, and what it is of.
+    /// A reply that has begun, with the metadata and range it provides.
     struct Begun: Sendable {
         let metadata: FileMetadata
         let range: Range<Int>
-        /// The bytes; nil where the range is empty.
+        /// The reply with the bytes; nil for an empty range.
         let reply: HTTPReply?
     }
 
@@ -51,8 +51,7 @@ extension S3FileStoreAdapter {
                 guard let refusal = error.refusal, refusal.isBeyondEnd else { throw error }
             }
         }
-        // A range of no bytes, which no field can ask for, or one that the server does not take:
-        // the size tells which bytes it is of.
+        // An empty range, which no field can request, or one that the server refuses: the size determines its bytes.
         guard let metadata = try await object(at: path, try keyOf(path)) else {
             throw .failed(.notFound(path))
         }
@@ -68,13 +67,13 @@ extension S3FileStoreAdapter {
         return try await get(path, field, metadata.version)
     }
 
-    /// Asks for the bytes of an object.
+    /// Requests the bytes of an object.
     ///
     /// - Parameters:
-    ///   - path: The file.
-    ///   - range: The field `Range`; an empty one asks for all.
-    ///   - version: The version that it must have.
-    /// - Returns: The reply, whose bytes have not been read.
+    ///   - path: The path of the file.
+    ///   - range: The `Range` field; empty for the whole object.
+    ///   - version: The expected version.
+    /// - Returns: The reply, with its body still unread.
     /// - Throws: ``S3Failure``.
     func get(
         _ path: FileStorePath,
@@ -97,12 +96,12 @@ extension S3FileStoreAdapter {
             )
         }
         let metadata = try S3Object.metadata(of: path, fields)
-        // Some servers answer a part with status 200, so the field says what it is.
+        // Some servers send a part with status 200, so the field decides.
         let part = fields.first("content-range").flatMap(ContentRange.init)
         return Begun(metadata: metadata, range: part?.bytes ?? 0..<metadata.size, reply: reply)
     }
 
-    /// The field that asks for a range: empty for all, nil where there is none for it.
+    /// Returns the field that requests a range: empty for all, nil if no field can express it.
     private static func field(of range: FileRange) -> String? {
         switch range {
         case .all: return ""
@@ -111,7 +110,7 @@ extension S3FileStoreAdapter {
         case .bytes(let start, let count):
             guard count > 0 else { return nil }
             let (last, isTooLarge) = start.addingReportingOverflow(count - 1)
-            // Servers that add to such a number come out anywhere.
+            // Some servers overflow on such large numbers.
             return isTooLarge || last >= 1 << 56
                 ? "bytes=\(start)-" : "bytes=\(start)-\(last)"
         }

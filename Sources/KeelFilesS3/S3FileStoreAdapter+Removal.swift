@@ -11,7 +11,7 @@ internal import Foundation
 #endif
 
 extension S3FileStoreAdapter {
-    /// S3 takes so many keys in one request.
+    /// The maximum number of keys that S3 accepts in one request.
     private static let mostKeys = 1_000
 
     public func deleteEach(_ paths: [FileStorePath]) async -> [Result<Bool, FileStoreError>] {
@@ -34,12 +34,12 @@ extension S3FileStoreAdapter {
         return results
     }
 
-    /// Removes a thousand files at most with one request.
+    /// Removes at most a thousand files with one request.
     private func deleteTogether(
         _ paths: [FileStorePath]
     ) async throws(S3Failure) -> [Result<Bool, FileStoreError>] {
         let keys = paths.map { try? checkedKey($0) }
-        // A key that XML cannot hold, or that is too long, is deleted by itself.
+        // A key that is too long or cannot be written in XML is deleted separately.
         let together = keys.map { $0.flatMap(S3Removal.element) }
         guard !connection.lacksDeleteObjects.withLock({ $0 }),
             together.contains(where: { $0 != nil })
@@ -67,7 +67,7 @@ extension S3FileStoreAdapter {
             switch outcomes[Array(key.utf8)] {
             case .deleted?: results.append(.success(true))
             case .refused(let refusal)? where refusal.isMissing: results.append(.success(false))
-            // Repeated with patience, as a request of its own.
+            // Retried with the retry policy, as a separate request.
             case .refused(let refusal)? where refusal.isPassing || refusal.isUnclear:
                 results.append(await deleteOneByOne([path])[0])
             case .refused(let refusal)?:
@@ -81,15 +81,15 @@ extension S3FileStoreAdapter {
     }
 }
 
-/// The request and the reply of DeleteObjects.
+/// The request and reply of DeleteObjects.
 enum S3Removal {
-    /// The outcome of a key.
+    /// The outcome for a key.
     enum Outcome: Hashable {
         case deleted
         case refused(S3Refusal)
     }
 
-    /// The element of a key; nil where XML 1.0 has no way to write it (section 2.2).
+    /// Returns the element of a key, or nil if XML 1.0 cannot represent it (section 2.2).
     static func element(of key: String) -> String? {
         var text = ""
         for scalar in key.unicodeScalars {
@@ -97,7 +97,7 @@ enum S3Removal {
             case "&": text += "&amp;"
             case "<": text += "&lt;"
             case ">": text += "&gt;"
-            // As they stand, a parser would turn them into other white space.
+            // Unescaped, a parser would replace them with other whitespace.
             case "\t", "\n", "\r": text += "&#\(scalar.value);"
             case "\u{0}"..<" ", "\u{FFFE}", "\u{FFFF}": return nil
             default: text.unicodeScalars.append(scalar)
@@ -111,7 +111,7 @@ enum S3Removal {
         return Array((begin + elements.joined() + "</Delete>").utf8)
     }
 
-    /// The outcomes that a reply names.
+    /// Returns the outcomes in a reply.
     static func outcomes(
         in document: XMLElement,
         _ head: HTTPResponse

@@ -4,7 +4,7 @@ internal import KeelCore
 public import KeelFiles
 
 extension S3FileStoreAdapter {
-    /// Copies an object, and deletes the first one where it is a move.
+    /// Copies an object, and deletes the source for a move.
     public func transfer(
         _ request: FileTransferRequest
     ) async throws(FileStoreError) -> FileMetadata {
@@ -20,7 +20,7 @@ extension S3FileStoreAdapter {
                 let there = try await object(at: request.target, try keyOf(request.target))
                 try check(request.condition, request.target, there?.version)
             }
-            // S3 refuses the copy of an object to itself that changes nothing.
+            // S3 refuses to copy an object to itself without changes.
             guard request.source != request.target else { return source }
             copy = try await self.copy(source, request)
         } catch {
@@ -32,7 +32,7 @@ extension S3FileStoreAdapter {
             throw refusal.error(of: "Copying “\(request.source)”", isWrite: true)
         }
         if request.isMove {
-            // Another file than the one that was copied stays where it is.
+            // If the source was replaced after the copy, it stays.
             let condition: FileCondition =
                 configuration.honoursConditions ? .version(source.version) : .none
             _ = try await delete(request.source, if: condition)
@@ -84,7 +84,7 @@ extension S3FileStoreAdapter {
         _ place: String
     ) async throws(S3Failure) -> FileMetadata {
         var settings = configuration
-        // Nothing is sent that would be worth going on with, and the parts have no checksums.
+        // There is nothing to resume, and the parts have no checksums.
         settings.uploadFolder = nil
         settings.checksum = nil
         let upload = try await S3Upload.begun(file, copyByteCount, connection.with(settings))
@@ -114,7 +114,7 @@ extension S3FileStoreAdapter {
 }
 
 extension S3Upload {
-    /// Lets the server take a part from another object.
+    /// Copies a part from another object on the server.
     fileprivate func copy(
         _ number: Int,
         _ range: Range<Int>,
@@ -132,7 +132,7 @@ extension S3Upload {
             (name: "x-amz-copy-source-if-match", value: S3Object.ifMatch(version).value),
         ]
         call.body = S3Call.Body(bytes: [])
-        // A server that knows no such copies makes an empty part, and answers without a document.
+        // A server that does not support such copies creates an empty part, and replies without a document.
         let document = try await connection.document(of: call).document
         guard document.name == "CopyPartResult", let tag = document.text("ETag") else {
             throw .failed(.invalidReply("the copy of a part has no entity tag"))

@@ -25,7 +25,7 @@ extension S3FileStoreAdapter {
         )
         let reader = try await S3PartReader(
             content,
-            // The CRC-32C of the whole is put together from those of the parts.
+            // The CRC-32C of the file is combined from those of the parts.
             algorithms: [
                 configuration.checksum == .crc32c ? nil : configuration.checksum,
                 options.checksum?.algorithm,
@@ -45,7 +45,7 @@ extension S3FileStoreAdapter {
         }
     }
 
-    /// The size of the parts of a file.
+    /// Returns the size of the parts of a file.
     private func partByteCount(of content: FileContent) throws(FileStoreError) -> Int {
         let length = content.length ?? 0
         let fewest = (length + S3Upload.mostParts - 1) / S3Upload.mostParts
@@ -97,10 +97,10 @@ extension S3FileStoreAdapter {
 
     // MARK: What both ways share
 
-    /// Makes a call with the fields that its condition comes to.
+    /// Makes a call with the fields for the condition of a file.
     ///
-    /// That any file be there is nothing that S3 can be told: it is told of the one that is, and
-    /// asked again when that has changed meanwhile.
+    /// S3 cannot express the condition that any file exists. The call uses the current version instead, and is repeated
+    /// if that has changed meanwhile.
     func conditioned<Value>(
         _ file: S3NewFile,
         _ call: ([(name: String, value: String)]) async throws(S3Failure) -> Value
@@ -131,10 +131,10 @@ extension S3FileStoreAdapter {
         }
     }
 
-    /// What is known of a file that was put.
+    /// Returns the metadata of a file that was written.
     ///
-    /// Replies to PUT tell no time: it is asked for. Where that fails, or somebody has put another
-    /// file since, the metadata is put together from what is known.
+    /// Replies to PUT do not include the time, so the metadata is requested. If that fails, or another program has
+    /// replaced the file since, the metadata is assembled from what is known.
     func settled(
         _ file: S3NewFile,
         size: Int,
@@ -144,8 +144,8 @@ extension S3FileStoreAdapter {
     ) async -> FileMetadata {
         let version = tag.map(S3Object.version)
         let kept = try? await object(at: file.path, file.key)
-        // A server that ignores conditions may also name a file put in parts differently once it is kept, as
-        // rclone does. No condition can rely on that version, so the size decides.
+        // A server that ignores conditions, such as rclone, may also change the version of a file uploaded in parts
+        // once it is stored. No condition can rely on that version, so the size decides.
         let isComparable = version != nil && configuration.honoursConditions
         if let kept, kept.size == size, !isComparable || kept.version == version { return kept }
         let time = head.headerFields[.date].flatMap { HTTPDate($0)?.seconds }
@@ -163,7 +163,7 @@ extension S3FileStoreAdapter {
         )
     }
 
-    /// Lets what is read of a content fail a call.
+    /// Converts an error of reading a content to a failure of the call.
     func failing<Value>(
         _ body: () async throws(FileStoreError) -> Value
     ) async throws(S3Failure) -> Value {
@@ -175,7 +175,7 @@ extension S3FileStoreAdapter {
     }
 }
 
-/// A file on its way into a bucket.
+/// A file that is being written to a bucket.
 struct S3NewFile: Sendable {
     let path: FileStorePath
     let key: String
@@ -184,7 +184,7 @@ struct S3NewFile: Sendable {
 
     var contentType: String { options.contentType ?? ContentTypes.type(of: path) }
 
-    /// The fields of what is kept with it.
+    /// The fields for the metadata to store.
     var fields: [(name: String, value: String)] {
         [(name: "content-type", value: contentType)]
             + S3Attributes.fields(of: options.attributes)

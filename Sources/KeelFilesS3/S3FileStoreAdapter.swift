@@ -9,45 +9,42 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// An adapter that keeps files as the objects of a bucket: of AWS's S3, or of a server like it.
+/// An adapter that stores files as objects of a bucket in AWS S3 or a compatible server.
 ///
 /// ```swift
 /// let bucket = S3FileStoreAdapter.Configuration(bucket: "photos", region: "eu-central-1")
 /// let files = FileStore(try S3FileStoreAdapter(bucket, transport: transport))
 /// ```
 ///
-/// The interface is that of docs.aws.amazon.com/AmazonS3/latest/API, the paths of files are the
-/// keys of objects. Files that are larger than ``Configuration/partByteCount`` are put in parts,
-/// several at a time. Requests are repeated here as far as that is safe; a call with a condition is
-/// not when nobody knows whether it took effect.
+/// The API is that of docs.aws.amazon.com/AmazonS3/latest/API, and paths of files are keys of objects. Files larger
+/// than ``Configuration/partByteCount`` are uploaded in parts, several at a time. The adapter retries requests where
+/// that is safe; a call with a condition is not retried when its outcome is unknown.
 ///
-/// What S3 does in another way than a folder:
+/// S3 differs from a folder as follows:
 ///
-/// - A version is the object's entity tag. Where that is a hash of the bytes, putting the same
-///   bytes again gives the same version: the capabilities lack `distinctVersions`.
-/// - A move is a copy and a deletion: when it is interrupted between them, there are two files.
-/// - ``transfer(_:)`` and ``delete(_:if:)`` ask for the object before they act. Their conditions
-///   are also told to the server, which has the last word.
-/// - A key that is no path of a file, such as `a//b` or the `a/` that stands for a folder in some
-///   tools, is not listed.
+/// - A version is the object's entity tag. If that is a hash of the bytes, writing the same bytes again gives the same
+///   version: the capabilities lack `distinctVersions`.
+/// - A move is a copy followed by a deletion: if it is interrupted in between, both files exist.
+/// - ``transfer(_:)`` and ``delete(_:if:)`` request the object before they act. Their conditions are also sent to the
+///   server, which decides.
+/// - A key that is not a valid path, such as `a//b` or the `a/` that represents a folder in some tools, is not listed.
 public struct S3FileStoreAdapter: FileStoreAdapter {
-    /// S3 copies so many bytes in one request at most: 5 GiB.
+    /// The maximum size that S3 copies in one request: 5 GiB.
     static let largestCopy = 5 << 30
 
-    /// The adapter's settings.
+    /// The adapter's configuration.
     public let configuration: Configuration
 
     let connection: S3Connection
-    /// The largest object that is copied in one request, and how much each part of a larger has.
+    /// The maximum size of an object that is copied in one request, and the size of each part of a larger one.
     let copyByteCount: Int
 
-    /// Creates an adapter; nothing is sent before its first call.
+    /// Creates an adapter without sending a request.
     ///
     /// - Parameters:
-    ///   - configuration: Which bucket of which server.
-    ///   - transport: What carries the requests.
-    /// - Throws: `FileStoreError` with the code `invalidArgument` for a configuration that cannot
-    ///   be right.
+    ///   - configuration: The bucket, and how it is used.
+    ///   - transport: The HTTP transport.
+    /// - Throws: `FileStoreError` with the code `invalidArgument` for an invalid configuration.
     public init(
         _ configuration: Configuration,
         transport: any HTTPTransport
@@ -97,10 +94,10 @@ public struct S3FileStoreAdapter: FileStoreAdapter {
         return capabilities
     }
 
-    /// The key of a file.
+    /// Returns the key of a file.
     func key(_ path: FileStorePath) -> String { configuration.root.prefix + path.string }
 
-    /// The key of a file, without the error of a path that is too long below the root.
+    /// Returns the key of a file, or throws if it is too long below the root.
     func checkedKey(_ path: FileStorePath) throws(FileStoreError) -> String {
         let key = key(path)
         guard key.utf8.count <= FileStorePath.maximumByteCount else {
@@ -122,7 +119,7 @@ public struct S3FileStoreAdapter: FileStoreAdapter {
         }
     }
 
-    /// What is known of an object; nil where there is none.
+    /// Returns the metadata of an object, or nil if it does not exist.
     func object(at path: FileStorePath, _ key: String) async throws(S3Failure) -> FileMetadata? {
         var call = S3Call(.head, key)
         call.fields = [(name: "x-amz-checksum-mode", value: "ENABLED")]
@@ -133,7 +130,7 @@ public struct S3FileStoreAdapter: FileStoreAdapter {
             guard let refusal = error.refusal else { throw error }
             if refusal.isMissing { return nil }
             guard refusal.isUnexplained else { throw error }
-            // HEAD has no body to say why in: the same question, for one byte, has.
+            // The reply to HEAD has no body to explain the reason, so request one byte with GET.
             var call = S3Call(.get, key)
             call.fields = [(name: "range", value: "bytes=0-0")]
             let head = try await connection.head(of: call)
@@ -180,7 +177,7 @@ public struct S3FileStoreAdapter: FileStoreAdapter {
 
     // MARK: Conditions
 
-    /// Refuses a condition where the server would not keep to it.
+    /// Refuses a condition if the server ignores conditions.
     func refuseIfIgnored(_ condition: FileCondition) throws(FileStoreError) {
         guard condition != .none, !configuration.honoursConditions else { return }
         throw FileStoreError(
@@ -203,7 +200,7 @@ public struct S3FileStoreAdapter: FileStoreAdapter {
 }
 
 extension FileStoreError {
-    /// What a call throws whose condition held when it began, and no more when it ended.
+    /// Returns the error for a condition that no longer held when the call ended.
     static func changedMeanwhile(_ path: FileStorePath) -> FileStoreError {
         FileStoreError(
             .conditionFailed,
@@ -212,7 +209,7 @@ extension FileStoreError {
     }
 }
 #else
-/// An adapter that keeps files as the objects of a bucket, which needs the trait `Crypto`.
+/// An adapter that stores files as objects of a bucket; requires the trait `Crypto`.
 @available(*, unavailable, message: "Enable the 'Crypto' trait of the keel package.")
 public struct S3FileStoreAdapter: Sendable {}
 #endif

@@ -1,11 +1,11 @@
 #if Crypto
 internal import KeelFiles
 
-/// Where the objects of a bucket are.
+/// The address of a bucket.
 struct S3Address: Hashable, Sendable {
     let scheme: String
     let authority: String
-    /// What stands before the key, with `/` at its end.
+    /// The path before the key, with a trailing `/`.
     let pathPrefix: String
 
     var isSecure: Bool { scheme == "https" }
@@ -15,7 +15,7 @@ struct S3Address: Hashable, Sendable {
         if authority.hasPrefix("[::1]") { return true }
         let host = authority.prefix { $0 != ":" }
         if host == "localhost" || host.hasSuffix(".localhost") { return true }
-        // Four numbers, and not a name that begins like them.
+        // Four numbers, not a name that begins like them.
         let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
         return numbers.count == 4 && numbers[0] == "127" && numbers.allSatisfy { UInt8($0) != nil }
     }
@@ -30,7 +30,7 @@ struct S3Address: Hashable, Sendable {
         let usual =
             "https://s3.\(region).amazonaws.com" + (region.hasPrefix("cn-") ? ".cn" : "")
         let (scheme, authority, path) = try Self.parts(of: configuration.endpoint ?? usual)
-        // A certificate for *.host does not hold for a name with a dot before the host.
+        // A wildcard certificate for *.host does not match a bucket name with a dot.
         let isNamed = configuration.endpoint == nil && !bucket.contains(".")
         self.scheme = scheme
         switch configuration.addressing ?? (isNamed ? .virtualHost : .path) {
@@ -43,7 +43,7 @@ struct S3Address: Hashable, Sendable {
         }
     }
 
-    /// The path of a key, percent-encoded, or of the bucket.
+    /// Returns the percent-encoded path of a key, or of the bucket.
     func path(of key: String?) -> String {
         pathPrefix + AWSEncoding.encode(key ?? "", keepsSlashes: true)
     }
@@ -67,13 +67,13 @@ struct S3Address: Hashable, Sendable {
             authority.utf8.allSatisfy({ isHostByte($0) || ":[]".utf8.contains($0) }),
             path.utf8.allSatisfy({ isHostByte($0) || "/_~".utf8.contains($0) })
         else { throw flawed }
-        // Clients leave the usual port out of the field Host, which is signed.
+        // Clients omit the default port from the Host field, which is signed.
         let port = scheme == "https" ? ":443" : ":80"
         if authority.hasSuffix(port) { authority.removeLast(port.count) }
         return (scheme, authority, path)
     }
 
-    /// Refuses what would be another path or another host; the server knows the finer rules.
+    /// Refuses names that would change the path or host; the server checks the finer rules.
     private static func check(_ bucket: String) throws(FileStoreError) {
         guard (3...255).contains(bucket.utf8.count), !bucket.hasPrefix("."),
             bucket.utf8.allSatisfy({ isHostByte($0) || $0 == UInt8(ascii: "_") })

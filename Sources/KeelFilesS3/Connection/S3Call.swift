@@ -3,19 +3,19 @@ internal import HTTPTypes
 
 /// One request to a bucket, before it is signed.
 struct S3Call: Sendable {
-    /// A body, and its SHA-256 where that is known already.
+    /// A body, with its SHA-256 if already known.
     struct Body: Sendable {
         let bytes: [UInt8]
         var hash: [UInt8]?
     }
 
     let method: HTTPRequest.Method
-    /// The object; nil is the bucket.
+    /// The key of the object; nil for the bucket.
     let key: String?
     var query: [(name: String, value: String)] = []
     var fields: [(name: String, value: String)] = []
     var body: Body?
-    /// Whether sending the request twice has the effect of sending it once.
+    /// Whether the request is idempotent.
     var isRepeatable = true
 
     init(_ method: HTTPRequest.Method, _ key: String?) {
@@ -25,7 +25,7 @@ struct S3Call: Sendable {
 }
 
 extension HTTPFields {
-    /// The value of a field.
+    /// Returns the value of a field.
     func first(_ name: String) -> String? {
         HTTPField.Name(name).flatMap { self[$0] }
     }

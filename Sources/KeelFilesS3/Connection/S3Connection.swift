@@ -11,18 +11,19 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Signs the requests of one adapter, sends them, repeats them where that is safe, and reads what
-/// refuses them.
+/// The connection of one adapter, which signs and sends requests, repeats them where that is safe, and interprets
+/// refusals.
 final class S3Connection: Sendable {
-    /// A list of a thousand keys of the longest kind, each byte of which takes three.
+    /// The maximum size of a document: a list of a thousand keys of maximum length, with each byte encoded as three.
     private static let largestDocument = 8 << 20
-    /// What is read of a reply that refuses a request.
+    /// The maximum number of bytes to read from a reply that refuses a request.
     private static let largestRefusal = 64 << 10
-    /// S3 refuses requests whose time is a quarter of an hour off.
+    /// The clock difference from which an unexplained refusal is attributed to it, in seconds; S3 refuses requests that
+    /// are a quarter of an hour off.
     private static let tolerance: TimeInterval = 240
-    /// How far the clock is set at most: more than any mistake in a time zone.
+    /// The maximum correction of the clock, larger than any time zone mistake.
     ///
-    /// Requests that are signed for later days could be kept, and sent then.
+    /// Otherwise, an attacker could keep requests that were signed for later days, and send them then.
     private static let largestSkew: TimeInterval = 86_400
 
     let address: S3Address
@@ -30,12 +31,12 @@ final class S3Connection: Sendable {
     let configuration: S3FileStoreAdapter.Configuration
     private let transport: any HTTPTransport
     private let clock: any Clock<Duration>
-    /// What measures that an upload does not move.
+    /// The clock of the stall timeout of uploads.
     private let watchClock: any Clock<Duration>
     private let systemTime: @Sendable () -> Date
-    /// How far the server's clock is ahead of this machine's, where that mattered.
+    /// The correction of this machine's clock to the server's, if one was needed.
     private let skew = Mutex<TimeInterval>(0)
-    /// Whether the server has said that it does not know DeleteObjects.
+    /// Whether the server has reported that it does not support DeleteObjects.
     let lacksDeleteObjects = Mutex(false)
 
     init(
@@ -54,7 +55,7 @@ final class S3Connection: Sendable {
         systemTime = now
     }
 
-    /// The same connection with other settings for the requests of one call.
+    /// Returns the same connection with other settings for the requests of one call.
     func with(_ settings: S3FileStoreAdapter.Configuration) throws(S3Failure) -> S3Connection {
         do throws(FileStoreError) {
             let skew = skew.withLock { $0 }
@@ -70,7 +71,7 @@ final class S3Connection: Sendable {
         }
     }
 
-    /// Whether the bodies of replies come as the server sent them, whatever their `Content-Encoding`.
+    /// Whether bodies of replies arrive as sent by the server, whatever their `Content-Encoding`.
     var leavesBodiesEncoded: Bool { transport.features.contains(.rawContentCoding) }
 
     /// The time by the server's clock, as far as it is known.
@@ -78,25 +79,25 @@ final class S3Connection: Sendable {
 
     // MARK: Sending
 
-    /// Sends a request, and returns the reply that does not refuse it.
+    /// Sends a request and returns the successful reply.
     func reply(to call: S3Call) async throws(S3Failure) -> HTTPReply {
         try await repeating(call) { () async throws(S3Failure) in try await self.attempt(call) }
     }
 
-    /// Sends a request whose reply is of no further interest.
+    /// Sends a request and returns the head of the reply, discarding its body.
     func head(of call: S3Call) async throws(S3Failure) -> HTTPResponse {
         try await repeating(call) { () async throws(S3Failure) in
             let reply = try await self.attempt(call)
-            // Read, so that the connection serves the next request.
+            // Reading the body lets the connection serve the next request.
             _ = try await self.body(of: reply, upTo: Self.largestRefusal)
             return reply.head
         }
     }
 
-    /// Sends a request, and returns the document of a reply that does not refuse it.
+    /// Sends a request and returns the document of the successful reply.
     ///
-    /// Copies, and the ends of uploads, begin their reply before they know how it ends: a refusal
-    /// may stand in the body of one with status 200.
+    /// For copies and the completion of uploads, the server begins the reply before the outcome is known, so the body
+    /// of a reply with status 200 may contain a refusal.
     func document(
         of call: S3Call
     ) async throws(S3Failure) -> (head: HTTPResponse, document: XMLElement) {
@@ -123,7 +124,7 @@ final class S3Connection: Sendable {
         try await repeating(where: { $0.mayRepeat(call) }, operation: operation)
     }
 
-    /// Repeats an operation as often and as patiently as the configuration says.
+    /// Repeats an operation according to the retry policy.
     func repeating<Value>(
         where shouldRetry: (S3Failure) -> Bool,
         operation: () async throws(S3Failure) -> Value
@@ -137,7 +138,7 @@ final class S3Connection: Sendable {
         )
     }
 
-    /// Sends a request once; and once more where the clock or the credentials were the reason.
+    /// Sends a request once, and again if the clock or the credentials were the reason of a refusal.
     private func attempt(_ call: S3Call) async throws(S3Failure) -> HTTPReply {
         let credentials = try await credentials { () async throws in
             try await self.configuration.credentials.credentials()
@@ -171,7 +172,7 @@ final class S3Connection: Sendable {
         throw .refused(S3Refusal(reply.head, bytes))
     }
 
-    /// Sends a request; what a large body takes to be sent counts against no limit.
+    /// Sends a request with a stall timeout that does not count the time of sending a large body.
     private func exchange(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
         guard let bytes = call.body?.bytes, bytes.count > UploadWatch.pieceByteCount,
             let limit = call.timeouts.firstByte
@@ -196,7 +197,7 @@ final class S3Connection: Sendable {
 
     // MARK: Signing
 
-    /// A request as it is sent, without its signature.
+    /// Returns a request without its signature.
     func request(_ call: S3Call) -> HTTPRequest {
         var path = address.path(of: call.key)
         if !call.query.isEmpty { path += "?" + CanonicalRequest.query(call.query) }
@@ -213,7 +214,7 @@ final class S3Connection: Sendable {
         return request
     }
 
-    /// A request whose URL alone can be sent.
+    /// Returns a request whose URL alone can be sent.
     func presigned(_ call: S3Call, for duration: Duration) async throws(S3Failure) -> HTTPRequest {
         let credentials = try await credentials { () async throws in
             try await self.configuration.credentials.credentials()
@@ -268,9 +269,9 @@ final class S3Connection: Sendable {
         }
     }
 
-    /// Sets the clock by the server's, where a refusal is about time.
+    /// Corrects the clock to the server's if a refusal is about time.
     ///
-    /// Over a plain connection anybody between here and the server may have written the reply.
+    /// Over a plain connection, an attacker may have written the reply.
     private func adoptsTime(of refusal: S3Refusal) -> Bool {
         guard address.isSecure || address.isLoopback, let seconds = refusal.serverTime else {
             return false
@@ -279,7 +280,7 @@ final class S3Connection: Sendable {
             .timeIntervalSince(now)
         let isReason =
             refusal.isAboutTime || refusal.isUnexplained && abs(difference) > Self.tolerance
-        // Once: a server whose own time it does not take cannot be helped.
+        // Only once: a server that refuses its own time cannot be helped.
         guard isReason, abs(difference) > 1 else { return false }
         return skew.withLock { skew in
             guard abs(skew + difference) <= Self.largestSkew else { return false }
@@ -290,7 +291,7 @@ final class S3Connection: Sendable {
 }
 
 extension FileStoreError {
-    /// The error for a reply that cannot be understood.
+    /// Returns the error for a reply that cannot be interpreted.
     static func invalidReply(_ reason: String) -> FileStoreError {
         FileStoreError(.invalidReply, "The server's reply cannot be used: \(reason).")
     }

@@ -5,16 +5,16 @@ internal import KeelFiles
 internal import KeelHTTP
 internal import Synchronization
 
-/// The bytes of an object, or of a part of it, as they are asked for.
+/// The bytes of an object, or of a part of it, read on demand.
 ///
-/// A connection that is lost in the middle is replaced by one for the rest, of the same version. The
-/// bytes of a whole object are compared with its checksum, where the server has told one.
+/// If the connection is lost, a new request continues with the same version. The bytes of a whole object are compared
+/// with its checksum if the server has provided one.
 struct S3Download: Sendable {
     private let adapter: S3FileStoreAdapter
     private let path: FileStorePath
     private let metadata: FileMetadata
     private let range: Range<Int>
-    /// The reply that has begun, for the first who reads.
+    /// The reply that has already begun, for the first reader.
     private let first: FirstReply
 
     init(_ adapter: S3FileStoreAdapter, _ path: FileStorePath, _ begun: S3FileStoreAdapter.Begun) {
@@ -34,7 +34,7 @@ struct S3Download: Sendable {
     private func reader() async throws(FileStoreError) -> FileReader {
         guard !range.isEmpty else { return FileReader(pieces: []) }
         let reading = S3BodyReading(
-            // An object that changes between two readings is another one: the second one fails.
+            // If the object changes before a second reading, that reading fails.
             first.take(),
             expected: range.count,
             hash: try hash()
@@ -73,7 +73,7 @@ struct S3Download: Sendable {
         }
     }
 
-    /// A reply for the bytes that have not come yet.
+    /// Returns a reply for the remaining bytes.
     private func rest(_ count: Int) async throws(S3Failure) -> HTTPReply {
         let start = range.lowerBound + count
         let begun = try await adapter.get(
@@ -102,7 +102,7 @@ struct S3Download: Sendable {
     }
 }
 
-/// A reply that one reader takes.
+/// A reply that can be taken once.
 private final class FirstReply: Sendable {
     private let reply: Mutex<HTTPReply?>
 
@@ -116,7 +116,7 @@ private final class FirstReply: Sendable {
     }
 }
 
-/// How far one reading has come; it has one reader at a time.
+/// The progress of one reading, for one reader at a time.
 private final class S3BodyReading: Sendable {
     private struct State {
         var body: HTTPByteStream.Iterator?
@@ -132,13 +132,13 @@ private final class S3BodyReading: Sendable {
         state = Mutex(State(body: reply?.body.makeAsyncIterator(), hash: hash))
     }
 
-    /// How many bytes have come.
+    /// The number of bytes received.
     var count: Int { state.withLock { $0.count } }
 
-    /// Whether there are more bytes to come, and nothing that they come from.
+    /// Whether bytes are missing and there is no reply to read them from.
     var needsReply: Bool { state.withLock { $0.body == nil && $0.count < expected } }
 
-    /// The checksum of all bytes, where one was asked for.
+    /// The checksum of all bytes, if requested.
     var checksum: FileChecksum? { state.withLock { $0.hash?.checksum } }
 
     func resume(with reply: HTTPReply) {
@@ -147,7 +147,7 @@ private final class S3BodyReading: Sendable {
 
     func lose() { state.withLock { $0.body = nil } }
 
-    /// The next bytes; nil when all have come.
+    /// Returns the next bytes, or nil when all have arrived.
     func next() async throws(S3Failure) -> [UInt8]? {
         guard var body = state.withLock({ $0.body }) else { return nil }
         while true {

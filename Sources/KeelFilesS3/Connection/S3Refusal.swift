@@ -8,17 +8,17 @@ internal import KeelHTTP
 ///
 /// The codes are those of docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html.
 struct S3Refusal: Hashable, Sendable {
-    /// The status; 200 where the refusal stands in the body of a reply that had begun well.
+    /// The status; 200 if the refusal is in the body of a reply that began successfully.
     let status: Int
-    /// The server's code; empty where the reply has no body, as for HEAD.
+    /// The server's code; empty if the reply has no body, as for HEAD.
     let code: String
-    /// The region that the server names as the bucket's.
+    /// The region of the bucket according to the server.
     let region: String?
-    /// What the server's log knows the request by.
+    /// The id of the request in the server's log.
     let requestID: String?
     /// The server's time in seconds since 1970.
     let serverTime: Int64?
-    /// How long the server asks to be left alone.
+    /// The pause that the server asks for.
     let retryAfter: Duration?
 
     init(_ head: HTTPResponse, _ body: [UInt8]) {
@@ -38,7 +38,7 @@ struct S3Refusal: Hashable, Sendable {
             .flatMap { (0...300).contains($0) ? .seconds($0) : nil }
     }
 
-    /// Texts of the server's go into messages when they are words, and nothing else.
+    /// Texts of the server are included in messages only if they are printable ASCII words.
     private static func word(_ text: String?) -> String? {
         guard let text, (1...80).contains(text.utf8.count),
             text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
@@ -48,7 +48,7 @@ struct S3Refusal: Hashable, Sendable {
 
     // MARK: What it means for a repetition
 
-    /// Whether the server did nothing, and may do it when it is asked again.
+    /// Whether the server did nothing, and may succeed when asked again.
     var isPassing: Bool {
         switch code {
         case "SlowDown", "ServiceUnavailable", "Throttling", "ThrottlingException",
@@ -61,25 +61,25 @@ struct S3Refusal: Hashable, Sendable {
         }
     }
 
-    /// Whether nobody knows what the server did.
+    /// Whether the outcome on the server is unknown.
     var isUnclear: Bool {
         code == "InternalError" || code == "InternalFailure"
             || !isPassing && (status >= 500 && status != 501)
     }
 
-    /// Whether the request was too early or too late by the server's clock.
+    /// Whether the time of the request was too early or too late by the server's clock.
     var isAboutTime: Bool { code == "RequestTimeTooSkewed" || code == "RequestExpired" }
 
-    /// Whether other credentials may be taken.
+    /// Whether the credentials have expired.
     var isAboutExpiry: Bool { code == "ExpiredToken" || code == "ExpiredTokenException" }
 
-    /// Whether the reply leaves the reason open, as HEAD does.
+    /// Whether the reply does not explain the reason, like one to HEAD.
     var isUnexplained: Bool { code.isEmpty && [301, 307, 400, 403].contains(status) }
 
     // MARK: What it means for the caller
 
     var isMissing: Bool { code == "NoSuchKey" || code.isEmpty && status == 404 }
-    /// Whether the server does not know such requests.
+    /// Whether the server does not support the request.
     var isNotImplemented: Bool { code == "NotImplemented" || status == 501 }
     var isMissingUpload: Bool { code == "NoSuchUpload" }
     var isFailedCondition: Bool {
@@ -87,10 +87,10 @@ struct S3Refusal: Hashable, Sendable {
     }
     var isBeyondEnd: Bool { code == "InvalidRange" || status == 416 }
 
-    /// The error for the caller.
+    /// Returns the error for the caller.
     ///
     /// - Parameters:
-    ///   - subject: What the call was about, for the message.
+    ///   - subject: The subject of the call, for the message.
     ///   - isWrite: Whether the call changes something.
     /// - Returns: The error.
     func error(of subject: String, isWrite: Bool) -> FileStoreError {
@@ -102,7 +102,7 @@ struct S3Refusal: Hashable, Sendable {
             text += "; the bucket is in \(region)"
         }
         if isAboutTime { text += "; set this machine's clock" }
-        // An upload that is gone may be complete, by a request whose answer was lost.
+        // A missing upload may have been completed by a request whose reply was lost.
         if isUnclear || isMissingUpload, isWrite {
             return FileStoreError(.outcomeUnknown, text + "; it may have taken effect.")
         }
@@ -157,18 +157,18 @@ struct S3Refusal: Hashable, Sendable {
     }
 }
 
-/// Why a request has no reply that can be used.
+/// The reason that a request has no usable reply.
 enum S3Failure: Error {
-    /// The server refuses it.
+    /// The server refused the request.
     case refused(S3Refusal)
-    /// There is no reply.
+    /// There was no complete reply.
     case unanswered(TransportError)
-    /// It was not sent, or the reply is none.
+    /// The request was not sent, or the reply is invalid.
     case failed(FileStoreError)
 
     var refusal: S3Refusal? { if case .refused(let refusal) = self { refusal } else { nil } }
 
-    /// Whether the request may be sent again.
+    /// Returns whether the request may be sent again.
     func mayRepeat(_ call: S3Call) -> Bool {
         switch self {
         case .refused(let refusal):
@@ -179,7 +179,7 @@ enum S3Failure: Error {
         }
     }
 
-    /// Whether the server may have done what it was asked, although the call failed.
+    /// Whether the server may have executed the request, although the call failed.
     var mayHaveTakenEffect: Bool {
         switch self {
         case .refused(let refusal): refusal.isUnclear
@@ -188,10 +188,10 @@ enum S3Failure: Error {
         }
     }
 
-    /// The error for the caller.
+    /// Returns the error for the caller.
     ///
     /// - Parameters:
-    ///   - subject: What the call was about, for the message.
+    ///   - subject: The subject of the call, for the message.
     ///   - isWrite: Whether the call changes something.
     /// - Returns: The error.
     func error(of subject: String, isWrite: Bool = false) -> FileStoreError {
@@ -219,7 +219,7 @@ enum S3Failure: Error {
             .timeout
         case .responseTooLarge, .protocolViolation: .invalidReply
         case .invalidRequest, .invalidConfiguration: .invalidArgument
-        // Many systems say so of every name while there is no network.
+        // Many systems report this for every name while there is no network.
         case .hostNotFound: .unavailable
         default: error.isTransient ? .unavailable : .unknown
         }

@@ -2,35 +2,35 @@
 internal import KeelHTTP
 internal import Synchronization
 
-/// Ends a request whose body has come to a stop, however long the whole of it takes.
+/// A stall timeout for the body of a request, regardless of how long sending all of it takes.
 ///
-/// The transport's limit on the first byte of a reply counts from the start of the exchange: over a
-/// slow line it would end every large request while its body is still being sent. Here time counts
-/// from the last piece that the transport has taken.
+/// The transport's timeout of the first byte of a reply counts from the start of the exchange: over a slow line it
+/// would end every large request while its body is still being sent. This timeout counts from the last piece that the
+/// transport has taken.
 final class UploadWatch: Sendable {
-    /// How much is handed to the transport at a time; smaller bodies need no watch.
+    /// The size of the pieces passed to the transport; smaller bodies need no stall timeout.
     static let pieceByteCount = 64 << 10
 
-    /// How many bytes a second are expected to leave the machine after the transport took them.
+    /// The slowest expected rate, in bytes per second, at which bytes leave the machine after the transport took them.
     ///
-    /// Systems take megabytes before anything is sent, and some transports take the whole body.
+    /// Systems buffer megabytes before anything is sent, and some transports take the whole body at once.
     private static let slowestRate = 16 << 10
 
     private let bytes: [UInt8]
     private let limit: Duration
     private let moments = Mutex(0)
 
-    /// Creates a watch.
+    /// Creates a stall timeout.
     ///
     /// - Parameters:
     ///   - bytes: The body.
-    ///   - limit: How long a reply may be waited for once the body is sent.
+    ///   - limit: The time to wait for a reply after the body was sent.
     init(_ bytes: [UInt8], limit: Duration) {
         self.bytes = bytes
         self.limit = limit + .seconds(bytes.count / Self.slowestRate)
     }
 
-    /// The body, under the eyes of this watch.
+    /// The body, which records each piece that is taken.
     var body: HTTPBody {
         HTTPBody(length: Int64(bytes.count), isReplayable: true) { [self] in
             let position = Mutex(0)
@@ -52,8 +52,9 @@ final class UploadWatch: Sendable {
         case cancelled
     }
 
-    /// Sends a request with this body, and cancels it when nothing has moved for the whole limit, at
-    /// the latest after two of them; returns only after the exchange has ended.
+    /// Sends a request with this body, and cancels it if no piece was taken for the limit.
+    ///
+    /// A stall is detected after at most twice the limit. The method returns only after the exchange has ended.
     func guarding(
         _ clock: any Clock<Duration>,
         _ exchange: @escaping @Sendable () async throws(TransportError) -> HTTPReply
@@ -75,14 +76,14 @@ final class UploadWatch: Sendable {
                 switch outcome {
                 case .ended(let result):
                     group.cancelAll()
-                    // The reply may have come in the moment in which it was given up.
+                    // The reply may have arrived just as the exchange was canceled.
                     guard isSilent, case .failure = result else { return result }
                     return .failure(TransportError(.responseTimeout))
                 case .silent:
                     isSilent = true
                     group.cancelAll()
                 case .cancelled:
-                    // The exchange learns of it too, and says so.
+                    // The exchange is canceled as well, and reports it.
                     continue
                 }
             }

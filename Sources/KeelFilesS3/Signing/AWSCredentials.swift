@@ -1,13 +1,12 @@
-/// A pair of keys that requests are signed with, and the token that goes with a passing one.
+/// A pair of keys that sign requests, with the session token of temporary credentials.
 ///
-/// Its description names the key's id and nothing else: neither the secret nor the token ends up in
-/// a log.
+/// The description contains only the id of the key, so that neither the secret nor the token appears in logs.
 public struct AWSCredentials: Hashable, Sendable {
-    /// The id of the key, which travels with each request.
+    /// The id of the key, which is sent with each request.
     public var accessKeyID: String
-    /// The secret of the key, which never does.
+    /// The secret of the key, which is never sent.
     public var secretAccessKey: String
-    /// The token of credentials that expire, as a token service gives them out; nil for others.
+    /// The session token of temporary credentials; nil for permanent ones.
     public var sessionToken: String?
 
     /// Creates credentials.
@@ -15,7 +14,7 @@ public struct AWSCredentials: Hashable, Sendable {
     /// - Parameters:
     ///   - accessKeyID: The id of the key.
     ///   - secretAccessKey: The secret of the key.
-    ///   - sessionToken: The token of credentials that expire.
+    ///   - sessionToken: The session token of temporary credentials.
     public init(accessKeyID: String, secretAccessKey: String, sessionToken: String? = nil) {
         self.accessKeyID = accessKeyID
         self.secretAccessKey = secretAccessKey
@@ -28,33 +27,33 @@ extension AWSCredentials: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: ["accessKeyID": accessKeyID]) }
 }
 
-/// A type that knows the credentials of the moment.
+/// A type that provides current credentials.
 ///
-/// It is asked before each request, so it keeps what it has until shortly before that expires. Many
-/// tasks may ask at the same time.
+/// It is called before each request, possibly from many tasks at the same time, so it should cache credentials until
+/// shortly before they expire.
 public protocol AWSCredentialsProvider: Sendable {
-    /// The credentials to sign with.
+    /// Returns the credentials to sign with.
     ///
     /// - Returns: The credentials.
-    /// - Throws: Why there are none; a `KeelError` of its own says whether that may pass.
+    /// - Throws: The reason that there are none; a `KeelError` tells whether it is transient.
     func credentials() async throws -> AWSCredentials
 
-    /// The credentials to sign with after the server has said that these have expired.
+    /// Returns the credentials to sign with after the server has reported that others have expired.
     ///
-    /// - Parameter refused: The credentials that the server took no more.
-    /// - Returns: Other ones, or the same where there are no others: the call then fails.
-    /// - Throws: Why there are none.
+    /// - Parameter refused: The credentials that the server refused.
+    /// - Returns: Other credentials, or the same if there are none, in which case the call fails.
+    /// - Throws: The reason that there are none.
     func credentials(after refused: AWSCredentials) async throws -> AWSCredentials
 }
 
 extension AWSCredentialsProvider {
-    /// Asks for the credentials of the moment once more.
+    /// Returns the current credentials.
     public func credentials(after refused: AWSCredentials) async throws -> AWSCredentials {
         try await credentials()
     }
 }
 
 extension AWSCredentials: AWSCredentialsProvider {
-    /// These credentials, each time.
+    /// Returns these credentials.
     public func credentials() async throws -> AWSCredentials { self }
 }

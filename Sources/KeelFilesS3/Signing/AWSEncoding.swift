@@ -1,11 +1,10 @@
-/// Percent-encoding as signatures have it: every byte that RFC 3986 does not call unreserved, with
-/// capital digits.
+/// Percent-encoding for signatures: every byte except the unreserved ones of RFC 3986, with uppercase digits.
 enum AWSEncoding {
     /// Encodes a text.
     ///
     /// - Parameters:
     ///   - text: The text.
-    ///   - keepsSlashes: Whether `/` stays as it is, as in keys.
+    ///   - keepsSlashes: Whether `/` is left unencoded, as in keys.
     /// - Returns: The encoded text.
     static func encode(_ text: some StringProtocol, keepsSlashes: Bool = false) -> String {
         var encoded: [UInt8] = []
@@ -20,7 +19,7 @@ enum AWSEncoding {
         return String(decoding: encoded, as: UTF8.self)
     }
 
-    /// Decodes what is percent-encoded; what only looks so stays.
+    /// Decodes percent-encoded bytes, leaving invalid sequences unchanged.
     static func decode(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String {
         let bytes = Array(text.utf8)
         var decoded: [UInt8] = []

@@ -9,44 +9,44 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Signs requests as AWS's services want them: Signature Version 4, in a header or in the query.
+/// A signer of requests to AWS services: Signature Version 4, in a header or in the query.
 ///
 /// ```swift
 /// let signer = AWSSignatureV4(region: "eu-central-1", service: "s3", rules: .s3)
 /// let signed = signer.signed(request, payload: .unsigned, by: credentials, at: .now)
 /// ```
 ///
-/// The specification is docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv.html, and for the
-/// query docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html.
+/// The specification is docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv.html, and for the query
+/// docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html.
 public struct AWSSignatureV4: Sendable {
-    /// What a service wants done to the path before it is signed.
+    /// How a service expects the request to be prepared for signing.
     public struct Rules: Hashable, Sendable {
-        /// Whether empty and relative segments are left out.
+        /// Whether empty and relative segments of the path are removed.
         public var normalizesPath: Bool
-        /// Whether the path, as it is sent, is percent-encoded once more.
+        /// Whether the path, as sent, is percent-encoded again.
         public var encodesPath: Bool
-        /// Whether the payload's hash is a field of its own, `x-amz-content-sha256`.
+        /// Whether the payload's hash is sent in the field `x-amz-content-sha256`.
         public var sendsPayloadHash: Bool
 
         /// Creates rules.
         ///
         /// - Parameters:
-        ///   - normalizesPath: Whether empty and relative segments are left out.
-        ///   - encodesPath: Whether the path is percent-encoded once more.
-        ///   - sendsPayloadHash: Whether the payload's hash is a field of its own.
+        ///   - normalizesPath: Whether empty and relative segments of the path are removed.
+        ///   - encodesPath: Whether the path, as sent, is percent-encoded again.
+        ///   - sendsPayloadHash: Whether the payload's hash is sent in a field of its own.
         public init(normalizesPath: Bool, encodesPath: Bool, sendsPayloadHash: Bool) {
             self.normalizesPath = normalizesPath
             self.encodesPath = encodesPath
             self.sendsPayloadHash = sendsPayloadHash
         }
 
-        /// S3: keys may hold anything, so the path is signed as it is sent.
+        /// The rules of S3: keys may contain anything, so the path is signed as sent.
         public static let s3 = Rules(
             normalizesPath: false,
             encodesPath: false,
             sendsPayloadHash: true
         )
-        /// Every other service.
+        /// The rules of every other service.
         public static let others = Rules(
             normalizesPath: true,
             encodesPath: true,
@@ -54,16 +54,16 @@ public struct AWSSignatureV4: Sendable {
         )
     }
 
-    /// What a signature says about the body.
+    /// How a signature covers the body.
     public struct Payload: Hashable, Sendable {
         let text: String
 
-        /// Nothing: whoever sits between could change it, so use it over TLS alone.
+        /// The body is not signed: use this only over TLS, because an intermediary could change the body.
         public static let unsigned = Payload(text: "UNSIGNED-PAYLOAD")
         /// The body is empty.
         public static let empty = Payload.bytes([])
 
-        /// The body has these bytes.
+        /// Returns the payload of a body.
         ///
         /// - Parameter bytes: The body.
         /// - Returns: The payload.
@@ -71,29 +71,29 @@ public struct AWSSignatureV4: Sendable {
             Payload(text: Hexadecimal.text(of: SHA256.hash(data: bytes)))
         }
 
-        /// The body has this SHA-256.
+        /// Returns the payload of a body with a known SHA-256.
         static func hash(_ bytes: [UInt8]) -> Payload {
             Payload(text: Hexadecimal.text(of: bytes))
         }
     }
 
     static let algorithm = "AWS4-HMAC-SHA256"
-    /// How long the URL of a signed request is good at most: seven days.
+    /// The maximum validity of a presigned URL: seven days.
     public static let longestExpiry = Duration.seconds(7 * 24 * 3600)
 
-    /// The region that the service is asked in.
+    /// The region of the service.
     public let region: String
-    /// The service, such as `s3`.
+    /// The name of the service, such as `s3`.
     public let service: String
-    /// What the service wants done to the path.
+    /// The rules of the service.
     public let rules: Rules
 
     /// Creates a signer.
     ///
     /// - Parameters:
-    ///   - region: The region that the service is asked in.
-    ///   - service: The service, such as `s3`.
-    ///   - rules: What the service wants done to the path.
+    ///   - region: The region of the service.
+    ///   - service: The name of the service, such as `s3`.
+    ///   - rules: The rules of the service.
     public init(region: String, service: String, rules: Rules) {
         self.region = region
         self.service = service
@@ -102,14 +102,14 @@ public struct AWSSignatureV4: Sendable {
 
     /// Signs a request in its header: all its fields, and `host`.
     ///
-    /// A field that something on the way may change, such as `user-agent`, is added afterwards.
+    /// Add fields that an intermediary may change, such as `user-agent`, after signing.
     ///
     /// - Parameters:
-    ///   - request: The request; its path is the one that is sent, percent-encoded.
-    ///   - payload: What the signature says about the body.
-    ///   - credentials: What to sign with.
-    ///   - date: The time of the request: services take a quarter of an hour more or less.
-    /// - Returns: The request with its signature.
+    ///   - request: The request, whose path is percent-encoded as sent.
+    ///   - payload: How the signature covers the body.
+    ///   - credentials: The credentials to sign with.
+    ///   - date: The time of the request; services accept a difference of a quarter of an hour.
+    /// - Returns: The signed request.
     public func signed(
         _ request: HTTPRequest,
         payload: Payload,
@@ -141,12 +141,12 @@ public struct AWSSignatureV4: Sendable {
     /// Signs a request in its query, so that its URL alone can be sent.
     ///
     /// - Parameters:
-    ///   - request: The request. Its fields are signed, and whoever sends it must send the same.
-    ///   - duration: How long it is good, 1 second to ``longestExpiry``.
-    ///   - payload: What the signature says about the body; for S3 it is `unsigned`.
-    ///   - credentials: What to sign with. When they expire, the request is good no longer.
-    ///   - date: When its time begins.
-    /// - Returns: The request with its signature.
+    ///   - request: The request. Its fields are signed, so the sender must send the same ones.
+    ///   - duration: The validity, from 1 second to ``longestExpiry``.
+    ///   - payload: How the signature covers the body; `unsigned` for S3.
+    ///   - credentials: The credentials to sign with. When they expire, so does the request.
+    ///   - date: The start of the validity.
+    /// - Returns: The signed request.
     public func presigned(
         _ request: HTTPRequest,
         for duration: Duration,
@@ -207,7 +207,7 @@ public struct AWSSignatureV4: Sendable {
         return (Hexadecimal.text(of: code), scope)
     }
 
-    /// The path as it is sent, and the query with its percent-encoding taken off.
+    /// Returns the path as sent, and the query without its percent-encoding.
     static func parts(
         of request: HTTPRequest
     ) -> (path: String, query: [(name: String, value: String)]) {
@@ -234,7 +234,7 @@ extension HTTPRequest {
     }
 }
 #else
-/// Signs requests as AWS's services want them, which needs the package's `Crypto` trait.
+/// A signer of requests to AWS services; requires the trait `Crypto`.
 @available(*, unavailable, message: "Enable the 'Crypto' trait of the keel package.")
 public struct AWSSignatureV4: Sendable {}
 #endif

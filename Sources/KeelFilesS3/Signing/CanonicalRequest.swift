@@ -2,25 +2,25 @@
 internal import Crypto
 internal import KeelCore
 
-/// A request in the one form that both sides hash.
+/// The canonical form of a request, which both sides hash.
 ///
-/// The steps are those of "Create a canonical request" in AWS's "Signature Version 4 signing
-/// process", docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html.
+/// The steps are those of "Create a canonical request" in AWS's "Signature Version 4 signing process",
+/// docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html.
 struct CanonicalRequest: Sendable {
-    /// The names of the fields that are signed, in order, with `;` between them.
+    /// The names of the signed fields, sorted and separated by `;`.
     let signedFields: String
-    /// The request in one text.
+    /// The canonical request.
     let text: String
 
-    /// Creates the form.
+    /// Creates the canonical form.
     ///
     /// - Parameters:
-    ///   - method: The request's method.
-    ///   - path: The path as it is sent.
+    ///   - method: The method of the request.
+    ///   - path: The path as sent.
     ///   - query: The names and values of the query, not encoded.
     ///   - fields: The fields to sign, in the order of the request.
-    ///   - payload: The hash of the body, or the word that stands for it.
-    ///   - rules: What the service wants done to the path.
+    ///   - payload: The hash of the body, or its placeholder.
+    ///   - rules: The rules of the service.
     init(
         method: String,
         path: String,
@@ -42,7 +42,7 @@ struct CanonicalRequest: Sendable {
         text = lines.joined(separator: "\n")
     }
 
-    /// What is signed: the time, the scope and the hash of the request.
+    /// Returns the text to sign: the time, the scope and the hash of the request.
     func stringToSign(_ time: SignatureTime, scope: String) -> String {
         let hash = Hexadecimal.text(of: SHA256.hash(data: Array(text.utf8)))
         return [AWSSignatureV4.algorithm, time.text, scope, hash].joined(separator: "\n")
@@ -56,10 +56,10 @@ struct CanonicalRequest: Sendable {
         return rules.encodesPath ? AWSEncoding.encode(path, keepsSlashes: true) : path
     }
 
-    /// The path without empty and relative segments (RFC 3986, section 5.2.4, and no `//`).
+    /// Returns the path without empty and relative segments (RFC 3986, section 5.2.4, and no `//`).
     private static func normalized(_ path: String) -> String {
         var segments: [Substring] = []
-        // By bytes: a “/” with an accent behind it is one character.
+        // Split by bytes: Swift treats a “/” with a combining accent as one character.
         for segment in path.utf8.split(separator: UInt8(ascii: "/")).map(Substring.init) {
             switch segment {
             case ".": continue
@@ -81,7 +81,7 @@ struct CanonicalRequest: Sendable {
             .map { "\($0.0)=\($0.1)" }.joined(separator: "&")
     }
 
-    /// The fields with small names, each once, in order, values without needless spaces.
+    /// Returns the fields with lowercase names, merged and sorted, with whitespace in values collapsed.
     private static func canonical(
         _ fields: [(name: String, value: String)]
     ) -> [(name: String, value: String)] {

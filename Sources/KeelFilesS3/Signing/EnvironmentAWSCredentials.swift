@@ -6,8 +6,8 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The credentials that the environment holds: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, and
-/// `AWS_SESSION_TOKEN` where they expire.
+/// The credentials in the environment: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, and for temporary credentials
+/// `AWS_SESSION_TOKEN`.
 ///
 /// The variables are those of every AWS tool; an empty one counts as not set.
 public struct EnvironmentAWSCredentials: AWSCredentialsProvider {
@@ -15,16 +15,15 @@ public struct EnvironmentAWSCredentials: AWSCredentialsProvider {
 
     /// Creates a provider.
     ///
-    /// - Parameter environment: The environment's variables.
+    /// - Parameter environment: The environment variables.
     public init(environment: [String: String] = ProcessInfo.processInfo.environment) {
         self.environment = environment.filter { $0.key.hasPrefix("AWS_") && !$0.value.isEmpty }
     }
 
-    /// The credentials of the environment.
+    /// Returns the credentials in the environment.
     ///
     /// - Returns: The credentials.
-    /// - Throws: `FileStoreError` with the code `credentialsMissing`
-    ///   that names the variable which is not set.
+    /// - Throws: `FileStoreError` with the code `credentialsMissing`, which names the missing variable.
     public func credentials() async throws -> AWSCredentials {
         AWSCredentials(
             accessKeyID: try value("AWS_ACCESS_KEY_ID"),

@@ -6,11 +6,11 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// A moment as signatures write it: the day, and the second of it, in UTC.
+/// The time of a signature, as a day and as a day with its time, in UTC.
 struct SignatureTime: Hashable, Sendable {
     /// The day, such as `20150830`.
     let day: String
-    /// Day and time, such as `20150830T123600Z`.
+    /// The day and time, such as `20150830T123600Z`.
     let text: String
 
     init(_ date: Date) {

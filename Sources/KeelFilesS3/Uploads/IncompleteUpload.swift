@@ -5,13 +5,13 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// An upload in parts that was begun and not ended.
+/// An upload in parts that was neither completed nor aborted.
 public struct IncompleteUpload: Hashable, Sendable {
-    /// The key that it is for.
+    /// The key of the file.
     public let key: String
-    /// What the server knows it by.
+    /// The server's id of the upload.
     public let id: String
-    /// When it was begun, by the server's clock.
+    /// The start of the upload, by the server's clock.
     public let begun: Date
 }
 #endif

@@ -2,11 +2,11 @@
 internal import KeelFiles
 internal import Synchronization
 
-/// Cuts a content into parts, and adds up its checksums; it has one reader at a time.
+/// A reader that splits a content into parts and computes its checksums, for one task at a time.
 final class S3PartReader: Sendable {
     private struct State {
         var hashes: [FileChecksum.Algorithm: FileHash] = [:]
-        /// What was read and is not in a part yet.
+        /// The bytes that were read but are not yet in a part.
         var rest: [UInt8] = []
         var count = 0
         var isOver = false
@@ -27,15 +27,15 @@ final class S3PartReader: Sendable {
         reader = try await content.open()
     }
 
-    /// How many bytes have been read.
+    /// The number of bytes read.
     var count: Int { state.withLock { $0.count } }
 
-    /// The checksum of all bytes that have been read.
+    /// Returns the checksum of all bytes read so far.
     func checksum(_ algorithm: FileChecksum.Algorithm?) -> FileChecksum? {
         algorithm.flatMap { algorithm in state.withLock { $0.hashes[algorithm]?.checksum } }
     }
 
-    /// The next so many bytes, or the last ones, which are fewer.
+    /// Returns the next bytes in the given number, or fewer at the end.
     func next(_ byteCount: Int) async throws(FileStoreError) -> [UInt8] {
         var part = state.withLock { state in
             defer { state.rest = [] }
@@ -49,7 +49,7 @@ final class S3PartReader: Sendable {
         return part
     }
 
-    /// Whether all bytes have been given out.
+    /// Returns whether all bytes have been returned.
     func isOver() async throws(FileStoreError) -> Bool {
         if state.withLock({ !$0.rest.isEmpty }) { return false }
         guard let piece = try await read() else { return true }
@@ -71,7 +71,7 @@ final class S3PartReader: Sendable {
         return piece
     }
 
-    /// Throws where not all has come that was announced.
+    /// Throws if the length or checksum differs from the announced one.
     func checkArrival(of file: S3NewFile) throws(S3Failure) {
         do throws(FileStoreError) {
             let algorithm = file.options.checksum?.algorithm ?? .crc32c

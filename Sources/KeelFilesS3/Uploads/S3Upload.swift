@@ -5,24 +5,24 @@ internal import KeelCore
 internal import KeelFiles
 internal import KeelHTTP
 
-/// An upload in parts that the server knows by an id.
+/// An upload in parts, identified by the server's id.
 struct S3Upload: Sendable {
-    /// How many parts an upload has at most.
+    /// The maximum number of parts.
     static let mostParts = 10_000
 
     let connection: S3Connection
     let file: S3NewFile
     let id: String
-    /// The notes on disk; nil where none are kept.
+    /// The record on disk; nil if none is kept.
     let manifest: UploadManifest?
-    /// The parts that the server has from an earlier time.
+    /// The parts that the server has from an earlier attempt.
     let known: [Int: S3Part]
 
     private var configuration: S3FileStoreAdapter.Configuration { connection.configuration }
 
     // MARK: Beginning
 
-    /// Goes on with the upload that the notes tell of, or begins one.
+    /// Resumes the recorded upload, or begins a new one.
     static func begun(
         _ file: S3NewFile,
         _ partByteCount: Int,
@@ -83,7 +83,7 @@ struct S3Upload: Sendable {
         )
     }
 
-    /// The parts that the notes and the server agree on; nil where the server has no such upload.
+    /// Returns the parts that the record and the server agree on, or nil if the server does not have the upload.
     private static func parts(
         of manifest: UploadManifest,
         _ file: S3NewFile,
@@ -160,7 +160,7 @@ struct S3Upload: Sendable {
 
     // MARK: Parts
 
-    /// Sends a part, unless the server has it already.
+    /// Sends a part, unless the server already has it.
     func send(_ number: Int, _ bytes: [UInt8]) async throws(S3Failure) -> S3Part {
         let isHashed =
             manifest != nil || !connection.address.isSecure
@@ -203,12 +203,12 @@ struct S3Upload: Sendable {
 
     // MARK: Ending
 
-    /// Makes a file of the parts.
+    /// Completes the upload, creating the file from its parts.
     ///
     /// - Parameters:
     ///   - parts: The parts, in order.
     ///   - condition: The fields of the condition.
-    ///   - checksum: The checksum of all bytes, for the server to compare.
+    ///   - checksum: The checksum of all bytes, for the server to verify.
     /// - Returns: The head of the reply, and the entity tag of the file.
     /// - Throws: ``S3Failure``.
     func complete(
@@ -237,9 +237,9 @@ struct S3Upload: Sendable {
             ]
         }
         call.body = S3Call.Body(bytes: Array(body.utf8))
-        // Sent again by hand: an upload that is not there any more may have become the file.
+        // Repeated explicitly below, because an upload that no longer exists may have become the file.
         call.isRepeatable = false
-        // A process that was killed may have asked for the end of an upload that others go on with.
+        // A killed process may have completed the upload that this one resumes.
         var mayHaveTakenEffect = manifest != nil
         let request = call
         return try await connection.repeating(where: \.mayHaveTakenEffect) {
@@ -249,7 +249,7 @@ struct S3Upload: Sendable {
                 return (head, document.text("ETag"))
             } catch {
                 if mayHaveTakenEffect, let refusal = error.refusal,
-                    // The file that is in the way of a condition may be this one.
+                    // The file that violates the condition may be this one.
                     refusal.isMissingUpload || refusal.isFailedCondition,
                     let version = try await completed(parts, checksum)
                 {
@@ -261,7 +261,7 @@ struct S3Upload: Sendable {
         }
     }
 
-    /// The version of the file that is there, where it is made of these parts.
+    /// Returns the version of the existing file if it consists of these parts.
     private func completed(
         _ parts: [S3Part],
         _ checksum: FileChecksum?
@@ -276,7 +276,7 @@ struct S3Upload: Sendable {
         let found = try S3Object.metadata(of: file.path, head.headerFields)
         guard found.size == parts.reduce(0, { $0 + $1.byteCount }) else { return nil }
         if let checksum, found.checksum == checksum { return found.version }
-        // The tag of a file in parts is the MD5 of theirs, and their number.
+        // The entity tag of a file uploaded in parts is the MD5 of the parts' tags and their number.
         var tags: [UInt8] = []
         for part in parts {
             guard let bytes = Hexadecimal.bytes(of: S3Object.version(part.tag).string) else {
@@ -288,13 +288,13 @@ struct S3Upload: Sendable {
         return found.version.string == "\(hash)-\(parts.count)" ? found.version : nil
     }
 
-    /// Takes back what was sent.
+    /// Removes the sent parts and the record.
     func abandon() async {
         await Self.abort(id, of: file.key, connection)
         manifest?.remove()
     }
 
-    /// Tells the server to forget an upload; also when the caller is cancelled, who waits for it.
+    /// Aborts an upload on the server, and waits for it even if the caller is canceled.
     static func abort(_ id: String, of key: String, _ connection: S3Connection) async {
         var call = S3Call(.delete, key)
         call.query = [(name: "uploadId", value: id)]

@@ -13,19 +13,19 @@ internal import Foundation
 struct S3Part: Codable, Hashable, Sendable {
     let number: Int
     let byteCount: Int
-    /// What the server calls it.
+    /// The server's entity tag of the part.
     let tag: String
-    /// The SHA-256 of its bytes, where it may be needed again.
+    /// The SHA-256 of the bytes, if it may be needed again.
     var hash: String?
-    /// The checksum that it was sent with, as it is sent.
+    /// The checksum that the part was sent with, as encoded in the request.
     var checksum: String?
 }
 
-/// The notes of an upload on disk: which one it is, and the parts that the server has taken.
+/// The record of an upload on disk: the upload, and the parts that the server has taken.
 ///
-/// It is a line of JSON for the upload, and one for each part, added when the part has arrived. A
-/// line that a killed process left unfinished does not count; its part is sent again. A lock keeps
-/// two processes from going on with one upload; it ends with the process.
+/// The file has a line of JSON for the upload, and one for each part, appended when the part has arrived. A line that a
+/// killed process left unfinished is ignored, and its part is sent again. A lock prevents two processes from resuming
+/// the same upload; it ends with the process.
 final class UploadManifest: Sendable {
     /// The first line.
     struct Head: Codable, Hashable, Sendable {
@@ -34,7 +34,7 @@ final class UploadManifest: Sendable {
         let key: String
         let uploadID: String
         let partByteCount: Int
-        /// What the upload was begun with: a file with other fields is another upload.
+        /// The fields that the upload began with: a file with other fields is another upload.
         let fields: String
         let checksum: String?
     }
@@ -45,7 +45,7 @@ final class UploadManifest: Sendable {
     private let file: any OpenFile
     private let end: Mutex<Int>
     let head: Head
-    /// The parts that were there when the notes were opened.
+    /// The parts that were recorded when the file was opened.
     let parts: [Int: S3Part]
 
     private init(
@@ -64,13 +64,13 @@ final class UploadManifest: Sendable {
         self.end = Mutex(end)
     }
 
-    /// The file of the notes about a key.
+    /// Returns the path of the record for a key.
     static func path(in folder: String, place: String, key: String) -> String {
         let hash = SHA256.hash(data: Array("\(place)\n\(key)".utf8))
         return folder + "/" + Hexadecimal.text(of: hash.prefix(16)) + ".upload"
     }
 
-    /// Opens the notes about a key; nil where there are none, or another process works with them.
+    /// Opens the record for a key, or returns nil if there is none or another process uses it.
     static func open(_ path: String) throws(FileSystemError) -> UploadManifest? {
         let files = DiskFileSystem()
         guard try files.size(of: path) != nil else { return nil }
@@ -101,13 +101,13 @@ final class UploadManifest: Sendable {
         return UploadManifest(path, lock, file, head, parts, end: end)
     }
 
-    /// Begins notes; nil where another process works with some about the same key.
+    /// Creates a record, or returns nil if another process uses one for the same key.
     static func begin(_ path: String, _ head: Head) throws(FileSystemError) -> UploadManifest? {
         guard let (lock, file) = try locked(path) else { return nil }
         return try begin(path, head, lock, file)
     }
 
-    /// Begins anew in the same file, whose lock stays.
+    /// Restarts the record in the same file, keeping the lock.
     func restarted(_ head: Head) throws(FileSystemError) -> UploadManifest {
         try Self.begin(path, head, lock, file)
     }
@@ -121,7 +121,7 @@ final class UploadManifest: Sendable {
         try file.truncate(to: 0)
         let line = Self.line(head)
         try file.write(line, at: 0)
-        // Without it, nobody would know of the upload after a power failure.
+        // Without this, the upload would be forgotten after a power failure.
         try file.sync()
         return UploadManifest(path, lock, file, head, [:], end: line.count)
     }
@@ -135,13 +135,13 @@ final class UploadManifest: Sendable {
             let file = try files.open(path, for: .writing)
             return file.isStill(at: path) ? (lock, file) : nil
         } catch {
-            // Another process has it, or has just removed it.
+            // Another process uses the file, or has just removed it.
             guard error.kind == .busy || error.kind == .notFound else { throw error }
             return nil
         }
     }
 
-    /// Notes that the server has a part.
+    /// Records that the server has a part.
     func add(_ part: S3Part) throws(FileSystemError) {
         let line = Self.line(part)
         try end.withLock { end throws(FileSystemError) in
@@ -150,7 +150,7 @@ final class UploadManifest: Sendable {
         }
     }
 
-    /// Removes the notes: the upload is over.
+    /// Removes the record of a finished upload.
     func remove() { try? files.remove(path) }
 
     private static func line(_ value: some Encodable) -> [UInt8] {

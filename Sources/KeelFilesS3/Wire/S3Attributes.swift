@@ -6,19 +6,19 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Attributes as fields of a request: `x-amz-meta-` and the name.
+/// The encoding of attributes as fields of a request, with the prefix `x-amz-meta-`.
 ///
-/// A value that a field cannot hold as it is becomes encoded words (RFC 2047), as S3 itself answers
-/// where a value is not ASCII. Other programs that read the bucket then see those.
+/// A value that a field cannot represent is written as encoded words (RFC 2047), which S3 itself returns for values
+/// that are not ASCII. Other programs that read the bucket see the encoded words.
 enum S3Attributes {
     private static let prefix = "x-amz-meta-"
 
-    /// The fields of attributes.
+    /// Returns the fields of attributes.
     static func fields(of attributes: [String: String]) -> [(name: String, value: String)] {
         attributes.sorted { $0.key < $1.key }.map { (prefix + $0.key, encoded($0.value)) }
     }
 
-    /// The attributes among the fields of a reply.
+    /// Returns the attributes in the fields of a reply.
     static func attributes(in fields: HTTPFields) -> [String: String] {
         var attributes: [String: String] = [:]
         for field in fields where field.name.canonicalName.hasPrefix(prefix) {
@@ -30,7 +30,7 @@ enum S3Attributes {
 
     // MARK: Encoded words
 
-    /// So many bytes make an encoded word of 72 characters; RFC 2047 allows 75.
+    /// The number of bytes in an encoded word of 72 characters; RFC 2047 allows 75.
     private static let wordByteCount = 45
     private static let wordStart = "=?UTF-8?B?"
 
@@ -42,7 +42,7 @@ enum S3Attributes {
         guard !isPlain else { return value }
         var words: [[UInt8]] = [[]]
         for scalar in value.unicodeScalars {
-            // No character is cut in two.
+            // Characters are not split across words.
             if words[words.count - 1].count + UTF8.width(scalar) > wordByteCount {
                 words.append([])
             }

@@ -10,9 +10,9 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// What is said of an object in the fields of replies, and in lists.
+/// Conversions of an object's properties from fields of replies and entries of listings.
 enum S3Object {
-    /// The metadata in the fields of a reply.
+    /// Returns the metadata in the fields of a reply.
     static func metadata(
         of path: FileStorePath,
         _ fields: HTTPFields
@@ -37,28 +37,28 @@ enum S3Object {
         )
     }
 
-    /// The version that an entity tag is: some servers quote it in fields and not in lists.
+    /// Returns the version of an entity tag, without quotes: some servers quote it in fields but not in listings.
     static func version(_ tag: String) -> FileVersion {
         FileVersion(String(tag.drop { $0 == "\"" }.reversed().drop { $0 == "\"" }.reversed()))
     }
 
-    /// The field that asks for a version.
+    /// Returns the field that requires a version.
     static func ifMatch(_ version: FileVersion) -> (name: String, value: String) {
         (name: "if-match", value: "\"\(version.string)\"")
     }
 
-    /// A time of a list, in whole seconds, as fields have it.
+    /// Returns the time of a listing entry in whole seconds, the precision of fields.
     static func time(_ text: String?) -> Date? {
         text.flatMap { InternetTime.microseconds(of: $0) }
             .map { Date(timeIntervalSince1970: TimeInterval($0 / 1_000_000)) }
     }
 
-    /// The content codings of a stored object that a client may decode; nil if there are none.
+    /// Returns the content codings of a stored object that a client may decode, or nil if there are none.
     ///
-    /// `aws-chunked` frames the body of a signed upload. S3 removes it, and some servers still name it.
+    /// `aws-chunked` frames the body of a signed upload. S3 removes it, but some servers still report it.
     static func coding(in fields: HTTPFields) -> String? {
         guard let value = fields[.contentEncoding] else { return nil }
-        // Names of codings have no case (RFC 9110, section 8.4.1).
+        // Names of codings are case-insensitive (RFC 9110, section 8.4.1).
         let names = value.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }
         let others = names.filter { $0 != "identity" && $0 != "aws-chunked" }
         return others.isEmpty ? nil : others.joined(separator: ", ")
@@ -66,12 +66,12 @@ enum S3Object {
 
     // MARK: Checksums
 
-    /// The field of a checksum, such as `x-amz-checksum-crc32c`.
+    /// Returns the field of a checksum, such as `x-amz-checksum-crc32c`.
     static func field(of algorithm: FileChecksum.Algorithm) -> String {
         "x-amz-checksum-" + algorithm.rawValue
     }
 
-    /// The algorithm in the words of S3.
+    /// Returns S3's name of an algorithm.
     static func name(of algorithm: FileChecksum.Algorithm) -> String {
         algorithm.rawValue.uppercased()
     }
@@ -80,14 +80,14 @@ enum S3Object {
         Data(checksum.bytes).base64EncodedString()
     }
 
-    /// A checksum as S3 writes it; nil for anything else.
+    /// Returns a checksum in S3's encoding, or nil for anything else.
     static func checksum(_ text: String, by algorithm: FileChecksum.Algorithm) -> FileChecksum? {
         Data(base64Encoded: text).flatMap { try? FileChecksum(algorithm, bytes: Array($0)) }
     }
 
-    /// A checksum of all bytes of an object.
+    /// Returns the checksum of all bytes of an object.
     ///
-    /// One of the checksums of parts, `COMPOSITE`, is none.
+    /// A `COMPOSITE` checksum is ignored, because it covers the checksums of the parts.
     static func checksum(in fields: HTTPFields) -> FileChecksum? {
         guard fields.first("x-amz-checksum-type") != "COMPOSITE" else { return nil }
         for algorithm in FileChecksum.Algorithm.allCases {

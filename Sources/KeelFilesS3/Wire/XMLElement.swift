@@ -1,27 +1,27 @@
-/// An element of an XML document, of the few things that S3 writes: elements and text.
+/// An element of an XML document, limited to the elements and text that S3 uses.
 struct XMLElement: Sendable {
     /// The name without its prefix.
     let name: String
-    /// The text directly in it, all of it together.
+    /// The concatenated text directly in the element.
     fileprivate(set) var text = ""
-    /// The elements in it, in their order.
+    /// The child elements, in order.
     fileprivate(set) var children: [XMLElement] = []
 
-    /// The first element in it with a name.
+    /// Returns the first child with a name.
     subscript(name: String) -> XMLElement? { children.first { $0.name == name } }
 
-    /// The text of the first element in it with a name.
+    /// Returns the text of the first child with a name.
     func text(_ name: String) -> String? { self[name]?.text }
 
-    /// All elements in it with a name.
+    /// Returns all children with a name.
     func all(_ name: String) -> [XMLElement] { children.filter { $0.name == name } }
 
-    /// Reads a document.
+    /// Parses a document.
     ///
     /// - Parameters:
     ///   - bytes: The document, in UTF-8.
-    ///   - deepest: How many elements may be one in the other.
-    ///   - most: How many elements there may be.
+    ///   - deepest: The maximum nesting depth.
+    ///   - most: The maximum number of elements.
     /// - Throws: ``XMLFlaw``.
     init(
         parsing bytes: [UInt8],
@@ -65,7 +65,7 @@ struct XMLElement: Sendable {
     private init(name: String) { self.name = name }
 }
 
-/// Why a document cannot be read.
+/// The reason that a document cannot be parsed.
 struct XMLFlaw: Error, Hashable, Sendable {
     let reason: String
 

@@ -1,9 +1,8 @@
-/// Takes an XML document apart, piece by piece.
+/// A pull parser of XML documents.
 ///
-/// It knows what S3's replies are made of: elements, attributes, which it drops, text with the five
-/// entities and numeric ones, CDATA, comments, the declaration. A document type is refused, so no
-/// entity is ever declared and none can grow. Foundation's parser would do, at the price of linking
-/// libxml2 into every app on Linux.
+/// It supports what S3's replies use: elements, attributes (which it drops), text with the five predefined and numeric
+/// entities, CDATA, comments and the declaration. Document types are refused, so entities cannot be declared or expand.
+/// Foundation's parser would require every app on Linux to link libxml2.
 struct XMLReader {
     enum Event: Hashable {
         case start(String)
@@ -13,16 +12,16 @@ struct XMLReader {
 
     private let bytes: [UInt8]
     private var position = 0
-    /// The end of an element that had no content.
+    /// The pending end of an element without content.
     private var pendingEnd: String?
 
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
-        // A byte order mark is no content.
+        // Skip a byte order mark.
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
     }
 
-    /// The next piece; nil at the end.
+    /// Returns the next event, or nil at the end.
     mutating func next() throws(XMLFlaw) -> Event? {
         if let name = pendingEnd {
             pendingEnd = nil
@@ -78,7 +77,7 @@ struct XMLReader {
         }
     }
 
-    /// A name, whose prefix is dropped.
+    /// Reads a name and drops its prefix.
     private mutating func name() throws(XMLFlaw) -> String {
         let start = position
         while position < bytes.count, isNameByte(bytes[position]) { position += 1 }
@@ -116,7 +115,7 @@ struct XMLReader {
 
     private mutating func entity() throws(XMLFlaw) -> Unicode.Scalar {
         let start = position
-        // The longest is `#x10FFFF`.
+        // The longest entity is `#x10FFFF`.
         while position < bytes.count, position - start <= 8, bytes[position] != UInt8(ascii: ";") {
             position += 1
         }
