@@ -1,18 +1,17 @@
 extension Sequence where Element: Sendable {
-    /// Transforms the elements, several at a time, and returns the results in the elements' order.
+    /// Transforms the elements concurrently and returns the results in the order of the elements.
     ///
     /// ```swift
     /// let restaurants = try await ids.concurrentMap(limit: 4) { id in try await fetch(id) }
     /// ```
     ///
-    /// At most `limit` calls of `transform` are under way at any moment. The first error cancels
-    /// the calls that are under way and starts no others; it is thrown once they have ended. When
-    /// the calling task is cancelled, so are the calls.
+    /// At most `limit` calls of `transform` run at the same time. The first error cancels the running calls and starts
+    /// no others; it is thrown after they have ended. Cancellation of the calling task cancels the calls.
     ///
     /// - Parameters:
-    ///   - limit: How many calls may be under way at once; less than 1 counts as 1.
-    ///   - transform: The work on each element; it runs in a child task.
-    /// - Returns: One value for each element, in order.
+    ///   - limit: The maximum number of concurrent calls; less than 1 counts as 1.
+    ///   - transform: The transformation of an element, which runs in a child task.
+    /// - Returns: One value per element, in order.
     /// - Throws: The first error of `transform`.
     @concurrent
     public func concurrentMap<Value: Sendable, Failure: Error>(

@@ -1,18 +1,17 @@
 import Synchronization
 
-/// Cancels work that is not done by its deadline, with one sleeping task for any number of works.
+/// A timer that cancels operations at their deadlines, with one sleeping task for any number of operations.
 ///
-/// A limit costs a place in a heap and a child task of the caller, or just the place where the work
-/// can be ended otherwise: ``watch(until:_:)``. The sleeping task exists only while there is a
-/// deadline to wait for. On clocks of the system it is not ended with the last work: it sleeps on to
-/// the deadline that it knew, so that a row of calls, each with a limit of a minute, starts one sleep
-/// a minute and not one each. It ends with the timer at the latest.
+/// A deadline costs a heap entry and a child task of the caller, or only the heap entry if the operation can be ended
+/// in another way: ``watch(until:_:)``. The sleeping task exists only while a deadline is pending. On system clocks it
+/// outlives the last operation and sleeps until the deadline that it knew, so that consecutive calls, each with a limit
+/// of a minute, start one sleep per minute instead of one per call. It ends with the timer at the latest.
 package final class DeadlineTimer: Sendable {
     private struct State {
         var heap = DeadlineHeap()
         var sleeper: Task<Void, Never>?
         var sleepsUntil: Duration?
-        /// Tells the sleeper that counts from those that were replaced.
+        /// The number that identifies the current sleeper among replaced ones.
         var generation = 0
     }
 
@@ -20,14 +19,14 @@ package final class DeadlineTimer: Sendable {
     private let lingers: Bool
     private let state = Mutex(State())
 
-    /// The timer of all who measure on the system's continuous clock.
+    /// The shared timer of the system's continuous clock.
     private static let continuous = DeadlineTimer(ContinuousClock(), lingers: true)
 
     /// Creates a timer.
     ///
     /// - Parameters:
-    ///   - clock: The clock that deadlines are measured on.
-    ///   - lingers: Whether the sleeping task may outlast the last work.
+    ///   - clock: The clock of the deadlines.
+    ///   - lingers: Whether the sleeping task may outlive the last operation.
     package init(_ clock: any Clock<Duration>, lingers: Bool = false) {
         timeline = Timeline(clock)
         self.lingers = lingers
@@ -37,22 +36,22 @@ package final class DeadlineTimer: Sendable {
         state.withLock { $0.sleeper }?.cancel()
     }
 
-    /// A timer for this clock: one for all on the continuous clock, a new one on others.
+    /// Returns a timer for a clock: a shared one for the continuous clock, a new one for others.
     package static func on(_ clock: any Clock<Duration>) -> DeadlineTimer {
         clock is ContinuousClock ? continuous : DeadlineTimer(clock)
     }
 
-    /// How much time has passed since the timer was made.
+    /// The time since the timer was created.
     package var now: Duration { timeline.now }
 
-    /// How many works are under way.
+    /// The number of operations in progress.
     package var count: Int { state.withLock { $0.heap.count } }
 
-    /// Runs `operation` and cancels it once the timer's time is `end`.
+    /// Runs `operation` and cancels it when the timer's time reaches `end`.
     ///
-    /// It returns only after `operation` has ended; one that ignores cancellation is waited for.
+    /// The method returns only after `operation` has ended, even if it ignores cancellation.
     ///
-    /// - Returns: What the operation returned, and whether its deadline came before that.
+    /// - Returns: The result of the operation, and whether its deadline came first.
     package func run<Value: Sendable>(
         until end: Duration,
         _ operation: @escaping @Sendable () async -> Value
@@ -62,11 +61,11 @@ package final class DeadlineTimer: Sendable {
         return (await value, entry.wasReached)
     }
 
-    /// Calls `expire` once the timer's time is `end`, unless ``end(_:)`` comes first.
+    /// Calls `expire` when the timer's time reaches `end`, unless ``end(_:)`` is called first.
     ///
-    /// For work that can be ended without cancelling its task: it needs no child task then.
+    /// Use this method for operations that can be ended without canceling their task, because it needs no child task.
     ///
-    /// - Returns: What to give to ``end(_:)``.
+    /// - Returns: The entry to pass to ``end(_:)``.
     @discardableResult
     package func watch(
         until end: Duration,
@@ -84,7 +83,7 @@ package final class DeadlineTimer: Sendable {
         unschedule(entry)
     }
 
-    /// Runs in the child task, which is the one to cancel.
+    /// Runs an operation in the child task, which is the one to cancel.
     private func guarded<Value: Sendable>(
         _ entry: DeadlineEntry,
         _ operation: @Sendable () async -> Value
@@ -113,9 +112,9 @@ package final class DeadlineTimer: Sendable {
         idle?.cancel()
     }
 
-    /// Sees to it that somebody sleeps until the first deadline, and nobody if there is none.
+    /// Ensures that a task sleeps until the first deadline, or that none sleeps without a deadline.
     ///
-    /// - Returns: The sleeper that is not needed any more.
+    /// - Returns: The sleeper that is no longer needed.
     private func arm(_ state: inout State) -> Task<Void, Never>? {
         guard let end = state.heap.first?.end else {
             state.generation += 1
@@ -138,19 +137,19 @@ package final class DeadlineTimer: Sendable {
             guard generation == state.generation else { return [] }
             state.sleeper = nil
             state.sleepsUntil = nil
-            // A clock that says the time has come is believed, whatever it shows.
+            // If the clock's sleep has ended, the time has come, whatever the clock shows.
             let due = state.heap.removeAll(until: max(end, timeline.now))
             _ = arm(&state)
             return due
         }
-        // Outside of the lock: cancelling runs the handlers of whoever waits in the work.
+        // Outside of the lock, because canceling runs the cancellation handlers of the operations.
         for entry in due { entry.expire() }
     }
 }
 
-/// One work under a deadline.
+/// An operation with a deadline.
 ///
-/// `@unchecked`, because of `isWaiting`, which only the heap touches, under the timer's lock.
+/// `@unchecked` because of `isWaiting`, which only the heap uses, under the timer's lock.
 package final class DeadlineEntry: @unchecked Sendable {
     private enum Work {
         case task(DeadlineTask)
@@ -163,7 +162,7 @@ package final class DeadlineEntry: @unchecked Sendable {
     }
 
     let end: Duration
-    /// Whether the deadline is still to come, and of interest.
+    /// Whether the deadline is pending.
     fileprivate var isWaiting = false
     private let state = Mutex(State())
 
@@ -180,7 +179,7 @@ package final class DeadlineEntry: @unchecked Sendable {
         state.withLock { $0.work = .watched(expire) }
     }
 
-    /// After this the task is not touched any more.
+    /// Releases the operation; its task is not used after this.
     func release() { _ = state.withLock { $0.work.take() } }
 
     func expire() {
@@ -190,7 +189,7 @@ package final class DeadlineEntry: @unchecked Sendable {
             switch work {
             case .watched(let expire): return expire
             case .task(let task):
-                // Under the lock: the task lives until it has been released.
+                // Canceled under the lock, because the task exists until it has been released.
                 task.handle.cancel()
                 return nil
             }
@@ -199,26 +198,26 @@ package final class DeadlineEntry: @unchecked Sendable {
     }
 }
 
-/// The task that works under a deadline.
+/// The task of an operation with a deadline.
 ///
-/// `@unchecked`: of its handle only `cancel()` is used, which any task may call while the task
-/// lives; it lives until it has taken the handle back under the entry's lock.
+/// `@unchecked` because only `cancel()` of its handle is used, which any task may call while the task exists. The task
+/// exists until it has taken the handle back under the entry's lock.
 private struct DeadlineTask: @unchecked Sendable {
     let handle: UnsafeCurrentTask
 }
 
-/// A binary heap of deadlines, nearly all of which are taken out before they come.
+/// A binary heap of deadlines, nearly all of which are removed before they come.
 ///
-/// What is taken out stays where it is until there is as much of it as of the rest: a call that is
-/// over pays for no way through the heap.
+/// Removed entries stay in place until there are as many of them as of the others, so a completed call does not pay for
+/// a traversal of the heap.
 struct DeadlineHeap {
     private var entries: [DeadlineEntry] = []
-    /// How many entries wait.
+    /// The number of pending entries.
     private(set) var count = 0
 
     var isEmpty: Bool { count == 0 }
 
-    /// The entry with the nearest deadline.
+    /// The entry with the earliest deadline.
     var first: DeadlineEntry? {
         mutating get {
             while let entry = entries.first, !entry.isWaiting { removeFirst() }
@@ -251,7 +250,7 @@ struct DeadlineHeap {
         return due
     }
 
-    /// Lets go of what was taken out.
+    /// Removes the entries that are no longer pending.
     private mutating func compact() {
         entries.removeAll { !$0.isWaiting }
         for index in (0..<entries.count / 2).reversed() { sink(from: index) }

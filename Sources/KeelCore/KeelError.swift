@@ -4,25 +4,24 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The kinds of failure that one area of Keel reports.
+/// The kinds of failures of one area of Keel.
 ///
-/// A code is an open set of static members, so that a later version may add one without breaking
-/// a caller's `switch`. ``KeelErrorCode/known`` lists all of them; one test walks it and asks each
-/// for its advice.
+/// Codes are static members of an open set, so later versions can add one without breaking a caller's `switch`.
+/// ``KeelErrorCode/known`` lists all of them; a test checks the advice of each.
 public protocol KeelErrorCode: Hashable, Sendable, CustomStringConvertible {
-    /// The code's name, stable across versions, safe as a metric label.
+    /// The name of the code, stable across versions and safe as a metric label.
     var name: String { get }
 
     /// Whether the same call may succeed when it is repeated a little later.
     var isTransient: Bool { get }
 
-    /// Advice for the reader of the error, as one or two sentences.
+    /// Advice for the reader of the error, in one or two sentences.
     var advice: String { get }
 
-    /// Every code that this version of Keel itself reports.
+    /// The codes that this version of Keel itself reports.
     static var known: [Self] { get }
 
-    /// The call was cancelled by its caller.
+    /// The call was canceled by its caller.
     static var cancelled: Self { get }
 }
 
@@ -32,10 +31,9 @@ extension KeelErrorCode {
 
 /// An error of one of Keel's areas.
 ///
-/// Each area has one error type: a struct with an open ``KeelError/code``, a message that says what
-/// happened and what to do, and the error of the backend in ``KeelError/cause``. A message never
-/// holds a secret, a token, a body or a query string. Cancellation is the code `cancelled`:
-/// typed throws leave no room for `CancellationError`.
+/// Each area has one error type: a struct with an open ``KeelError/code``, a message that says what happened and what
+/// to do, and the underlying error in ``KeelError/cause``. Messages never contain a secret, a token, a body or a query
+/// string. Cancellation has the code `cancelled`, because typed throws exclude `CancellationError`.
 public protocol KeelError: LocalizedError, CustomStringConvertible, Sendable {
     /// The type of this area's codes.
     associatedtype Code: KeelErrorCode
@@ -46,7 +44,7 @@ public protocol KeelError: LocalizedError, CustomStringConvertible, Sendable {
     /// One sentence about the failure, which may name paths and types, never contents.
     var message: String { get }
 
-    /// The error underneath, where there is one: a database's, an operating system's, a user's.
+    /// The underlying error, if any, such as that of a database, the operating system or a user's code.
     var cause: (any Error)? { get }
 }
 
@@ -54,18 +52,18 @@ extension KeelError {
     /// Whether the same call may succeed when it is repeated a little later.
     public var isTransient: Bool { code.isTransient }
 
-    /// Whether the call ended because its caller cancelled it.
+    /// Whether the call ended because its caller canceled it.
     public var isCancellation: Bool { code == .cancelled }
 
     public var errorDescription: String? { message }
 
     public var recoverySuggestion: String? { code.advice }
 
-    // With these two here, a conforming type needs no import of Foundation.
+    // With these defaults, conforming types need not import Foundation.
     public var failureReason: String? { nil }
     public var helpAnchor: String? { nil }
 
-    /// The code and the message on one line, fit for a log.
+    /// The code and the message on one line, suitable for a log.
     public var description: String {
         guard let cause else { return "\(code.name): \(message)" }
         return "\(code.name): \(message) (cause: \(cause))"

@@ -1,37 +1,36 @@
-/// How often, and after what pauses, a failed call is repeated.
+/// The number of attempts of a call, and the pauses between them.
 ///
-/// The pause before repetition *n* is drawn evenly from zero to
-/// `min(maximumDelay, baseDelay × multiplier^(n-1))`: "full jitter", which spreads the callers of a
-/// server that has just come back (M. Brooker, "Exponential Backoff And Jitter", AWS Architecture
-/// Blog, 2015). Whether a call *may* be repeated is not decided here: that takes the error and the
-/// area's knowledge of what the call may already have done.
+/// The pause before retry *n* is uniformly random between zero and `min(maximumDelay, baseDelay × multiplier^(n-1))`:
+/// "full jitter", which spreads the callers of a server that has just recovered (M. Brooker, "Exponential Backoff And
+/// Jitter", AWS Architecture Blog, 2015). The policy does not decide whether a call *may* be repeated: that depends on
+/// the error and on what the call may already have done.
 public struct RetryPolicy: Sendable, Hashable {
-    /// How many times a call is made at the most, the first time included; at least 1.
+    /// The maximum number of attempts, including the first one; at least 1.
     public var attempts: Int
 
-    /// The upper end of the first pause.
+    /// The upper bound of the first pause.
     public var baseDelay: Duration
 
-    /// The upper end that no pause passes.
+    /// The maximum upper bound of a pause.
     public var maximumDelay: Duration
 
-    /// How much the upper end grows from one pause to the next.
+    /// The factor by which the upper bound grows with each pause.
     public var multiplier: Double
 
-    /// The time, counted from the start of the first call, after which no repetition begins.
+    /// The time since the start of the first attempt after which no retry begins.
     ///
-    /// A pause that would pass it is not begun: the call ends with its last error at once. Nil is
-    /// no limit.
+    /// A pause that would exceed the limit is not started: the call ends with its last error at once. Nil means no
+    /// limit.
     public var totalLimit: Duration?
 
     /// Creates a policy.
     ///
     /// - Parameters:
-    ///   - attempts: How many times a call is made at the most; less than 1 counts as 1.
-    ///   - baseDelay: The upper end of the first pause.
-    ///   - maximumDelay: The upper end that no pause passes.
-    ///   - multiplier: How much the upper end grows from one pause to the next; at least 1.
-    ///   - totalLimit: The time after which no repetition begins; nil is no limit.
+    ///   - attempts: The maximum number of attempts; less than 1 counts as 1.
+    ///   - baseDelay: The upper bound of the first pause.
+    ///   - maximumDelay: The maximum upper bound of a pause.
+    ///   - multiplier: The factor by which the upper bound grows with each pause; at least 1.
+    ///   - totalLimit: The time after which no retry begins; nil means no limit.
     public init(
         attempts: Int = 3,
         baseDelay: Duration = .milliseconds(100),
@@ -49,12 +48,12 @@ public struct RetryPolicy: Sendable, Hashable {
     /// A policy that makes each call once.
     public static let never = RetryPolicy(attempts: 1)
 
-    /// A policy with this many attempts and the usual pauses.
+    /// Returns a policy with a number of attempts and the default pauses.
     public static func attempts(_ attempts: Int) -> RetryPolicy { RetryPolicy(attempts: attempts) }
 
-    /// The longest pause that may precede repetition `repetition`, which counts from 1.
+    /// Returns the longest possible pause before a retry, counted from 1.
     public func longestDelay(before repetition: Int) -> Duration {
-        // Doubling stops mattering long before the exponent overflows.
+        // The maximum is reached long before the exponent overflows.
         var delay = baseDelay
         var steps = min(repetition, 64) - 1
         while steps > 0, delay < maximumDelay {
@@ -64,7 +63,7 @@ public struct RetryPolicy: Sendable, Hashable {
         return min(delay, maximumDelay)
     }
 
-    /// Draws the pause before repetition `repetition`, which counts from 1.
+    /// Returns a random pause before a retry, counted from 1.
     public func delay(
         before repetition: Int,
         using generator: inout some RandomNumberGenerator

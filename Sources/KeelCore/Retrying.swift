@@ -1,19 +1,18 @@
-/// Calls `operation` until it succeeds, its error is not worth a repetition, or the policy is spent.
+/// Calls `operation` until it succeeds, fails with an error that is not retried, or reaches a limit of the policy.
 ///
-/// Cancelling the calling task ends the pause at once; the last error of `operation` is then
-/// thrown, so that the caller learns what went wrong rather than only that it was stopped.
+/// Cancellation of the calling task ends a pause at once. The last error of `operation` is then thrown, so that the
+/// caller learns what went wrong and not only that the task was canceled.
 ///
 /// - Parameters:
-///   - policy: How often and how patiently to try.
-///   - clock: The clock that pauses are measured on.
-///   - askedPause: How long the other side asks to be left alone, where its error says so. The
-///     pause is then at least as long, also beyond the policy's longest pause.
-///   - onRetry: Called before each pause with the error, the attempt that failed and the pause.
-///   - shouldRetry: Whether this error is worth a repetition. By default, errors of Keel that say
-///     they are transient are.
-///   - operation: The call, given the number of the attempt, which counts from 1.
-/// - Returns: The result of the first successful call.
-/// - Throws: The error of the last call.
+///   - policy: The number of attempts, and the pauses between them.
+///   - clock: The clock of the pauses.
+///   - askedPause: The pause that the server asks for in its error, if any. The actual pause is at least as long, even
+///     beyond the policy's maximum.
+///   - onRetry: Called before each pause with the error, the number of the failed attempt and the pause.
+///   - shouldRetry: Returns whether to retry after an error; by default, after transient errors of Keel.
+///   - operation: The call, given the number of the attempt, counted from 1.
+/// - Returns: The result of the first successful attempt.
+/// - Throws: The error of the last attempt.
 public func withRetry<Value, Failure: Error>(
     _ policy: RetryPolicy,
     clock: any Clock<Duration> = ContinuousClock(),
@@ -34,20 +33,20 @@ public func withRetry<Value, Failure: Error>(
     )
 }
 
-/// Calls `operation` like the function without a generator, and draws the pauses from this one.
+/// Calls `operation` with retries, drawing the pauses from the given generator.
 ///
 /// With a seeded generator and a test clock, a test sees the same pauses each time.
 ///
 /// - Parameters:
-///   - policy: How often and how patiently to try.
-///   - clock: The clock that pauses are measured on.
-///   - generator: Where the pauses are drawn from.
-///   - askedPause: How long the other side asks to be left alone, where its error says so.
-///   - onRetry: Called before each pause with the error, the attempt that failed and the pause.
-///   - shouldRetry: Whether this error is worth a repetition.
-///   - operation: The call, given the number of the attempt, which counts from 1.
-/// - Returns: The result of the first successful call.
-/// - Throws: The error of the last call.
+///   - policy: The number of attempts, and the pauses between them.
+///   - clock: The clock of the pauses.
+///   - generator: The source of the random pauses.
+///   - askedPause: The pause that the server asks for in its error, if any.
+///   - onRetry: Called before each pause with the error, the number of the failed attempt and the pause.
+///   - shouldRetry: Returns whether to retry after an error.
+///   - operation: The call, given the number of the attempt, counted from 1.
+/// - Returns: The result of the first successful attempt.
+/// - Throws: The error of the last attempt.
 public func withRetry<Value, Failure: Error, Generator: RandomNumberGenerator>(
     _ policy: RetryPolicy,
     clock: any Clock<Duration> = ContinuousClock(),
@@ -57,7 +56,7 @@ public func withRetry<Value, Failure: Error, Generator: RandomNumberGenerator>(
     shouldRetry: (Failure) -> Bool = { ($0 as? any KeelError)?.isTransient ?? false },
     operation: (_ attempt: Int) async throws(Failure) -> Value
 ) async throws(Failure) -> Value {
-    // Asked only where a limit stands: reading the time is not free.
+    // Only needed for a limit: reading the time has a cost.
     let timeline = policy.totalLimit == nil ? nil : Timeline(clock)
     var attempt = 1
     while true {

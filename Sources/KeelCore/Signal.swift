@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Wakes tasks that wait for something to happen, such as the next commit of a store.
+/// A signal that wakes tasks waiting for an event, such as the next commit of a store.
 package final class Signal: Sendable {
     private struct State {
         var generation: UInt64 = 0
@@ -12,14 +12,14 @@ package final class Signal: Sendable {
 
     package init() {}
 
-    /// How often the signal has been raised; read it before looking at the data.
+    /// The number of times the signal was raised; read this before examining the data.
     package var generation: UInt64 { state.withLock { $0.generation } }
 
-    /// Wakes everybody who waits.
+    /// Wakes all waiting tasks.
     package func raise() {
         let waiters: [UInt64: CheckedContinuation<Void, Never>]? = state.withLock { state in
             state.generation += 1
-            // Mostly nobody waits.
+            // Usually no task is waiting.
             guard !state.waiters.isEmpty else { return nil }
             defer { state.waiters = [:] }
             return state.waiters
@@ -28,7 +28,7 @@ package final class Signal: Sendable {
         for waiter in waiters.values { waiter.resume() }
     }
 
-    /// Waits until the signal has been raised since `generation` was read, or the task is cancelled.
+    /// Waits until the signal is raised after `generation` was read, or the task is canceled.
     package func wait(since generation: UInt64) async {
         let waiter = state.withLock { state in
             state.nextWaiter += 1
@@ -48,7 +48,7 @@ package final class Signal: Sendable {
         }
     }
 
-    /// Waits like ``wait(since:)``, at most for `limit` on `clock`.
+    /// Waits like ``wait(since:)``, for at most `limit` on `clock`.
     package func wait(
         since generation: UInt64,
         upTo limit: Duration,

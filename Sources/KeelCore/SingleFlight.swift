@@ -1,46 +1,46 @@
 import Synchronization
 
-/// Does the work of one key once for all who ask for it at the same time.
+/// A group that runs the operation of a key once for all concurrent callers.
 ///
 /// ```swift
 /// let flights = SingleFlight<URL, Image>()
 /// let image = try await flights.run(url) { try await load(url) }
 /// ```
 ///
-/// - The first caller of a key starts its flight; those who come while it is under way wait for the
-///   same result, an error included. Whoever comes after its end starts a new one.
-/// - A caller that is cancelled leaves with `CancellationError` at once; the flight goes on for the
-///   others. When the last one has left, the flight is cancelled, and the next caller of the key
-///   starts a new one without waiting for the old one to end.
-/// - The flight is a task of its own, with the priority and the task-local values of the caller
-///   that started it. Waiters go on in the order in which they came.
+/// - The first caller of a key starts its operation. Callers that come while the operation is running wait for the same
+///   result, including an error. A later caller starts a new operation.
+/// - A canceled caller returns with `CancellationError` at once, and the operation continues for the others. When the
+///   last caller has left, the operation is canceled, and the next caller of the key starts a new one without waiting
+///   for the old one to end.
+/// - The operation runs in its own task, with the priority and task-local values of the caller that started it. Waiting
+///   callers resume in FIFO order.
 public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private let state = Mutex(State())
 
-    /// Creates a group of flights.
+    /// Creates an empty group.
     public init() {}
 
-    /// How many keys have a flight under way.
+    /// The number of keys with a running operation.
     public var count: Int { state.withLock { $0.flights.count } }
 
-    /// How many callers wait, for whatever key.
+    /// The number of waiting callers, for all keys.
     public var waiterCount: Int {
         state.withLock { $0.flights.values.reduce(0) { $0 + $1.waiters.count } }
     }
 
-    /// How many callers wait for the flight of a key.
+    /// Returns the number of callers waiting for the operation of a key.
     public func waiterCount(of key: Key) -> Int {
         state.withLock { $0.flights[key]?.waiters.count ?? 0 }
     }
 
-    /// Waits for the flight of `key`, starting it where none is under way.
+    /// Waits for the operation of `key`, starting it if none is running.
     ///
     /// - Parameters:
-    ///   - key: The key of the work.
-    ///   - onJoin: Called when the caller joins a flight that is under way.
-    ///   - operation: The work; it runs in a task of the flight, not of the caller.
-    /// - Returns: The flight's result.
-    /// - Throws: The flight's error, or `CancellationError` if the caller was cancelled.
+    ///   - key: The key of the operation.
+    ///   - onJoin: Called if the caller joins an operation that is already running.
+    ///   - operation: The operation, which runs in its own task instead of the caller's.
+    /// - Returns: The result of the operation.
+    /// - Throws: The error of the operation, or `CancellationError` if the caller was canceled.
     public func run(
         _ key: Key,
         onJoin: () -> Void = {},
@@ -71,7 +71,7 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
         _ operation: @escaping @Sendable () async throws -> Value
     ) -> Boarding {
         state.withLock { state in
-            // The handler of a task that is cancelled by now has run, and found nobody to remove.
+            // If the task is already canceled, its handler has run without finding this waiter.
             if Task.isCancelled { return .cancelled }
             if state.flights[key] != nil {
                 state.flights[key]?.waiters.append(waiter)
@@ -94,7 +94,7 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
 
     private func land(_ key: Key, _ id: UInt64, _ result: Outcome) {
         let waiters = state.withLock { state -> [Waiter] in
-            // Another flight of the key may be under way, if all left this one.
+            // Another operation of the key may be running if all callers left this one.
             guard state.flights[key]?.id == id else { return [] }
             return state.flights.removeValue(forKey: key)?.waiters ?? []
         }
@@ -130,7 +130,7 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     private struct Flight: Sendable {
         let id: UInt64
         let task: Task<Void, Never>
-        /// In the order in which they came.
+        /// The waiting callers in FIFO order.
         var waiters: [Waiter]
     }
 

@@ -1,15 +1,15 @@
-/// The time of any clock as one type: how long ago the timeline was begun.
+/// A clock with a concrete type of instants: the time since the timeline was created.
 ///
-/// A clock behind `any Clock<Duration>` has instants of a type that nobody outside knows; what is
-/// kept in a heap or compared between calls needs one that has a name.
+/// The instants of an `any Clock<Duration>` have an unknown type, but times in a heap or compared between calls need a
+/// known one.
 package struct Timeline: Sendable {
     private let read: @Sendable () -> Duration
     private let wait: @Sendable (Duration) async throws -> Void
 
-    /// Begins a timeline.
+    /// Creates a timeline that begins now.
     package init(_ clock: any Clock<Duration>) {
-        // The usual clock by its own type, which calls read several times: through the protocol
-        // each reading would look its types up anew.
+        // The default clock is used with its concrete type, because calls read it several times and each reading
+        // through the protocol would look up its types again.
         if let clock = clock as? ContinuousClock {
             self = Self.beginning(clock)
         } else {
@@ -25,10 +25,10 @@ package struct Timeline: Sendable {
         self.wait = wait
     }
 
-    /// How much time has passed since the beginning.
+    /// The time since the timeline was created.
     package var now: Duration { read() }
 
-    /// Sleeps until this much time has passed since the beginning.
+    /// Sleeps until the given time since the timeline was created.
     package func sleep(until end: Duration) async throws { try await wait(end) }
 
     private static func beginning<C: Clock<Duration>>(_ clock: C) -> Timeline {

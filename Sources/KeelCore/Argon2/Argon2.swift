@@ -1,8 +1,8 @@
-/// Argon2 version 1.3 (RFC 9106), on one thread.
+/// Argon2 version 1.3 (RFC 9106), computed on one thread.
 ///
-/// The cryptography library has no Argon2, and Apple's systems have none either.
+/// Neither the cryptography library nor Apple's systems provide Argon2.
 package struct Argon2 {
-    /// The three ways to choose the blocks that are mixed.
+    /// The three ways to select the blocks that are mixed.
     package enum Variant: UInt32, CaseIterable {
         case d, i, id
 
@@ -27,14 +27,14 @@ package struct Argon2 {
     private var segmentLength: Int { memory / (4 * lanes) }
     private var laneLength: Int { 4 * segmentLength }
 
-    /// Prepares to hash.
+    /// Creates a hash function.
     ///
     /// - Parameters:
-    ///   - variant: How blocks are chosen.
-    ///   - cost: What it costs; it must be sound.
-    ///   - count: How many bytes a tag has, at least four.
-    ///   - secret: A key without which nothing is verified.
-    ///   - associatedData: What else the tag depends on.
+    ///   - variant: How blocks are selected.
+    ///   - cost: The cost, which must be sound.
+    ///   - count: The size of a tag in bytes, at least four.
+    ///   - secret: An optional key that verification needs as well.
+    ///   - associatedData: Optional data that the tag depends on.
     package init(
         _ variant: Variant = .id,
         cost: Argon2Cost,
@@ -49,7 +49,7 @@ package struct Argon2 {
         self.associatedData = associatedData
     }
 
-    /// The tag of a password.
+    /// Returns the tag of a password.
     package func hash(_ password: [UInt8], salt: [UInt8]) -> [UInt8] {
         let total = lanes * laneLength * Argon2Block.words
         let blocks = UnsafeMutablePointer<UInt64>.allocate(capacity: total)
@@ -57,7 +57,7 @@ package struct Argon2 {
         blocks.initialize(repeating: 0, count: total)
         scratch.initialize(repeating: 0, count: 5 * Argon2Block.words)
         defer {
-            // What is left in the memory would help to guess the password.
+            // Leftovers in memory would help to guess the password.
             blocks.update(repeating: 0, count: total)
             scratch.update(repeating: 0, count: 5 * Argon2Block.words)
             blocks.deallocate()
@@ -123,7 +123,7 @@ package struct Argon2 {
             for (index, value) in head.enumerated() { input[index] = UInt64(value) }
         }
         for index in 0..<segmentLength {
-            // The first two blocks are there already, and their addresses are not used.
+            // The first two blocks already exist, and their addresses are not used.
             let isGiven = pass == 0 && slice == 0 && index < 2
             if isIndependent, index % Argon2Block.words == 0 {
                 input[6] += 1
@@ -146,7 +146,7 @@ package struct Argon2 {
         }
     }
 
-    /// The number of the block to mix with (RFC 9106, section 3.4).
+    /// Returns the index of the block to mix with (RFC 9106, section 3.4).
     @inline(__always)
     private func reference(
         _ random: UInt64,
@@ -165,7 +165,7 @@ package struct Argon2 {
         return other * laneLength + (first + Int(area) - 1 - Int(back)) % laneLength
     }
 
-    /// BLAKE2b for results of any length (RFC 9106, section 3.3).
+    /// Returns a BLAKE2b hash of any length (RFC 9106, section 3.3).
     static func longHash(_ input: [UInt8], count: Int) -> [UInt8] {
         let input = Words.bytes(of: UInt32(count)) + input
         guard count > 64 else { return BLAKE2b.hash(input, count: count) }

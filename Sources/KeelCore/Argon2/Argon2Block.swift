@@ -1,10 +1,10 @@
-/// The mixing of Argon2's blocks of 1 KiB: 128 words each.
+/// The compression function of Argon2's blocks, which have 128 words (1 KiB).
 enum Argon2Block {
     static let words = 128
 
-    /// Sets `target` to the compression of two blocks, or mixes it into what is there.
+    /// Sets `target` to the compression of two blocks, or mixes it into the existing content.
     ///
-    /// `scratch` has room for two blocks; `target` may be one of the inputs.
+    /// `scratch` needs space for two blocks; `target` may be one of the inputs.
     @inline(__always)
     static func compress(
         _ left: UnsafePointer<UInt64>,
@@ -24,7 +24,7 @@ enum Argon2Block {
         for index in 0..<words { target[index] = scratch[index] ^ kept[index] }
     }
 
-    /// The permutation P over eight pairs of words that stand `stride` apart.
+    /// Applies the permutation P to eight pairs of words at a distance of `stride`.
     @inline(__always)
     private static func permute(_ words: UnsafeMutablePointer<UInt64>, _ stride: Int) {
         let (p1, p2, p3) = (stride, 2 * stride, 3 * stride)
@@ -64,7 +64,7 @@ enum Argon2Block {
         b = rotated(b ^ c, 63)
     }
 
-    /// BLAKE2b's addition, made costlier in hardware by a product of the lower halves.
+    /// Returns BLAKE2b's addition, made costlier in hardware by a product of the lower halves.
     @inline(__always)
     private static func sum(_ left: UInt64, _ right: UInt64) -> UInt64 {
         left &+ right &+ 2 &* (left & 0xFFFF_FFFF) &* (right & 0xFFFF_FFFF)

@@ -1,6 +1,6 @@
-/// The hash function BLAKE2b (RFC 7693) without a key, which Argon2 is made of.
+/// The hash function BLAKE2b (RFC 7693) without a key, on which Argon2 is based.
 ///
-/// The cryptography library has none.
+/// The cryptography library does not provide it.
 package struct BLAKE2b {
     private static let initial: [UInt64] = [
         0x6A09_E667_F3BC_C908, 0xBB67_AE85_84CA_A73B, 0x3C6E_F372_FE94_F82B, 0xA54F_F53A_5F1D_36F1,
@@ -32,7 +32,7 @@ package struct BLAKE2b {
         waiting.reserveCapacity(256)
     }
 
-    /// The hash of some bytes.
+    /// Returns the hash of the bytes.
     package static func hash(_ bytes: [UInt8], count: Int) -> [UInt8] {
         var hash = BLAKE2b(count: count)
         hash.update(bytes)
@@ -42,7 +42,7 @@ package struct BLAKE2b {
     mutating func update(_ bytes: [UInt8]) {
         var rest = bytes[...]
         while !rest.isEmpty {
-            // A full block is mixed in only when more follows: the last one is marked.
+            // A full block is compressed only when more data follows, because the last block is marked.
             if waiting.count == 128 { compress(isLast: false) }
             let part = rest.prefix(128 - waiting.count)
             waiting.append(contentsOf: part)

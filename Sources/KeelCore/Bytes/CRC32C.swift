@@ -1,10 +1,11 @@
 internal import CKeelChecksum
 
-/// The checksum CRC-32C (Castagnoli), as iSCSI, ext4 and many logs use it.
+/// The checksum CRC-32C (Castagnoli), as used by iSCSI, ext4 and many logs.
 ///
-/// The polynomial and its reflected form are those of RFC 3720, appendix B.4. Where the processor has
-/// an instruction for it, that is used; elsewhere eight bytes are taken at a time with tables, after M. Kounavis and F. Berry, "A Systematic Approach to Building High
-/// Performance, Software-based, CRC Generators" (2005). It finds accidents, not attacks.
+/// The polynomial and its reflected form are those of RFC 3720, appendix B.4. The processor's CRC instruction is used
+/// if there is one. Otherwise, tables process eight bytes at a time, after M. Kounavis and F. Berry, "A Systematic
+/// Approach to Building High Performance, Software-based, CRC Generators" (2005). The checksum detects accidental
+/// changes, not attacks.
 package struct CRC32C: Sendable {
     private var state: UInt32 = .max
 
@@ -14,16 +15,16 @@ package struct CRC32C: Sendable {
     /// The checksum of the bytes so far.
     package var value: UInt32 { ~state }
 
-    /// Takes bytes in.
+    /// Adds bytes.
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         guard Self.isInstruction, let base = bytes.baseAddress else { return updateByTables(bytes) }
         state = keel_crc32c_update(state, base.assumingMemoryBound(to: UInt8.self), bytes.count)
     }
 
-    /// Whether the processor has an instruction for it.
+    /// Whether the processor has a CRC-32C instruction.
     package static let isInstruction = keel_crc32c_is_supported()
 
-    /// Takes bytes in on any processor.
+    /// Adds bytes without the processor's instruction.
     package mutating func updateByTables(_ bytes: UnsafeRawBufferPointer) {
         var state = state
         Self.tables.withUnsafeBufferPointer { tables in
@@ -46,30 +47,30 @@ package struct CRC32C: Sendable {
         self.state = state
     }
 
-    /// Takes the bytes of a number in, the lowest first.
+    /// Adds the bytes of a number in little-endian order.
     package mutating func update(_ number: UInt64) {
         withUnsafeBytes(of: number.littleEndian) { update($0) }
     }
 
-    /// The checksum of bytes.
+    /// Returns the checksum of bytes.
     package static func checksum(_ bytes: [UInt8]) -> UInt32 {
         var checksum = CRC32C()
         bytes.withUnsafeBytes { checksum.update($0) }
         return checksum.value
     }
 
-    /// The checksum of bytes whose two parts have these checksums, without looking at them.
+    /// Returns the checksum of two concatenated parts with known checksums, without reading the parts.
     ///
-    /// A checksum is a remainder in the ring of polynomials over GF(2): the second part moves the first one
-    /// up by its bits, which is a product with a power of x.
+    /// A checksum is a remainder in the ring of polynomials over GF(2). Appending the second part shifts the first one
+    /// by its number of bits, which is a multiplication by a power of x.
     ///
     /// - Parameters:
     ///   - first: The checksum of the first part.
     ///   - second: The checksum of the second part.
-    ///   - count: How many bytes the second part has.
-    /// - Returns: The checksum of both.
+    ///   - count: The size of the second part in bytes.
+    /// - Returns: The checksum of both parts.
     package static func joined(_ first: UInt32, _ second: UInt32, count: Int) -> UInt32 {
-        // x to the 8, and squared for each binary digit of the count: the highest bit is x to the 0.
+        // x to the 8, squared for each binary digit of the count; the highest bit is x to the 0.
         var power: UInt32 = 1 << 23
         var moved = first
         var digits = count
@@ -81,7 +82,7 @@ package struct CRC32C: Sendable {
         return moved ^ second
     }
 
-    /// The product of two polynomials, reduced.
+    /// Returns the product of two polynomials, reduced.
     private static func product(_ left: UInt32, _ right: UInt32) -> UInt32 {
         var (sum, left, right) = (UInt32(0), left, right)
         while left != 0 {
@@ -92,7 +93,7 @@ package struct CRC32C: Sendable {
         return sum
     }
 
-    /// Eight tables of 256: the k-th advances a byte by k more bytes.
+    /// Eight tables of 256 entries: table k advances a byte by k more bytes.
     private static let tables: [UInt32] = {
         var tables = [UInt32](repeating: 0, count: 8 * 256)
         for byte in 0..<256 {

@@ -1,4 +1,4 @@
-/// Comparison whose time says nothing about where two values differ.
+/// Comparison in constant time, which does not reveal where two values differ.
 package enum ConstantTime {
     package static func isEqual(_ left: some Sequence<UInt8>, _ right: some Sequence<UInt8>) -> Bool
     {

@@ -1,6 +1,6 @@
-/// Hexadecimal digits, as hashes are written.
+/// Conversions of hexadecimal digits.
 package enum Hexadecimal {
-    /// Two lower-case digits for each byte.
+    /// Returns two lowercase digits per byte.
     package static func text(of bytes: some Sequence<UInt8>) -> String {
         let digits = Array("0123456789abcdef".utf8)
         var text: [UInt8] = []
@@ -11,7 +11,7 @@ package enum Hexadecimal {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes of digits in either case; nil if it is anything else.
+    /// Returns the bytes of digits in either case, or nil for anything else.
     package static func bytes(of text: some StringProtocol) -> [UInt8]? {
         let digits = text.utf8.map(value)
         guard digits.count.isMultiple(of: 2) else { return nil }

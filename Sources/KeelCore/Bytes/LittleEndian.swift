@@ -1,7 +1,7 @@
 // Numbers in files are little-endian, at any alignment.
 
 extension UnsafeRawBufferPointer {
-    /// The number at a position, which has to be inside.
+    /// Returns the number at a position, which must be within the bytes.
     @inlinable
     package func loadLittleEndian<Number: FixedWidthInteger & BitwiseCopyable>(
         at position: Int,
@@ -10,7 +10,7 @@ extension UnsafeRawBufferPointer {
         Number(littleEndian: loadUnaligned(fromByteOffset: position, as: type))
     }
 
-    /// Eight bytes at a position, which has to be inside.
+    /// Returns the eight bytes at a position, which must be within the bytes.
     @inlinable
     package func word(at position: Int) -> UInt64 {
         UInt64(littleEndian: loadUnaligned(fromByteOffset: position, as: UInt64.self))
@@ -18,28 +18,28 @@ extension UnsafeRawBufferPointer {
 }
 
 extension [UInt8] {
-    /// Adds a number to the end.
+    /// Appends a number.
     @inlinable
     package mutating func append(littleEndian number: some FixedWidthInteger & BitwiseCopyable) {
         Swift.withUnsafeBytes(of: number.littleEndian) { append(contentsOf: $0) }
     }
 }
 
-/// Reads numbers and stretches of bytes one after the other; the first one missing ends it.
+/// A reader of consecutive numbers and byte ranges, which returns nil at the end.
 package struct ByteCursor {
     private let bytes: UnsafeRawBufferPointer
     package private(set) var position: Int
 
-    /// Begins at the start of bytes.
+    /// Begins at the start of the bytes.
     package init(_ bytes: UnsafeRawBufferPointer) {
         self.bytes = bytes
         position = 0
     }
 
-    /// How many bytes are left.
+    /// The number of remaining bytes.
     package var remaining: Int { bytes.count - position }
 
-    /// The next number, nil at the end.
+    /// Reads the next number, or returns nil at the end.
     package mutating func number<Number: FixedWidthInteger & BitwiseCopyable>(_ type: Number.Type)
         -> Number?
     {
@@ -48,7 +48,7 @@ package struct ByteCursor {
         return bytes.loadLittleEndian(at: position, as: type)
     }
 
-    /// The next bytes, nil when there are fewer.
+    /// Reads the next bytes, or returns nil if there are fewer.
     package mutating func stretch(_ count: Int) -> UnsafeRawBufferPointer? {
         guard count >= 0, remaining >= count else { return nil }
         defer { position += count }

@@ -1,8 +1,8 @@
-/// SHA-256 (FIPS 180-4), for modules that stand on no library of ciphers.
+/// SHA-256 (FIPS 180-4), for modules that do not depend on a cryptography library.
 ///
-/// For small inputs that are no secrets, such as public keys and the names of stored entries.
+/// Use it for small inputs that are not secret, such as public keys and the names of stored entries.
 package enum SecureHash {
-    /// Returns the hash of bytes.
+    /// Returns the hash of the message.
     package static func digest(_ message: [UInt8]) -> [UInt8] {
         var padded = message
         padded.append(0x80)

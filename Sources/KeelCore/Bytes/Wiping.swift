@@ -1,6 +1,6 @@
 /// Overwriting of bytes that held a key.
 package enum Wiping {
-    /// Fills an array with zeros, as far as no copy was made of it.
+    /// Fills an array with zeros; copies are not affected.
     @inline(never)
     package static func overwrite(_ bytes: inout [UInt8]) {
         for index in bytes.indices { bytes[index] = 0 }

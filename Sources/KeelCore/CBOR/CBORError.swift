@@ -1,32 +1,32 @@
-/// Why bytes could not be read as CBOR, and where.
+/// An error of reading CBOR, with its position.
 ///
-/// It is small and never boxed: readers throw it typed, and the capability that reads turns it into
-/// the cause of its own error. It holds no content, only kinds and an offset.
+/// The error is small and never boxed: readers throw it typed, and the calling module uses it as the cause of its own
+/// error. It contains no content, only kinds and an offset.
 package struct CBORError: Error, Hashable, Sendable {
-    /// What was wrong.
+    /// The kinds of errors.
     package enum Kind: Hashable, Sendable {
-        /// The bytes end inside an item, or a count promises more items than there are bytes.
+        /// The bytes end inside an item, or a count exceeds the remaining bytes.
         case truncated
-        /// An item of another kind stands here.
+        /// The item has another kind.
         case unexpected(expected: CBORKind, found: CBORKind)
-        /// The integer does not fit the type it was read as.
+        /// The integer does not fit the requested type.
         case integerOverflow
         /// A text string is not UTF-8.
         case invalidUTF8
         /// Arrays, maps and tags nest deeper than ``CBORReader/nestingLimit``.
         case nestingTooDeep
-        /// The item is well-formed, but this call does not read its form: an indefinite length.
+        /// The item is well-formed, but the call does not support its indefinite length.
         case unsupported
-        /// The bytes break the grammar of RFC 8949 (appendix C): a reserved head, a stray break.
+        /// The bytes violate the grammar of RFC 8949 (appendix C), such as a reserved head or a stray break.
         case malformed
         /// More bytes follow the last item.
         case trailingBytes
     }
 
-    /// What was wrong.
+    /// The kind of the error.
     package let kind: Kind
 
-    /// The index of the item or byte at fault, in the bytes given to the reader.
+    /// The index of the faulty item or byte, in the bytes given to the reader.
     package let offset: Int
 
     @inlinable

@@ -1,14 +1,14 @@
 /// The arithmetic of RFC 8949's floating-point widths.
 ///
-/// `Float16` does not exist on Intel Macs, so halves are put together from bits.
+/// `Float16` does not exist on Intel Macs, so halves are assembled from bits.
 @usableFromInline
 enum CBORFloat: Sendable {
-    /// The half-precision pattern of the one NaN that ``CBORWriter`` writes.
+    /// The half-precision pattern of the only NaN that ``CBORWriter`` writes.
     @inlinable static var canonicalNaN: UInt16 { 0x7e00 }
 
-    /// The pattern of the half-precision number equal to `value`, or nil when there is none.
+    /// Returns the half-precision pattern equal to `value`, or nil if there is none.
     ///
-    /// Answers for every number and infinity; a NaN has its own path in ``CBORWriter/double(_:)``.
+    /// The function supports every number and infinity; ``CBORWriter/double(_:)`` handles NaN.
     @usableFromInline
     static func half(exactly value: Float) -> UInt16? {
         let bits = value.bitPattern
@@ -36,7 +36,7 @@ enum CBORFloat: Sendable {
         }
     }
 
-    /// The number that a half-precision pattern stands for.
+    /// Returns the number of a half-precision pattern.
     @usableFromInline
     static func double(half: UInt16) -> Double {
         let sign: FloatingPointSign = half & 0x8000 == 0 ? .plus : .minus
@@ -48,7 +48,7 @@ enum CBORFloat: Sendable {
             let magnitude = Double(fraction) * 0x1p-24
             return sign == .minus ? -magnitude : magnitude
         case 31:
-            // Infinity, or a NaN with its payload on the left as widening does.
+            // Infinity, or a NaN with its payload on the left, as in widening.
             return Double(bitPattern: UInt64(half & 0x8000) << 48 | 0x7ff << 52 | fraction << 42)
         default:
             return Double(

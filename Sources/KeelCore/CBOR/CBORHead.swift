@@ -17,12 +17,12 @@ struct CBORHead: Sendable {
 
     @inlinable var majorType: UInt8 { initial >> 5 }
 
-    /// Whether a break ends the item; true of the break itself as well.
+    /// Whether a break ends the item; also true for the break itself.
     @inlinable var isIndefinite: Bool { initial & 0x1f == 31 }
 }
 
 extension CBORReader {
-    /// Reads the head at `index` without moving.
+    /// Returns the head at `index` without moving the cursor.
     @inlinable
     @inline(__always)
     func head(at index: Int) throws(CBORError) -> CBORHead {
@@ -35,7 +35,7 @@ extension CBORReader {
         return try longHead(initial, at: index)
     }
 
-    /// Reads the head at `index` whose argument has bytes of its own, or that has none.
+    /// Returns the head at `index` if its argument has its own bytes or is missing.
     @usableFromInline
     func longHead(_ initial: UInt8, at index: Int) throws(CBORError) -> CBORHead {
         let width: Int
@@ -67,7 +67,7 @@ extension CBORReader {
         return CBORHead(initial: initial, argument: argument, end: start &+ width)
     }
 
-    /// The number of items or pairs that a definite head promises, if there are bytes for them.
+    /// Returns the number of items or pairs of a definite head, if enough bytes remain for them.
     @inlinable
     func itemCount(_ head: CBORHead, bytesEach: Int) throws(CBORError) -> Int {
         guard let count = Int(exactly: head.argument),
@@ -76,7 +76,7 @@ extension CBORReader {
         return count
     }
 
-    /// The range of a definite string's bytes, if they are there.
+    /// Returns the range of a definite string's bytes, if enough bytes remain.
     @inlinable
     func payload(_ head: CBORHead) throws(CBORError) -> Range<Int> {
         guard let count = Int(exactly: head.argument), count <= bytes.endIndex - head.end else {
@@ -85,7 +85,7 @@ extension CBORReader {
         return head.end..<(head.end + count)
     }
 
-    /// The error of finding something else than `expected` at the cursor.
+    /// Returns the error for another kind than `expected` at the cursor.
     @usableFromInline
     func mismatch(_ expected: CBORKind) -> CBORError {
         guard cursor < bytes.endIndex else { return CBORError(.truncated, at: cursor) }

@@ -1,5 +1,5 @@
 extension CBORItem {
-    /// Reads the one item that `bytes` hold, of definite or indefinite lengths.
+    /// Decodes the only item in `bytes`, of definite or indefinite length.
     ///
     /// Text must be UTF-8; repeated map keys are kept.
     package init(decoding bytes: [UInt8]) throws(CBORError) {
@@ -15,18 +15,18 @@ extension CBORItem {
             case tag(UInt64)
         }
         let shape: Shape
-        /// How many items are still to come, keys and values counted apart; nil until a break.
+        /// The number of missing items, counting keys and values separately; nil until a break.
         var missing: Int?
         var items: [CBORItem] = []
 
-        /// Room is made for what is plausible only: the count is the word of a stranger.
+        /// The count is untrusted, so only a plausible capacity is reserved.
         init(_ shape: Shape, missing: Int?) {
             self.shape = shape
             self.missing = missing
             items.reserveCapacity(min(missing ?? 0, 256))
         }
 
-        /// Takes the next item and tells whether it was the last.
+        /// Adds the next item, and returns whether it was the last one.
         mutating func take(_ item: CBORItem) -> Bool {
             items.append(item)
             guard let missing else { return false }
@@ -34,7 +34,7 @@ extension CBORItem {
             return missing == 1
         }
 
-        /// Whether a break may stand here: in an indefinite container, not after a lone key.
+        /// Whether a break may follow: in an indefinite container, but not after a key without a value.
         var mayEnd: Bool {
             guard missing == nil else { return false }
             if case .map = shape { return items.count.isMultiple(of: 2) }
@@ -58,7 +58,7 @@ extension CBORItem {
 }
 
 extension CBORReader {
-    /// Reads one whole item as a tree, with the limits of ``skip()``.
+    /// Reads a whole item as a tree, with the limits of ``skip()``.
     package mutating func readItem() throws(CBORError) -> CBORItem {
         var copy = self
         let item = try copy.readTree()
@@ -66,7 +66,7 @@ extension CBORReader {
         return item
     }
 
-    /// Reads a tree with a stack of its own, so that nesting costs no stack of the thread.
+    /// Reads a tree with an explicit stack, so that nesting does not use the stack of the thread.
     private mutating func readTree() throws(CBORError) -> CBORItem {
         var stack: [CBORItem.Unfinished] = []
         while true {
@@ -85,7 +85,7 @@ extension CBORReader {
             } else {
                 done = try readScalar()
             }
-            // Hand the item to what encloses it, which it may finish in turn.
+            // Pass the item to its container, which it may complete in turn.
             while let item = done {
                 guard !stack.isEmpty else { return item }
                 let isLast = stack[stack.count - 1].take(item)
@@ -94,7 +94,7 @@ extension CBORReader {
         }
     }
 
-    /// Reads the head of an array, map or tag; returns nil before anything else.
+    /// Reads the head of an array, map or tag, or returns nil before anything else.
     private mutating func readOpening() throws(CBORError) -> CBORItem.Unfinished? {
         switch try peekKind() {
         case .array: .init(.array, missing: try readArrayHeader())
@@ -104,7 +104,7 @@ extension CBORReader {
         }
     }
 
-    /// Reads an item that encloses no other.
+    /// Reads an item that contains no other.
     private mutating func readScalar() throws(CBORError) -> CBORItem {
         switch try peekKind() {
         case .unsigned: return .unsigned(try readUnsigned())

@@ -1,13 +1,13 @@
 extension CBORItem {
-    /// Whether `bytes` are one item as RFC 8949 section 4.2.1 wants it encoded.
+    /// Returns whether `bytes` are one item in the deterministic encoding of RFC 8949 section 4.2.1.
     ///
-    /// Heads and floats are in their shortest form, lengths definite, each map's keys in bytewise
-    /// order of their encodings and different. Beyond that section, text must be UTF-8 and NaN must
-    /// be `f97e00` (section 4.2.2), which makes the answer: would ``CBORWriter`` write these bytes?
+    /// Heads and floats have their shortest form, lengths are definite, and the keys of each map are unique and in
+    /// bytewise order of their encodings. In addition, text must be UTF-8 and NaN must be `f97e00` (section 4.2.2), so
+    /// the result tells whether ``CBORWriter`` would write these bytes.
     package static func isDeterministic(_ bytes: [UInt8]) -> Bool {
         var reader = CBORReader(bytes)
         do throws(CBORError) {
-            // The check below recurses: let the walk that limits nesting go first.
+            // The check below is recursive, so first run the traversal that limits nesting.
             try reader.skip()
             try reader.finish()
             return try CBORReader(bytes).endOfDeterministicItem(at: 0) == bytes.endIndex
@@ -18,7 +18,7 @@ extension CBORItem {
 }
 
 extension CBORReader {
-    /// The index after the item at `index`, or nil when it is not deterministic.
+    /// Returns the index after the item at `index`, or nil if it is not deterministic.
     fileprivate func endOfDeterministicItem(at index: Int) throws(CBORError) -> Int? {
         let head = try head(at: index)
         guard !head.isIndefinite else { return nil }
@@ -44,7 +44,7 @@ extension CBORReader {
         }
     }
 
-    /// The index after a map's pairs, whose keys must rise.
+    /// Returns the index after a map's pairs, whose keys must be ascending.
     private func endOfDeterministicMap(_ head: CBORHead) throws(CBORError) -> Int? {
         var end = head.end
         var last: Range<Int>?
@@ -59,7 +59,7 @@ extension CBORReader {
         return end
     }
 
-    /// Whether an item of major type 7 is what the writer would write for its value.
+    /// Returns whether an item of major type 7 equals the writer's output for its value.
     private func isShortest(sevenAt index: Int, _ head: CBORHead) -> Bool {
         guard 0xf9...0xfb ~= head.initial else { return true }
         var reader = self
@@ -70,7 +70,7 @@ extension CBORReader {
         return bytes[index..<head.end].elementsEqual(writer.bytes)
     }
 
-    /// How many bytes the shortest head with `argument` takes.
+    /// Returns the size of the shortest head with `argument`.
     private static func shortestHead(_ argument: UInt64) -> Int {
         switch argument {
         case ..<24: 1
@@ -83,10 +83,10 @@ extension CBORReader {
 }
 
 extension CBORWriter {
-    /// Whether the text key `key` comes before `other` in a deterministic map.
+    /// Returns whether the text key `key` comes before `other` in a deterministic map.
     ///
-    /// Section 4.2.1 orders keys by their encodings; the head comes first in those, so a shorter
-    /// text comes before a longer one, and only texts of one length are compared byte by byte.
+    /// Section 4.2.1 orders keys by their encodings, which begin with the head. Therefore a shorter text comes before a
+    /// longer one, and only texts of the same length are compared bytewise.
     @inlinable
     package static func textKey(_ key: String, precedes other: String) -> Bool {
         let (left, right) = (key.utf8, other.utf8)

@@ -1,9 +1,9 @@
 extension CBORItem: CustomStringConvertible {
     package var description: String { diagnostic }
 
-    /// The item in diagnostic notation (RFC 8949 section 8), as appendix A writes it.
+    /// The item in diagnostic notation (RFC 8949 section 8), as in appendix A.
     ///
-    /// Bignums of up to 64 bytes (section 3.4.3) are written as the integer they stand for.
+    /// Bignums of up to 64 bytes (section 3.4.3) are written as integers.
     package var diagnostic: String {
         var output = ""
         write(to: &output)
@@ -55,7 +55,7 @@ extension CBORItem: CustomStringConvertible {
         return String(content.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
     }
 
-    /// Writes a text as JSON does (RFC 8259 section 7).
+    /// Writes a text as a JSON string (RFC 8259 section 7).
     private static func quote(_ text: String, to output: inout String) {
         output += "\""
         for scalar in text.unicodeScalars {
@@ -79,7 +79,7 @@ extension CBORItem: CustomStringConvertible {
         withUnsafeBytes(of: value.bigEndian) { Array($0) }
     }
 
-    /// The decimal digits of a big-endian magnitude.
+    /// Returns the decimal digits of a big-endian magnitude.
     private static func decimal(_ magnitude: [UInt8]) -> String {
         var digits: [UInt8] = [0]
         for byte in magnitude {
@@ -97,7 +97,7 @@ extension CBORItem: CustomStringConvertible {
         return String(decoding: digits.reversed().map { $0 + 0x30 }, as: UTF8.self)
     }
 
-    /// The decimal digits of −1 − n, for a big-endian n.
+    /// Returns the decimal digits of −1 − n, for a big-endian n.
     private static func negative(_ complement: [UInt8]) -> String {
         var magnitude = [0] + complement
         for index in magnitude.indices.reversed() {
@@ -107,8 +107,10 @@ extension CBORItem: CustomStringConvertible {
         return "-" + decimal(magnitude)
     }
 
-    /// A float as appendix A writes it: the shortest digits, laid out as ECMAScript does, and
-    /// always with a point, which tells it from an integer.
+    /// Returns a float in the form of appendix A.
+    ///
+    /// The form has the shortest digits, in the layout of ECMAScript, and always a point to distinguish it from an
+    /// integer.
     private static func number(_ value: Double) -> String {
         guard value.isFinite else {
             return value.isNaN ? "NaN" : value < 0 ? "-Infinity" : "Infinity"
@@ -120,7 +122,7 @@ extension CBORItem: CustomStringConvertible {
         guard parts.count > 1, let exponent = Int(parts[1]) else {
             return sign + mantissa[0] + "." + (fraction.isEmpty ? "0" : fraction)
         }
-        // Swift turns to exponents earlier than ECMAScript: below 10⁻⁴ and from 2⁵⁴.
+        // Swift switches to exponents earlier than ECMAScript: below 10⁻⁴ and from 2⁵⁴.
         let digits = mantissa[0] + fraction
         if -7 < exponent, exponent < 0 {
             return sign + "0." + String(repeating: "0", count: -exponent - 1) + digits

@@ -1,10 +1,9 @@
-/// Any CBOR item as a tree, for tools and tests; documents are read and written without one.
+/// A CBOR item as a tree, for tools and tests; documents are read and written without one.
 ///
-/// Two items are equal when their encodings are: −0.0 is not 0.0, all NaNs are one, and
-/// `simple(20)` is `boolean(false)`. The tree does not remember indefinite lengths, nor the widths
-/// of heads and floats.
+/// Items are equal if their encodings are: −0.0 differs from 0.0, all NaNs are equal, and `simple(20)` equals
+/// `boolean(false)`. The tree does not preserve indefinite lengths or the widths of heads and floats.
 package enum CBORItem: Sendable {
-    /// An integer from 0.
+    /// A nonnegative integer.
     case unsigned(UInt64)
     /// The integer −1 − n, where n is the associated value.
     case negative(UInt64)
@@ -14,9 +13,9 @@ package enum CBORItem: Sendable {
     case text(String)
     /// An array.
     case array([CBORItem])
-    /// A map's pairs in the order in which they are encoded; keys may repeat.
+    /// The pairs of a map, in encoded order; keys may repeat.
     case map([Entry])
-    /// A tag's number and the item that it gives meaning to.
+    /// The number of a tag and its item.
     indirect case tagged(UInt64, CBORItem)
     /// A simple value without a meaning in RFC 8949: never 24 to 31.
     case simple(UInt8)
@@ -54,19 +53,19 @@ extension CBORItem: Hashable {
 }
 
 extension CBORItem {
-    /// The item that stands for an integer.
+    /// Returns the item of an integer.
     package static func integer(_ value: Int64) -> Self {
         value >= 0 ? .unsigned(UInt64(value)) : .negative(UInt64(~value))
     }
 
-    /// The item's bytes, in shortest forms and with definite lengths.
+    /// Returns the item's bytes, in shortest forms and with definite lengths.
     package func encoded() -> [UInt8] {
         var writer = CBORWriter()
         encode(to: &writer)
         return writer.bytes
     }
 
-    /// Appends the item to what `writer` has written.
+    /// Appends the item to a writer.
     package func encode(to writer: inout CBORWriter) {
         switch self {
         case .unsigned(let value): writer.unsigned(value)

@@ -1,7 +1,6 @@
-/// What an encoded item is, told from its first byte alone.
+/// The kind of an encoded item, determined by its first byte.
 ///
-/// The kinds split major type 7 of RFC 8949 (section 3.3) into what a decoder asks for, and leave
-/// the width of an argument out.
+/// The kinds split major type 7 of RFC 8949 (section 3.3) as decoders need, and omit the width of arguments.
 package enum CBORKind: UInt8, Hashable, Sendable, CaseIterable {
     /// An integer from 0 to 2⁶⁴ − 1, major type 0.
     case unsigned
@@ -15,7 +14,7 @@ package enum CBORKind: UInt8, Hashable, Sendable, CaseIterable {
     case array
     /// A map, major type 5.
     case map
-    /// A tag that gives meaning to the one item after it, major type 6.
+    /// A tag, which applies to the next item, major type 6.
     case tag
     /// `false` or `true`.
     case boolean
@@ -27,11 +26,12 @@ package enum CBORKind: UInt8, Hashable, Sendable, CaseIterable {
     case float
     /// A simple value without a meaning in RFC 8949.
     case simple
-    /// The stop code of an item of indefinite length: no item by itself.
+    /// The stop code of an item of indefinite length, which is not an item itself.
     case `break`
 
-    /// The kind that starts with `initial`, or nil where RFC 8949 gives that byte no meaning
-    /// (appendix B: additional information 28 to 30, and 31 on integers and tags).
+    /// Creates the kind of the initial byte `initial`, or returns nil for a byte without a meaning in RFC 8949.
+    ///
+    /// Those bytes have additional information 28 to 30, or 31 on integers and tags (appendix B).
     @inlinable
     package init?(initialByte initial: UInt8) {
         let info = initial & 0x1f

@@ -1,20 +1,20 @@
 extension CBORReader {
-    /// Passes over one whole item, whatever it holds.
+    /// Skips one whole item of any kind.
     ///
-    /// Checks that it is well-formed (RFC 8949 appendix C), not that it is valid: text is not
-    /// checked for UTF-8, nor maps for repeated keys.
+    /// Checks that the item is well-formed (RFC 8949 appendix C) but not that it is valid: text may not be UTF-8, and
+    /// map keys may repeat.
     package mutating func skip() throws(CBORError) {
         cursor = try end(ofItemAt: cursor, depth: 0)
     }
 
-    /// Passes over one whole item and returns where it lies, to be spliced or read later.
+    /// Skips one whole item and returns its range, to be copied or read later.
     package mutating func readItemRange() throws(CBORError) -> Range<Int> {
         let start = cursor
         try skip()
         return start..<cursor
     }
 
-    /// The index after the item at `index`, which `depth` containers enclose.
+    /// Returns the index after the item at `index`, which is nested in `depth` containers.
     private func end(ofItemAt index: Int, depth: Int) throws(CBORError) -> Int {
         let head = try head(at: index)
         switch head.majorType {
@@ -32,7 +32,7 @@ extension CBORReader {
         }
     }
 
-    /// The index after the items of an array, a map or a tag.
+    /// Returns the index after the items of an array, a map or a tag.
     private func end(ofContentsAfter head: CBORHead, depth: Int) throws(CBORError) -> Int {
         var index = head.end
         if head.isIndefinite {
@@ -41,7 +41,7 @@ extension CBORReader {
                 index = try end(ofItemAt: index, depth: depth)
                 count += 1
             }
-            // A key without its value.
+            // A key without a value.
             guard head.majorType == 4 || count.isMultiple(of: 2) else {
                 throw CBORError(.malformed, at: index)
             }

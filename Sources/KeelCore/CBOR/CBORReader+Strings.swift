@@ -1,5 +1,5 @@
 extension CBORReader {
-    /// Reads a text string, in one chunk or several (section 3.2.3), and checks its UTF-8.
+    /// Reads a text string, in one chunk or several (section 3.2.3), and validates its UTF-8.
     @inlinable
     package mutating func readText() throws(CBORError) -> String {
         let head = try head(at: cursor)
@@ -13,11 +13,11 @@ extension CBORReader {
         return text
     }
 
-    /// Reads a text string and returns where its UTF-8 lies, for comparing without a `String`.
+    /// Reads a text string and returns the range of its UTF-8, for comparisons without a `String`.
     ///
-    /// Leave `validating` off where a wrong byte would only fail a comparison, as with keys.
+    /// Set `validating` to false where an invalid byte would only fail a comparison, as for keys.
     ///
-    /// - Throws: `unsupported` for a string in chunks, which has no one range: use ``readText()``.
+    /// - Throws: `unsupported` for a string in chunks, which has no single range: use ``readText()``.
     @inlinable
     package mutating func readTextRange(
         validating: Bool = true
@@ -42,7 +42,7 @@ extension CBORReader {
         return Array(bytes[range])
     }
 
-    /// Reads a byte string and returns where it lies.
+    /// Reads a byte string and returns its range.
     ///
     /// - Throws: `unsupported` for a string in chunks, as ``readTextRange(validating:)`` does.
     @inlinable
@@ -55,17 +55,17 @@ extension CBORReader {
         return range
     }
 
-    /// The text at a range that this reader returned, or nil when it is not UTF-8.
+    /// Returns the text at a range that this reader returned, or nil if it is not UTF-8.
     @inlinable
     package func text(in range: Range<Int>) -> String? {
-        // `String(validating:as:)` looks generic metadata up on each call; `decoding` would repair.
+        // `String(validating:as:)` looks up generic metadata on each call; `decoding` would repair.
         guard isUTF8(range) else { return nil }
         return withBytes(in: range) { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Whether the text at a range that this reader returned is `other`, without making a `String`.
+    /// Returns whether the text at a range that this reader returned equals `other`, without creating a `String`.
     ///
-    /// The comparison is of bytes: canonically equivalent texts differ, as they do on disk.
+    /// The comparison is bytewise: canonically equivalent texts differ, as they do on disk.
     @inlinable
     package func textEquals(_ range: Range<Int>, _ other: String) -> Bool {
         guard other.utf8.count == range.count else { return false }
@@ -75,7 +75,7 @@ extension CBORReader {
         }
     }
 
-    /// Whether the bytes at a range that this reader returned are `other`.
+    /// Returns whether the bytes at a range that this reader returned equal `other`.
     @inlinable
     package func textEquals(_ range: Range<Int>, _ other: some Collection<UInt8>) -> Bool {
         let equal = other.withContiguousStorageIfAvailable { wanted in
@@ -85,7 +85,7 @@ extension CBORReader {
         return equal ?? bytes[range].elementsEqual(other)
     }
 
-    /// Lends the bytes at `range` without a slice, which would cost a retain and a release.
+    /// Passes the bytes at `range` to a closure without a slice, which would cost a retain and a release.
     @inlinable
     @inline(__always)
     func withBytes<Result>(
@@ -102,7 +102,7 @@ extension CBORReader {
         }
     }
 
-    /// Compares two buffers of one length eight bytes at a time: keys are too short for a call.
+    /// Compares two buffers of the same length eight bytes at a time, inline because keys are too short for a call.
     @inlinable
     @inline(__always)
     static func equalBytes(
@@ -134,7 +134,7 @@ extension CBORReader {
         return content
     }
 
-    /// Reads the chunks of a text; each must be UTF-8 by itself (section 3.2.3).
+    /// Reads the chunks of a text, each of which must be UTF-8 by itself (section 3.2.3).
     @usableFromInline
     mutating func readChunkedText(_ head: CBORHead) throws(CBORError) -> String {
         var content = ""
@@ -151,7 +151,7 @@ extension CBORReader {
         return content
     }
 
-    /// Walks the chunks of a string of indefinite length and returns the index after its break.
+    /// Visits the chunks of a string of indefinite length, and returns the index after its break.
     func forEachChunk(
         of head: CBORHead,
         _ body: (Range<Int>) -> Void

@@ -1,12 +1,12 @@
 extension CBORReader {
-    /// Whether the bytes at `range` are UTF-8: RFC 3629, no overlong forms, no surrogates.
+    /// Returns whether the bytes at `range` are UTF-8: RFC 3629, no overlong forms, no surrogates.
     @usableFromInline
     func isUTF8(_ range: Range<Int>) -> Bool {
         withBytes(in: range) { buffer in
             let raw = UnsafeRawBufferPointer(buffer)
             var index = 0
             while index < raw.count {
-                // Most text is ASCII: look at eight bytes at a time while it is.
+                // Most text is ASCII, so check eight bytes at a time.
                 if raw.count - index >= 8,
                     raw.loadUnaligned(fromByteOffset: index, as: UInt64.self)
                         & 0x8080_8080_8080_8080 == 0
@@ -21,7 +21,7 @@ extension CBORReader {
         }
     }
 
-    /// The length of the scalar at `index`, or nil when there is none: table 3-7 of Unicode.
+    /// Returns the length of the scalar at `index`, or nil if it is invalid (table 3-7 of Unicode).
     private static func scalarLength(_ raw: UnsafeRawBufferPointer, at index: Int) -> Int? {
         let first = raw[index]
         guard first >= 0x80 else { return 1 }

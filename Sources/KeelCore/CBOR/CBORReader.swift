@@ -1,14 +1,14 @@
 /// A cursor over encoded CBOR items (RFC 8949).
 ///
-/// It reads where the bytes lie and builds nothing but what is asked for. It is safe on hostile
-/// bytes: every length is checked against what is left, nothing traps, and nesting is limited. A
-/// read that throws leaves ``position`` where it was, so that the caller can try another kind.
+/// The reader works in place and creates only the requested values. It is safe with hostile bytes: every length is
+/// checked against the remaining bytes, nothing traps, and nesting is limited. A read that throws does not change
+/// ``position``, so the caller can try another kind.
 ///
-/// Positions are indices of the array or slice that was given, so ranges stay valid in it.
+/// Positions are indices of the given array or slice, so ranges remain valid in it.
 package struct CBORReader: Sendable {
-    /// How many arrays, maps and tags may enclose an item that is skipped or decoded as a tree.
+    /// The maximum nesting of an item that is skipped or decoded as a tree.
     ///
-    /// Deep enough for any document, and shallow enough for the 512 KiB stack of a thread.
+    /// The limit suffices for any document, and fits the 512 KiB stack of a thread.
     package static let nestingLimit = 512
 
     /// The bytes being read.
@@ -17,13 +17,13 @@ package struct CBORReader: Sendable {
     @usableFromInline
     var cursor: Int
 
-    /// Makes a reader at the start of `bytes`.
+    /// Creates a reader at the start of `bytes`.
     @inlinable
     package init(_ bytes: [UInt8]) {
         self.init(bytes[...])
     }
 
-    /// Makes a reader at the start of `bytes`, whose indices it keeps.
+    /// Creates a reader at the start of `bytes`, keeping their indices.
     @inlinable
     package init(_ bytes: ArraySlice<UInt8>) {
         self.bytes = bytes
@@ -32,7 +32,7 @@ package struct CBORReader: Sendable {
 
     /// The index of the next item.
     ///
-    /// Setting it needs an index of the bytes or their end; what a reader once returned qualifies.
+    /// A new value must be an index of the bytes or their end, such as a position that a reader returned.
     @inlinable
     package var position: Int {
         get { cursor }
@@ -49,13 +49,13 @@ package struct CBORReader: Sendable {
     @inlinable
     package var isAtEnd: Bool { cursor == bytes.endIndex }
 
-    /// Checks that nothing follows the items read so far.
+    /// Throws if bytes follow the items read so far.
     @inlinable
     package func finish() throws(CBORError) {
         guard isAtEnd else { throw CBORError(.trailingBytes, at: cursor) }
     }
 
-    /// Tells the kind of the next item from its first byte, without reading it.
+    /// Returns the kind of the next item from its first byte, without reading the item.
     @inlinable
     package func peekKind() throws(CBORError) -> CBORKind {
         guard cursor < bytes.endIndex else { throw CBORError(.truncated, at: cursor) }
@@ -88,7 +88,7 @@ package struct CBORReader: Sendable {
         return head.argument
     }
 
-    /// Reads an integer of major type 1 and returns its argument: the integer is −1 − that.
+    /// Reads an integer of major type 1 and returns its argument n; the integer is −1 − n.
     @inlinable
     package mutating func readNegative() throws(CBORError) -> UInt64 {
         let head = try head(at: cursor)
@@ -97,7 +97,7 @@ package struct CBORReader: Sendable {
         return head.argument
     }
 
-    /// Reads a floating-point number of any width; an integer is not one.
+    /// Reads a floating-point number of any width, but not an integer.
     @inlinable
     package mutating func readDouble() throws(CBORError) -> Double {
         let head = try head(at: cursor)
@@ -128,7 +128,7 @@ package struct CBORReader: Sendable {
         guard readNullIfPresent() else { throw mismatch(.null) }
     }
 
-    /// Reads `null` if it is next, and tells whether it was.
+    /// Reads `null` if it is next, and returns whether it was.
     @inlinable
     package mutating func readNullIfPresent() -> Bool {
         guard cursor < bytes.endIndex, bytes[cursor] == 0xf6 else { return false }
@@ -136,7 +136,7 @@ package struct CBORReader: Sendable {
         return true
     }
 
-    /// Reads a simple value by its number; the booleans, null and undefined are 20 to 23.
+    /// Reads the number of a simple value; the booleans, null and undefined are 20 to 23.
     package mutating func readSimple() throws(CBORError) -> UInt8 {
         let head = try head(at: cursor)
         guard head.majorType == 7, head.initial <= 0xf8 else { throw mismatch(.simple) }
@@ -146,11 +146,11 @@ package struct CBORReader: Sendable {
 
     // MARK: Containers
 
-    /// Reads the head of an array and returns how many items follow, or nil when a break ends them
-    /// (``readBreakIfPresent()``).
+    /// Reads the head of an array and returns the number of items, or nil if a break (``readBreakIfPresent()``) ends
+    /// them.
     ///
-    /// The count is at most the number of bytes left. Cap what you reserve for it all the same:
-    /// nested heads may each promise as much.
+    /// The count is at most the number of remaining bytes. Limit the capacity reserved for it nevertheless, because
+    /// nested heads may each claim as much.
     @inlinable
     package mutating func readArrayHeader() throws(CBORError) -> Int? {
         let head = try head(at: cursor)
@@ -160,10 +160,9 @@ package struct CBORReader: Sendable {
         return count
     }
 
-    /// Reads the head of a map and returns how many pairs follow, or nil when a break ends them
-    /// (``readBreakIfPresent()``).
+    /// Reads the head of a map and returns the number of pairs, or nil if a break (``readBreakIfPresent()``) ends them.
     ///
-    /// The count is at most half the number of bytes left.
+    /// The count is at most half the number of remaining bytes.
     @inlinable
     package mutating func readMapHeader() throws(CBORError) -> Int? {
         let head = try head(at: cursor)
@@ -173,13 +172,13 @@ package struct CBORReader: Sendable {
         return count
     }
 
-    /// Reads the break that ends an array or a map of indefinite length.
+    /// Reads the break that ends an array or map of indefinite length.
     @inlinable
     package mutating func readBreak() throws(CBORError) {
         guard readBreakIfPresent() else { throw mismatch(.break) }
     }
 
-    /// Reads a break if it is next, and tells whether it was.
+    /// Reads a break if it is next, and returns whether it was.
     @inlinable
     package mutating func readBreakIfPresent() -> Bool {
         guard cursor < bytes.endIndex, bytes[cursor] == 0xff else { return false }
@@ -187,7 +186,7 @@ package struct CBORReader: Sendable {
         return true
     }
 
-    /// Reads a tag, which gives meaning to the one item that follows.
+    /// Reads a tag, which applies to the next item.
     @inlinable
     package mutating func readTag() throws(CBORError) -> UInt64 {
         let head = try head(at: cursor)

@@ -1,21 +1,20 @@
-/// A writer of CBOR items (RFC 8949) onto the end of a byte array.
+/// A writer that appends CBOR items (RFC 8949) to a byte array.
 ///
-/// Every head and every float takes its shortest form (section 4.2.1), and lengths are always
-/// definite; so what comes out is deterministic as soon as the caller writes the keys of each map
-/// in order (``CBORWriter/textKey(_:precedes:)``) and once. The writer keeps no state besides
-/// the bytes: that a header is followed by as many items as it says is up to the caller.
+/// Every head and every float has its shortest form (section 4.2.1), and lengths are always definite. The output is
+/// deterministic if the caller writes the keys of each map once and in order (``CBORWriter/textKey(_:precedes:)``). The
+/// writer has no state except the bytes: the caller ensures that each header is followed by its number of items.
 package struct CBORWriter: Sendable {
-    /// What has been written.
+    /// The bytes written so far.
     package var bytes: [UInt8]
 
-    /// Makes a writer with room for `capacity` bytes.
+    /// Creates a writer with the given capacity in bytes.
     @inlinable
     package init(capacity: Int = 0) {
         bytes = []
         bytes.reserveCapacity(capacity)
     }
 
-    /// Makes a writer that appends to `bytes`, such as a buffer kept between documents.
+    /// Creates a writer that appends to `bytes`, such as a reused buffer.
     @inlinable
     package init(appendingTo bytes: consuming [UInt8]) {
         self.bytes = bytes
@@ -58,7 +57,7 @@ package struct CBORWriter: Sendable {
         head(0x00, value)
     }
 
-    /// Writes the integer −1 − `complement`, which reaches below `Int64.min`.
+    /// Writes the integer −1 − `complement`, which may be less than `Int64.min`.
     @inlinable
     package mutating func negative(_ complement: UInt64) {
         head(0x20, complement)
@@ -66,16 +65,16 @@ package struct CBORWriter: Sendable {
 
     /// Writes a simple value of RFC 8949 section 3.3; 20 to 23 are the booleans, null, undefined.
     ///
-    /// Requires that `value` is not in 24 to 31, which no well-formed item stands for.
+    /// - Precondition: `value` is not in 24 to 31, which are reserved.
     package mutating func simple(_ value: UInt8) {
         precondition(!(24...31).contains(value), "CBOR reserves the simple values 24 to 31")
         head(0xe0, UInt64(value))
     }
 
-    /// Writes a number in the shortest of the three widths that keeps it bit for bit.
+    /// Writes a number in the shortest of the three widths that preserves its bits.
     ///
-    /// The sign of zero is kept; every NaN becomes `f97e00` (section 4.2.2), so that equal
-    /// documents have equal bytes.
+    /// The sign of zero is preserved. Every NaN becomes `f97e00` (section 4.2.2), so that equal documents have equal
+    /// bytes.
     @inlinable
     package mutating func double(_ value: Double) {
         let single = Float(value)
@@ -97,7 +96,7 @@ package struct CBORWriter: Sendable {
     /// Writes a text string.
     @inlinable
     package mutating func text(_ value: String) {
-        // Contiguous, but for strings bridged from Foundation on Apple platforms.
+        // Contiguous except for strings bridged from Foundation on Apple platforms.
         let written: Void? = value.utf8.withContiguousStorageIfAvailable { utf8 in
             head(0x60, UInt64(utf8.count))
             bytes.append(contentsOf: utf8)
@@ -107,7 +106,7 @@ package struct CBORWriter: Sendable {
         value.withUTF8 { string(0x60, $0) }
     }
 
-    /// Writes a text string whose UTF-8 the caller already has, and vouches for.
+    /// Writes a text string from bytes that must be UTF-8.
     @inlinable
     package mutating func text(utf8: some Collection<UInt8>) {
         string(0x60, utf8)
@@ -133,13 +132,13 @@ package struct CBORWriter: Sendable {
         head(0xa0, UInt64(count))
     }
 
-    /// Writes a tag, which gives meaning to the one item that follows.
+    /// Writes a tag, which applies to the next item.
     @inlinable
     package mutating func tag(_ number: UInt64) {
         head(0xc0, number)
     }
 
-    /// Appends whole items that are encoded already, without looking at them.
+    /// Appends whole items that are already encoded, without checking them.
     @inlinable
     package mutating func append(raw items: some Collection<UInt8>) {
         bytes.append(contentsOf: items)
@@ -158,7 +157,7 @@ package struct CBORWriter: Sendable {
         }
     }
 
-    /// Writes a head whose argument takes bytes of its own; out of line, as it is the rare one.
+    /// Writes a head whose argument has its own bytes; not inlined because it is rare.
     @usableFromInline
     mutating func longHead(_ majorType: UInt8, _ argument: UInt64) {
         switch argument {
@@ -179,7 +178,7 @@ package struct CBORWriter: Sendable {
         }
     }
 
-    /// Writes a string of either kind, in one copy where its bytes are contiguous.
+    /// Writes a string of either kind, with a single copy if its bytes are contiguous.
     @inlinable
     @inline(__always)
     mutating func string(_ majorType: UInt8, _ content: some Collection<UInt8>) {

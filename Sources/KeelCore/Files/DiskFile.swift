@@ -8,17 +8,17 @@ import Musl
 import Bionic
 #endif
 
-/// An open file of the machine.
+/// An open file on disk.
 final class DiskFile: OpenFile {
     private let descriptor: Int32
     private let path: String
-    /// Which file it is, as the system numbers them.
+    /// The identity of the file: its inode and device numbers.
     private let inode: ino_t
     private let device: dev_t
-    /// Whether it is a file, and no folder, pipe or device.
+    /// Whether it is a regular file instead of a folder, pipe or device.
     let isRegular: Bool
 
-    /// Takes over an open descriptor.
+    /// Takes ownership of an open descriptor.
     init(_ descriptor: Int32, _ path: String) {
         self.descriptor = descriptor
         self.path = path
@@ -116,7 +116,7 @@ final class DiskFile: OpenFile {
 
     func sync() throws(FileSystemError) {
         #if canImport(Darwin)
-        // There fsync leaves the bytes in the drive's own memory. Not every volume knows this.
+        // On Darwin, fsync leaves the bytes in the drive's cache. Not every volume supports F_FULLFSYNC.
         if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
         #endif
         while fsync(descriptor) != 0 {
@@ -130,7 +130,7 @@ final class DiskFile: OpenFile {
         return status.st_ino == inode && status.st_dev == device
     }
 
-    /// The system's call, which a method of this type hides.
+    /// Calls the system's `write`, which a method of this type hides.
     private static func write(_ file: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
         #if canImport(Darwin)
         Darwin.write(file, bytes, count)

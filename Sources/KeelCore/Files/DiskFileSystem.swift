@@ -8,26 +8,24 @@ import Musl
 import Bionic
 #endif
 
-/// The files of the machine.
+/// The file system of the machine.
 ///
-/// A call that may make a file, or add to one, does not follow a link in the last place of its path:
-/// in a folder that others write to, they could lead it to any file of the user. Folders above, and
-/// files that exist already, may be reached through links. Folders, pipes and devices are refused;
-/// opening a pipe does not wait for its other end.
+/// A call that may create a file, or append to one, does not follow a link in the last component of its path: in a
+/// folder that others can write to, a link could lead to any file of the user. Links in parent folders and to existing
+/// files are followed. Folders, pipes and devices are refused; opening a pipe does not wait for its other end.
 package struct DiskFileSystem: FileSystem {
-    /// What users may do with files that are made, before the process's own mask.
+    /// The permissions of new files, before the process's umask.
     private let permissions: mode_t
 
     /// Creates access to the machine's files.
     ///
-    /// - Parameter permissions: What users may do with files that are made, before the process's own
-    ///   mask; by default only the owner may read and write them. Users who may read
-    ///   files may also enter new folders.
+    /// - Parameter permissions: The permissions of new files, before the process's umask; by default only the owner may
+    ///   read and write them. Users who may read files may also enter new folders.
     package init(permissions: UInt16 = 0o600) { self.permissions = mode_t(permissions) }
 
     package func makeFolder(_ path: String) throws(FileSystemError) {
         if try makeOneFolder(path) { return }
-        // A folder above is missing.
+        // A parent folder is missing.
         guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
             throw FileSystemError("mkdir", path, number: ENOENT)
         }
@@ -35,11 +33,11 @@ package struct DiskFileSystem: FileSystem {
         guard try makeOneFolder(path) else { throw FileSystemError("mkdir", path, number: ENOENT) }
     }
 
-    /// Makes a folder that survives a power failure; false where there is none above it.
+    /// Creates a folder that survives a power failure, or returns false if its parent is missing.
     private func makeOneFolder(_ path: String) throws(FileSystemError) -> Bool {
         let entering = (permissions & 0o444) >> 2
         guard mkdir(path, 0o700 | permissions & 0o777 | entering) != 0 else {
-            // As far as it may be opened: what is put into the new folder is lost with its name.
+            // If the parent may be opened: without its entry, the contents of the new folder are lost.
             try? syncFolder(Self.folder(of: path))
             return true
         }
@@ -103,7 +101,7 @@ package struct DiskFileSystem: FileSystem {
             throw FileSystemError("open", path, number: FileSystemError.notAFile)
         }
         if access == .appending {
-            // Where a volume has no such locks, nobody gets the other kind either.
+            // On a volume without such locks, exclusive locks fail as well.
             while flock(descriptor, LOCK_SH | LOCK_NB) != 0, errno == EINTR {}
         }
         return file
@@ -134,8 +132,8 @@ package struct DiskFileSystem: FileSystem {
     package func lock(_ path: String) throws(FileSystemError) -> any FileLock {
         let descriptor = try descriptor(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK)
         let lock = DiskLock(descriptor: descriptor)
-        // flock and not fcntl: its locks belong to this opening of the file, so that a second
-        // opening in the same process is refused too, and closing another one releases nothing.
+        // flock instead of fcntl: its locks belong to this opening of the file, so a second opening in the same process
+        // is refused as well, and closing another one does not release the lock.
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             guard errno == EINTR else { throw FileSystemError("flock", path, number: errno) }
         }
@@ -159,7 +157,7 @@ package struct DiskFileSystem: FileSystem {
     }
 }
 
-/// A lock by `flock`; the system releases it with the descriptor.
+/// A lock by `flock`, which the system releases with the descriptor.
 private final class DiskLock: FileLock {
     private let descriptor: Int32
 

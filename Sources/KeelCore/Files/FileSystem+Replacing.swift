@@ -1,11 +1,11 @@
 extension FileSystem {
-    /// Writes a file beside another and gives it the other's name in one step.
+    /// Writes a temporary file and renames it over another one.
     ///
     /// - Parameters:
-    ///   - path: The file that is replaced.
-    ///   - newPath: The file that is written first; what a crash left of it is removed.
+    ///   - path: The file to replace.
+    ///   - newPath: The temporary file; remains of a crash are removed.
     ///   - bytes: The bytes.
-    /// - Throws: `FileSystemError`; the other file is then as it was.
+    /// - Throws: `FileSystemError`; the replaced file is then unchanged.
     package func replaceFile(
         _ path: String,
         by newPath: String,

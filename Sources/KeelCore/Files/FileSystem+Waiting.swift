@@ -9,15 +9,15 @@ internal import Bionic
 #endif
 
 extension FileSystem {
-    /// Takes a lock, waiting for who holds it.
+    /// Acquires a lock, waiting for its holder.
     ///
-    /// It blocks its thread: meant for locks that are held for a few calls on files.
+    /// This method blocks its thread, and is intended for locks that are held for a few file operations.
     ///
     /// - Parameters:
-    ///   - path: The file to lock, which is made where it is missing.
-    ///   - milliseconds: How long to wait at most.
-    /// - Returns: What holds the lock.
-    /// - Throws: ``FileSystemError``, of the kind `busy` when the time is over.
+    ///   - path: The file to lock, which is created if missing.
+    ///   - milliseconds: The maximum wait.
+    /// - Returns: The lock.
+    /// - Throws: ``FileSystemError`` of the kind `busy` when the time is over.
     package func lock(
         _ path: String,
         waitingUpTo milliseconds: Int

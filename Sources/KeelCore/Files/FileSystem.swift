@@ -1,88 +1,86 @@
-/// The few calls on files that crash-safe code is made of.
+/// The file operations that crash-safe code needs.
 ///
-/// The real one is ``DiskFileSystem``. `SimulatedFileSystem` of KeelTestKit records each step and
-/// can stop the world after any of them, which is how a log, a journal or a file store is shown to
-/// survive it. Paths are whole paths with `/`; calls block, and are short.
+/// The implementation is ``DiskFileSystem``. `SimulatedFileSystem` of KeelTestKit records each step and can stop after
+/// any of them, to test that a log, journal or file store survives a crash. Paths are complete paths with `/`; calls
+/// block briefly.
 package protocol FileSystem: Sendable {
-    /// Makes a folder and those above it; one that is there already is fine.
+    /// Creates a folder and its parents, unless they exist.
     func makeFolder(_ path: String) throws(FileSystemError)
 
-    /// The names of what is in a folder, in no order.
+    /// Returns the names in a folder, in any order.
     func names(in folder: String) throws(FileSystemError) -> [String]
 
-    /// The length of a file in bytes, nil when there is none.
+    /// Returns the size of a file in bytes, or nil if it does not exist.
     func size(of path: String) throws(FileSystemError) -> Int?
 
-    /// Opens a file; it is closed when the last one lets go of it.
+    /// Opens a file, which is closed with its last reference.
     func open(_ path: String, for access: FileAccess) throws(FileSystemError) -> any OpenFile
 
-    /// Gives a file another name in one step, in place of what has that name.
+    /// Atomically renames a file, replacing the target.
     func rename(_ path: String, to newPath: String) throws(FileSystemError)
 
-    /// Removes a file; who has it open goes on reading it.
+    /// Removes a file; open files remain readable.
     func remove(_ path: String) throws(FileSystemError)
 
     /// Makes new, renamed and removed names in a folder survive a power failure.
     func syncFolder(_ path: String) throws(FileSystemError)
 
-    /// Takes a lock that ends with its last user, or with the process however that ends.
+    /// Acquires a lock that ends with its last reference, or with the process however that ends.
     ///
-    /// - Parameter path: The file to lock, which is made where it is missing.
-    /// - Returns: What holds the lock.
-    /// - Throws: ``FileSystemError`` with the kind `busy` when somebody else holds it, another part
-    ///   of this process included.
+    /// - Parameter path: The file to lock, which is created if missing.
+    /// - Returns: The lock.
+    /// - Throws: ``FileSystemError`` of the kind `busy` if the lock is held, including by another part of this process.
     func lock(_ path: String) throws(FileSystemError) -> any FileLock
 }
 
-/// What a file is opened for.
+/// The access mode of an open file.
 package enum FileAccess: Hashable, Sendable {
-    /// Reading only; it has to be there.
+    /// Reading only; the file must exist.
     case reading
-    /// Reading and writing; it has to be there.
+    /// Reading and writing; the file must exist.
     case writing
-    /// Reading and writing a new file; there must be none of that name.
+    /// Reading and writing a new file; the name must not exist.
     case creating
-    /// Reading a file and adding to its end, whoever else adds to it; it is made where it is
-    /// missing.
+    /// Reading and appending, possibly concurrently with others; the file is created if missing.
     ///
-    /// As long as it is open, ``FileSystem/lock(_:)`` of its path is refused.
+    /// While the file is open, ``FileSystem/lock(_:)`` of its path is refused.
     case appending
 }
 
-/// A lock that is held as long as somebody holds this.
+/// A lock that is held as long as this object is referenced.
 package protocol FileLock: AnyObject, Sendable {
-    /// Whether this path still leads to the locked file.
+    /// Returns whether a path still refers to the locked file.
     ///
-    /// Who removes a lock file while it holds the lock has others wait on a file that has no name
-    /// any more; they find out here, and lock the new one.
+    /// If the holder of a lock removes the lock file, waiting processes acquire a lock on a file without a name. They
+    /// detect that with this method, and lock the new file.
     func isStill(at path: String) -> Bool
 }
 
-/// A file that is open.
+/// An open file.
 package protocol OpenFile: AnyObject, Sendable {
-    /// The length in bytes.
+    /// Returns the size in bytes.
     func size() throws(FileSystemError) -> Int
 
-    /// Reads bytes, fewer than asked for only at the end of the file.
+    /// Reads bytes, fewer than requested only at the end of the file.
     func read(at offset: Int, count: Int) throws(FileSystemError) -> [UInt8]
 
-    /// Writes all bytes; when it throws, any part of them may be there.
+    /// Writes all bytes; if it throws, any part of them may have been written.
     func write(_ bytes: [UInt8], at offset: Int) throws(FileSystemError)
 
-    /// Adds all bytes to the end in one step, behind what others have added.
+    /// Atomically appends all bytes, after those that others have appended.
     ///
-    /// For files opened for ``FileAccess/appending``. When it throws, any part of them may be there.
+    /// The file must be open for ``FileAccess/appending``. If it throws, any part of the bytes may have been written.
     func append(_ bytes: UnsafeRawBufferPointer) throws(FileSystemError)
 
-    /// When the file was last changed, in microseconds since 1970; nil where that is not known.
+    /// Returns the time of the last change in microseconds since 1970, or nil if unknown.
     func modificationTime() throws(FileSystemError) -> Int64?
 
-    /// Cuts the file off, or fills it up with zeros.
+    /// Truncates the file, or extends it with zeros.
     func truncate(to size: Int) throws(FileSystemError)
 
-    /// Makes the bytes written before survive a power failure.
+    /// Makes the bytes written so far survive a power failure.
     func sync() throws(FileSystemError)
 
-    /// Whether this path still leads to this file, and not to another or nowhere.
+    /// Returns whether a path still refers to this file.
     func isStill(at path: String) -> Bool
 }

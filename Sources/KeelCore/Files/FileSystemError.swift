@@ -8,29 +8,29 @@ import Musl
 import Bionic
 #endif
 
-/// A call on files that failed, with the number that the system gave.
+/// An error of a file operation, with the system's error number.
 package struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What a caller tells apart.
+    /// The kinds of errors that callers distinguish.
     package enum Kind: Hashable, Sendable {
-        /// There is no such file or folder.
+        /// The file or folder does not exist.
         case notFound
-        /// There is a file of that name already.
+        /// A file with the name already exists.
         case exists
-        /// The user may not do it, or the disk is read-only.
+        /// The user lacks permission, or the disk is read-only.
         case notPermitted
-        /// There is no room, or the user's share of it is used up.
+        /// The disk is full, or the user's quota is used up.
         case noSpace
-        /// Somebody else holds the lock.
+        /// The lock is already held.
         case busy
-        /// Anything else, a failing disk for example.
+        /// Any other failure, such as a failing disk.
         case other
     }
 
-    /// The system's call, such as `pwrite`.
+    /// The system call, such as `pwrite`.
     package let call: String
-    /// The last part of the path that it was about.
+    /// The last component of the path.
     package let name: String
-    /// The system's number, `errno`.
+    /// The error number, `errno`.
     package let number: Int32
 
     /// Creates an error.
@@ -40,7 +40,7 @@ package struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertib
         self.number = number
     }
 
-    /// What kind of failure the number stands for.
+    /// The kind of the error number.
     package var kind: Kind {
         switch number {
         case ENOENT, ENOTDIR: .notFound
@@ -52,12 +52,11 @@ package struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertib
         }
     }
 
-    /// Whether there is a link that is not followed, or a folder, a pipe or a device, where a file is
-    /// expected.
+    /// Whether a file was expected, but the path refers to a folder, pipe or device, or to a link that is not followed.
     package var isNotAFile: Bool { number == ELOOP || number == Self.notAFile }
 
     package var description: String {
-        // The system's own words, “is a directory” for example, would be wrong of a pipe.
+        // The system's text, such as “is a directory”, would be wrong for a pipe.
         let text =
             isNotAFile
             ? "it is a link, or not a file"
@@ -65,11 +64,11 @@ package struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertib
         return "\(call) of \(name): \(text) (errno \(number))"
     }
 
-    // The numbers that doubles need, so that they import no C library.
+    // Error numbers for test doubles, so that they need not import a C library.
 
     /// No such file or folder.
     package static let notFound = ENOENT
-    /// A file of that name is there.
+    /// The file exists.
     package static let exists = EEXIST
     /// Permission denied.
     package static let notPermitted = EACCES

@@ -1,33 +1,32 @@
-/// A type that knows the key under which other keys and secrets are encrypted.
+/// A type that provides the key under which other keys and secrets are encrypted.
 ///
-/// A keyset is kept encrypted, and the key for that is kept somewhere else: in a secret store, in
-/// a file that only one user may read, or in a person's head. A secret store may itself be a file
-/// that is encrypted. This protocol stands between the two, so that neither area imports the other.
-/// A conforming type promises that
+/// A keyset is stored encrypted, and its key is stored elsewhere: in a secret store, in a file that only one user may
+/// read, or in a person's memory. A secret store may itself be an encrypted file. This protocol decouples the two
+/// areas, so that neither imports the other. A conforming type promises that
 ///
-/// - it returns the same key for as long as its identifier is the same;
-/// - where there is none yet, a source that can make one keeps it before it returns it;
-/// - it throws when it cannot, and never makes a second key because the first cannot be read;
-/// - neither its description nor an error that it throws holds the key.
+/// - it returns the same key as long as the identifier is the same;
+/// - if it creates a missing key, it stores the key before it returns it;
+/// - it throws if the key cannot be read, and never creates a second key in that case;
+/// - neither its description nor its errors contain the key.
 public protocol KeyEncryptionKeySource: Sendable {
-    /// Returns the key, made on demand where the source can make one.
+    /// Returns the key, creating it if it is missing and the source supports that.
     func keyEncryptionKey() async throws -> KeyEncryptionKey
 }
 
-/// A key of 256 bits under which other keys and secrets are encrypted, and what tells it apart.
+/// A 256-bit key under which other keys and secrets are encrypted, with its identifier.
 public struct KeyEncryptionKey: Sendable {
-    /// How many bytes a key has.
+    /// The size of a key in bytes.
     public static let byteCount = 32
 
-    /// A name for the key that is no secret: it is written beside what the key encrypts.
+    /// The identifier of the key, which is not secret: it is stored with the encrypted data.
     public let identifier: String
-    /// The key itself, 32 bytes.
+    /// The 32 bytes of the key.
     public let bytes: [UInt8]
 
-    /// Creates a key, or nil when it does not have 32 bytes.
+    /// Creates a key, or returns nil unless it has 32 bytes.
     ///
     /// - Parameters:
-    ///   - identifier: A name for the key that tells nothing about it.
+    ///   - identifier: An identifier that reveals nothing about the key.
     ///   - bytes: The key.
     public init?(identifier: String, bytes: [UInt8]) {
         guard bytes.count == Self.byteCount else { return nil }
@@ -37,7 +36,7 @@ public struct KeyEncryptionKey: Sendable {
 }
 
 extension KeyEncryptionKey: CustomStringConvertible, CustomReflectable {
-    /// The identifier alone.
+    /// The identifier, without the key.
     public var description: String { "key \(identifier)" }
 
     public var customMirror: Mirror { Mirror(self, children: ["identifier": identifier]) }

@@ -1,6 +1,6 @@
-/// Reads fields of Protocol Buffers messages one after the other; what is damaged ends it.
+/// A reader of the fields of a Protocol Buffers message, which ends at damaged bytes.
 package struct ProtobufReader {
-    /// A field's value, as the bytes tell its kind.
+    /// A field's value, according to its wire type.
     package enum Value: Sendable {
         case varint(UInt64)
         case fixed64(UInt64)
@@ -9,13 +9,13 @@ package struct ProtobufReader {
     }
 
     private var bytes: ArraySlice<UInt8>
-    /// Whether what was read is not a message.
+    /// Whether the bytes are not a valid message.
     package private(set) var isDamaged = false
 
     /// Begins a message.
     package init(_ bytes: ArraySlice<UInt8>) { self.bytes = bytes }
 
-    /// The next field, nil at the end.
+    /// Reads the next field, or returns nil at the end.
     package mutating func next() -> (field: Int, value: Value)? {
         guard !bytes.isEmpty, !isDamaged else { return nil }
         guard let tag = varint(), let value = value(of: tag & 7), tag >> 3 > 0, tag >> 3 <= 1 << 29
@@ -52,7 +52,7 @@ package struct ProtobufReader {
         return bytes.prefix(Int(length))
     }
 
-    /// What was not read.
+    /// The remaining bytes.
     package var rest: ArraySlice<UInt8> { bytes }
 
     private mutating func number(_ count: Int) -> UInt64? {

@@ -1,8 +1,8 @@
-/// Writes fields of Protocol Buffers messages (protobuf.dev, "Encoding").
+/// A writer of Protocol Buffers messages (protobuf.dev, "Encoding").
 ///
-/// Fields with the default value are left out, as proto3 has it.
+/// Fields with the default value are omitted, as in proto3.
 package struct ProtobufWriter {
-    /// What was written.
+    /// The bytes written so far.
     package private(set) var bytes: [UInt8] = []
 
     /// Begins a message.
@@ -10,7 +10,7 @@ package struct ProtobufWriter {
 
     package mutating func reserveCapacity(_ count: Int) { bytes.reserveCapacity(count) }
 
-    /// A field of the types `uint32`, `uint64`, `int64` or an enumeration.
+    /// Writes a field of type `uint32`, `uint64`, `int64` or an enumeration.
     package mutating func varint(_ field: Int, _ value: UInt64) {
         guard value != 0 else { return }
         tag(field, 0)
@@ -28,14 +28,14 @@ package struct ProtobufWriter {
         present(field, text)
     }
 
-    /// A text of a `oneof`, which is written even if it is empty.
+    /// Writes a string of a `oneof`, even if it is empty.
     package mutating func present(_ field: Int, _ text: String) {
         tag(field, 2)
         varint(UInt64(text.utf8.count))
         bytes.append(contentsOf: text.utf8)
     }
 
-    /// A number of a `oneof`, which is written even if it is zero.
+    /// Writes a number of a `oneof`, even if it is zero.
     package mutating func present(_ field: Int, _ value: UInt64) {
         tag(field, 0)
         varint(value)
@@ -48,12 +48,12 @@ package struct ProtobufWriter {
         bytes.append(contentsOf: data)
     }
 
-    /// A message inside of this one, also an empty one.
+    /// Writes a nested message, even if it is empty.
     package mutating func message(_ field: Int, _ write: (inout ProtobufWriter) -> Void) {
         tag(field, 2)
         let start = bytes.count
         write(&self)
-        // The length goes before what is there by now, without a second buffer.
+        // The length is inserted before the written bytes, which avoids a second buffer.
         var length = UInt64(bytes.count - start)
         guard length >= 0x80 else { return bytes.insert(UInt8(length), at: start) }
         var prefix: [UInt8] = []

@@ -1,4 +1,4 @@
-/// The classes of ASCII that the scanners of this folder ask for.
+/// The ASCII character classes that the scanners need.
 extension UInt8 {
     @inline(__always) var isASCIIDigit: Bool { self &- 0x30 < 10 }
 

@@ -1,19 +1,19 @@
-/// Takes secrets out of a JSON text that passes through in pieces of any size.
+/// A redaction of a JSON text that arrives in pieces of any size.
 ///
-/// It keeps no tree: of the text it holds one string or number at a time, at most 64 KiB. The value
-/// of a sensitive name goes whole, also where it is an object or an array; in all other strings and
-/// numbers, what is known by its form goes. Strings that hold JSON themselves are looked through.
+/// The redaction builds no tree: it holds one string or number at a time, at most 64 KiB. The value of a sensitive name
+/// is removed whole, even if it is an object or an array. In all other strings and numbers, values matching a pattern
+/// are removed. JSON inside of strings is redacted as well.
 ///
-/// Nothing but JSON passes: a word without quotes other than a number, `true`, `false` and
-/// `null` is replaced, and so is a string that is too long or has no end.
+/// The output is always JSON: an unquoted word other than a number, `true`, `false` or `null` is replaced, and so is a
+/// string that is too long or unterminated.
 public struct JSONRedaction: Sendable {
     private enum Place {
         case between
         case string
         case bare
-        /// Inside the value of a sensitive name, this many containers deep.
+        /// Inside the value of a sensitive name, nested this many containers deep.
         case hidden(depth: Int)
-        /// Too many containers are open: nothing more is passed on.
+        /// Too many containers are open, so the rest of the input is discarded.
         case lost
     }
 
@@ -41,14 +41,14 @@ public struct JSONRedaction: Sendable {
         self.nesting = nesting
     }
 
-    /// Takes the next bytes and returns what can be passed on by now.
+    /// Adds the next bytes and returns the redacted output available so far.
     public mutating func redact(_ piece: some Sequence<UInt8>) -> [UInt8] {
         for byte in piece { take(byte) }
         defer { output.removeAll(keepingCapacity: true) }
         return output
     }
 
-    /// Ends the text and returns what is left of it.
+    /// Ends the text and returns the remaining output.
     public mutating func finish() -> [UInt8] {
         switch place {
         case .string: appendMarker(for: token)
@@ -251,7 +251,7 @@ extension Redactor {
 
 /// The escapes of JSON strings, RFC 8259 section 7.
 enum JSONText {
-    /// The text that a string without its quotes stands for, or nil if it has no escapes.
+    /// Returns the unescaped text of a string without its quotes, or nil if it has no escapes.
     static func unescaped(_ raw: [UInt8]) -> [UInt8]? {
         guard raw.contains(UInt8(ascii: "\\")) else { return nil }
         var units: [UInt16] = []
@@ -288,7 +288,7 @@ enum JSONText {
         return text
     }
 
-    /// The text as it stands between quotes.
+    /// Returns the escaped text, without quotes.
     static func escaped(_ text: [UInt8]) -> [UInt8] {
         var raw: [UInt8] = []
         raw.reserveCapacity(text.count)

@@ -1,29 +1,29 @@
-/// Remembers what is known about the names of fields and properties that were met lately.
+/// A cache of the verdicts on recently used names of fields and properties.
 ///
-/// Names come from source code: an app uses the same few again and again. A name of up to 16 bytes is
-/// compared as two numbers, which is quicker than hashing it with care for a dictionary.
+/// Names come from source code, so an app uses the same few repeatedly. A name of up to 16 bytes is compared as two
+/// numbers, which is faster than hashing it for a dictionary.
 package struct RecentNames: Sendable {
-    /// What is known about a name.
+    /// The verdict on a name.
     package enum Verdict: UInt8, Sendable {
-        /// Its values may be written down; it is of ASCII without anything that JSON escapes.
+        /// Its values may be written; the name is ASCII without characters that JSON escapes.
         case plain
-        /// Its values may be written down.
+        /// Its values may be written.
         case allowed
-        /// Its values are taken out.
+        /// Its values are removed.
         case sensitive
-        /// It holds what is taken out itself.
+        /// The name itself contains a secret.
         case secret
     }
 
     private struct Place {
         var first: UInt64 = 0
         var last: UInt64 = 0
-        /// The length of the name; -1 for none.
+        /// The length of the name; -1 if the place is empty.
         var count = -1
         var verdict = Verdict.allowed
     }
 
-    /// Longer names seldom repeat.
+    /// Longer names rarely repeat.
     private static let byteLimit = 64
     private static let ways = 4
     private static let sets = 64
@@ -33,15 +33,15 @@ package struct RecentNames: Sendable {
     private var bytes = [UInt8](repeating: 0, count: sets * ways * byteLimit)
     private var next = 0
 
-    /// Begins without any.
+    /// Creates an empty cache.
     package init() {}
 
-    /// What is known about a name.
+    /// Returns the verdict on a name.
     ///
     /// - Parameters:
     ///   - name: The name.
-    ///   - rules: Say whether something is to be taken out, where that is not known yet, nil if not;
-    ///     always the same ones.
+    ///   - rules: Returns whether a name that is not cached requires redaction, or nil if it does not; always the same
+    ///     rules.
     /// - Returns: The verdict.
     package mutating func verdict(
         on name: UnsafeBufferPointer<UInt8>,
@@ -56,7 +56,7 @@ package struct RecentNames: Sendable {
                 fromByteOffset: count - 8,
                 as: UInt64.self
             ) : 0
-        // Odd factors, after which the upper bits depend on all of them.
+        // Multiplication by odd factors makes the upper bits depend on all bits.
         let mixed =
             (first ^ last &* 0x9E37_79B9_7F4A_7C15 &+ UInt64(count)) &* 0xD1B5_4A32_D192_ED03
         let set = Int(mixed >> 58) * Self.ways
@@ -74,7 +74,7 @@ package struct RecentNames: Sendable {
         return verdict
     }
 
-    /// Whether the bytes between the first eight and the last eight are the same.
+    /// Returns whether the bytes between the first eight and the last eight are the same.
     private func isEqual(_ name: UnsafeBufferPointer<UInt8>, _ place: Int) -> Bool {
         var index = 8
         while index < name.count - 8 {
@@ -98,13 +98,13 @@ package struct RecentNames: Sendable {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// The first eight bytes as a number, the first one lowest; zeros stand behind a shorter text.
+    /// The first eight bytes as a little-endian number, padded with zeros if there are fewer.
     @inlinable
     package var firstWord: UInt64 {
         let bytes = UnsafeRawBufferPointer(self)
         if count >= 8 { return UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self)) }
         if count >= 4 {
-            // Two halves that overlap.
+            // Two overlapping halves.
             let low = UInt32(littleEndian: bytes.loadUnaligned(as: UInt32.self))
             let high = UInt32(
                 littleEndian: bytes.loadUnaligned(fromByteOffset: count - 4, as: UInt32.self)

@@ -1,9 +1,9 @@
 extension Redactor {
-    /// Returns a URL as it may be written down.
+    /// Returns a URL that is safe to write.
     ///
-    /// User information and the fragment, in which some services put tokens, go; of the query goes
-    /// what ``query`` says; what is known by its form goes out of the path. Text that is no URL is
-    /// treated in the same way and never fails.
+    /// User information is removed, as is the fragment, which some services use for tokens. The query is redacted
+    /// according to ``query``, and the path according to ``patterns``. Text that is not a URL is treated the same way
+    /// and never fails.
     public func redactURL(_ url: String) -> String {
         let bytes = Array(url.utf8)
         let whole = bytes.prefix { $0 != UInt8(ascii: "#") }
@@ -15,7 +15,7 @@ extension Redactor {
             let authority = target[start...].prefix { $0 != UInt8(ascii: "/") }
             let sign = authority.lastIndex(of: UInt8(ascii: "@"))
             result += target[..<start]
-            // The host says where a request went; it is kept even where it is a bare address.
+            // The host tells where a request went, so it is kept even if it is an IP address.
             result += sign.map { authority[($0 + 1)...] } ?? authority
             pathStart = authority.endIndex
         }
@@ -27,7 +27,7 @@ extension Redactor {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// Returns a form with its sensitive values replaced, whatever ``query`` says of URLs.
+    /// Returns a form with its sensitive values replaced, regardless of ``query``.
     public func redactForm(_ form: String) -> String {
         var result: [UInt8] = []
         appendItems(Array(form.utf8)[...], to: &result) { _ in true }
@@ -42,7 +42,7 @@ extension Redactor {
     }
 
     private func appendPath(_ path: ArraySlice<UInt8>, to result: inout [UInt8]) {
-        // Nearly all paths have nothing to hide, and a slash ends every secret that is known.
+        // Nearly all paths contain nothing sensitive, and a slash ends every known secret.
         guard path.contains(UInt8(ascii: "%")) || redacted(Array(path)) != nil else {
             result += path
             return
@@ -56,7 +56,7 @@ extension Redactor {
         }
     }
 
-    /// Returns the bytes with their secrets marked as a URL may hold them, or nil if there are none.
+    /// Returns the bytes with their secrets replaced by text that is valid in a URL, or nil if there are none.
     private func redactPlain(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         let bytes = Array(bytes)
         if redacted(bytes) != nil {
@@ -65,7 +65,7 @@ extension Redactor {
             inURL.marker = .computed { marker.urlReplacement(for: $0) }
             return inURL.redacted(bytes)?[...]
         }
-        // What is hidden by percent-encoding is seen in the decoded text alone.
+        // Secrets hidden by percent-encoding are visible only in the decoded text.
         guard let decoded = FormText.decode(bytes), redacted(decoded) != nil else { return nil }
         return marked(bytes[...])
     }
@@ -103,7 +103,7 @@ extension Redactor {
         let name = item.prefix { $0 != UInt8(ascii: "=") }
         let isShown = shows(name)
         guard name.count < item.count else {
-            // A lone word may be a token: `?4f2a…` is how some services sign their addresses.
+            // A lone word may be a token: some services sign addresses with `?4f2a…`.
             result += !item.isEmpty && !isShown ? marked(item) : redactPlain(name) ?? name
             return
         }
@@ -121,7 +121,7 @@ extension Redactor {
 
 /// The encoding of forms: percent triplets, and a plus sign for a space.
 enum FormText {
-    /// The decoded bytes, or nil if nothing is encoded.
+    /// Returns the decoded bytes, or nil if nothing is encoded.
     static func decode(_ bytes: [UInt8]) -> [UInt8]? {
         guard bytes.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else {
             return nil

@@ -1,7 +1,7 @@
-/// Takes secrets and personal data out of what is about to be written down.
+/// A redactor that removes secrets and personal data from text before it is written.
 ///
-/// One engine serves logs, traces, recordings and analytics. It knows values by their **name**
-/// (``names``) and by their **form** (``patterns``):
+/// Logs, traces, recordings and analytics share this redactor. It recognizes values by their **name** (``names``) and
+/// by their **form** (``patterns``):
 ///
 /// ```swift
 /// let redactor = Redactor.standard
@@ -13,39 +13,39 @@
 /// // https://example.org/a?page=redacted&key=redacted
 /// ```
 ///
-/// It reads each text once, in time that grows with its length whatever the text is. It errs on
-/// the side of taking out too much. It cannot know a secret that has neither a telling name nor a
-/// telling form: do not write bodies of unknown kind down.
+/// Each text is read once, in time proportional to its length whatever it contains. The redactor prefers removing too
+/// much to removing too little. It cannot recognize a secret without a telling name or form: do not write bodies of an
+/// unknown kind.
 public struct Redactor: Sendable {
-    /// Which values of a URL's query are taken out.
+    /// The values of a URL's query that are removed.
     public enum QueryRule: Sendable, Hashable {
-        /// All of them, except those of these names, which still obey the other rules.
+        /// All values, except those of the given names, to which the other rules still apply.
         case all(except: Set<String> = [])
-        /// Those whose name or form tells that they are sensitive.
+        /// Values whose name or form is sensitive.
         case sensitive
-        /// The whole query, its names included.
+        /// The whole query, including its names.
         case whole
     }
 
-    /// The names whose values are taken out.
+    /// The names whose values are removed.
     public var names: SensitiveNames
 
-    /// The kinds of value that are taken out wherever they stand.
+    /// The patterns whose values are removed everywhere.
     public var patterns: RedactionPatterns
 
-    /// The rule for the queries of URLs.
+    /// The rule for queries of URLs.
     public var query: QueryRule
 
-    /// The text in the place of a value.
+    /// The text that replaces a removed value.
     public var marker: RedactionMarker
 
     /// Creates a redactor.
     ///
     /// - Parameters:
-    ///   - names: The names whose values are taken out.
-    ///   - patterns: The kinds of value that are taken out wherever they stand.
-    ///   - query: The rule for the queries of URLs.
-    ///   - marker: The text in the place of a value.
+    ///   - names: The names whose values are removed.
+    ///   - patterns: The patterns whose values are removed everywhere.
+    ///   - query: The rule for queries of URLs.
+    ///   - marker: The text that replaces a removed value.
     public init(
         names: SensitiveNames = .standard,
         patterns: RedactionPatterns = .standard,
@@ -58,37 +58,37 @@ public struct Redactor: Sendable {
         self.marker = marker
     }
 
-    /// The standard names and patterns, and all values of queries.
+    /// A redactor with the standard names and patterns, which removes all values of queries.
     public static let standard = Redactor()
 
-    /// Whether the values of this name are taken out.
+    /// Returns whether the values of a name are removed.
     public func isSensitive(_ name: some StringProtocol) -> Bool { names.contains(name) }
 
-    /// Whether the values of the name with these bytes are taken out.
+    /// Returns whether the values of a name, given as UTF-8, are removed.
     package func isSensitive(utf8 name: UnsafeBufferPointer<UInt8>) -> Bool {
         names.contains(utf8: name)
     }
 
-    /// What a name of a field says: that it holds a secret itself, that its values are taken out, or
-    /// nothing.
+    /// Returns the verdict on the name of a field: it contains a secret itself, its values are removed, or nil for
+    /// neither.
     package func verdict(onName name: UnsafeBufferPointer<UInt8>) -> RecentNames.Verdict? {
         if isNeeded(for: name) { return .secret }
         return isSensitive(utf8: name) ? .sensitive : nil
     }
 
-    /// Returns a text without the values that are known by their form or by a name before them.
+    /// Returns a text without values that match a pattern or follow a sensitive name.
     ///
-    /// A name before a value is one that is followed by a colon or an equals sign, with or without
-    /// quotes, as in `password=…`, `"secret": "…"` and `Authorization: …`. A value without quotes
-    /// ends at the next space; the value of `Authorization` and of cookies ends with its line.
+    /// A name before a value is followed by a colon or an equals sign, with or without quotes, as in `password=…`,
+    /// `"secret": "…"` and `Authorization: …`. An unquoted value ends at the next space; the value of `Authorization`
+    /// and of cookies ends with its line.
     public func redact(_ text: String) -> String {
-        // Texts of Swift have their bytes in one piece; those of Objective-C get it first.
+        // Swift strings are contiguous; strings bridged from Objective-C become so here.
         var text = text
         guard let redacted = text.withUTF8({ redacted($0) }) else { return text }
         return String(decoding: redacted, as: UTF8.self)
     }
 
-    /// Returns a value as it may be written down next to its name.
+    /// Returns a value that is safe to write next to its name.
     public func redact(_ value: String, named name: some StringProtocol) -> String {
         isSensitive(name) ? marker.replacement(for: value.utf8) : redact(value)
     }
@@ -98,9 +98,9 @@ public struct Redactor: Sendable {
         values.reduce(into: [:]) { $0[$1.key] = redact($1.value, named: $1.key) }
     }
 
-    /// Whether there is something to take out of a text.
+    /// Returns whether a text contains anything to remove.
     ///
-    /// It asks for no memory, and takes little more than reading the bytes where there is nothing.
+    /// This allocates no memory, and costs little more than reading the bytes if there is nothing to remove.
     package func isNeeded(for text: UnsafeBufferPointer<UInt8>) -> Bool {
         guard SecretGlance.mayHoldSecret(text) else { return false }
         var scanner = SecretScanner(text, patterns: patterns)

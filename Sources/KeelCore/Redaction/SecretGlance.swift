@@ -1,7 +1,7 @@
-/// Tells of most texts at a glance that no secret can be in them.
+/// A fast check that rules out secrets in most texts.
 ///
-/// What it says no to, ``SecretScanner`` finds nothing in, whatever the names and patterns are; a
-/// test holds the two against each other. It says yes wherever a closer look is needed.
+/// If the check is negative, ``SecretScanner`` finds nothing, whatever the names and patterns; a test compares the two.
+/// The check is positive wherever a closer look is needed.
 enum SecretGlance {
     static func mayHoldSecret(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let start = bytes.baseAddress else { return false }
@@ -25,7 +25,7 @@ enum SecretGlance {
         return false
     }
 
-    /// Whether a value, an address or a key stands by the sign here.
+    /// Returns whether a value, an address or a key may be next to the sign at a place.
     @inline(__always)
     private static func isTelling(
         _ place: UnsafePointer<UInt8>,
@@ -35,13 +35,13 @@ enum SecretGlance {
         case UInt8(ascii: "@"), UInt8(ascii: "%"), UInt8(ascii: ":"), UInt8(ascii: "="),
             UInt8(ascii: "+"):
             true
-        // The beginning of a key in PEM.
+        // The beginning of a PEM key.
         case UInt8(ascii: "-"): end - place > 10 && place[1] == UInt8(ascii: "-")
         default: false
         }
     }
 
-    /// Whether a scheme, a token, a key or a bank account can begin with the letter here.
+    /// Returns whether a scheme, a token, a key or a bank account may begin with the letter at a place.
     @inline(__always)
     private static func mayBeginSecret(
         _ place: UnsafePointer<UInt8>,
@@ -61,7 +61,7 @@ enum SecretGlance {
         }
     }
 
-    /// Whether a card's number or an address can begin with the digits here.
+    /// Returns whether a card number or an address may begin with the digits at a place.
     @inline(__always)
     private static func mayBeginNumber(
         _ place: UnsafePointer<UInt8>,
@@ -77,7 +77,7 @@ enum SecretGlance {
             var index = 2
             while index < end - next, next[index].isASCIIDigit { index += 1 }
             return index < end - next && next[index] == UInt8(ascii: ".")
-        // Groups of a card's number have at least three digits.
+        // Groups of a card number have at least three digits.
         case UInt8(ascii: " "), UInt8(ascii: "-"): return length >= 3
         default: return false
         }

@@ -1,6 +1,6 @@
-/// Secrets that are words of a certain form.
+/// Secrets with the form of words.
 extension SecretScanner {
-    /// A token that begins here, or that follows the name of a scheme here.
+    /// Returns the range of a token that begins here, or that follows the name of a scheme here.
     func credential(at start: Int) -> Range<Int>? {
         guard isBoundary(before: start) else { return nil }
         switch bytes[start] {
@@ -20,12 +20,12 @@ extension SecretScanner {
         guard begin > start + length else { return nil }
         let word = end(of: begin, where: Self.isTokenPart)
         let end = end(of: word) { $0 == UInt8(ascii: "=") }
-        // Padding stands at the end; elsewhere an equals sign follows a name.
+        // Padding is at the end; elsewhere an equals sign follows a name.
         guard end == word || isBoundary(after: end) else { return nil }
         return isOpaque(begin..<end) ? begin..<end : nil
     }
 
-    /// Whether a word is more likely a token than a word of a sentence.
+    /// Returns whether a word is more likely a token than a word of a sentence.
     private func isOpaque(_ range: Range<Int>) -> Bool {
         guard range.count >= 4 else { return false }
         return range.count >= 20
@@ -33,12 +33,12 @@ extension SecretScanner {
             || bytes[range].contains { "+/=~".utf8.contains($0) }
     }
 
-    /// A token68 of RFC 9110 section 11.2, without its padding.
+    /// Returns whether a byte belongs to a token68 (RFC 9110 section 11.2), without its padding.
     private static func isTokenPart(_ byte: UInt8) -> Bool {
         byte.isASCIIAlphanumeric || "-._~+/".utf8.contains(byte)
     }
 
-    /// A JSON Web Token: its first part is the base64url form of a JSON object.
+    /// Returns the range of a JSON Web Token, whose first part is the base64url form of a JSON object.
     private func webToken(at start: Int) -> Range<Int>? {
         guard matches("eyJ", at: start) else { return nil }
         var dots = 0
@@ -49,7 +49,7 @@ extension SecretScanner {
         return dots > 0 && end - start >= 16 ? start..<end : nil
     }
 
-    /// A key of a well-known service.
+    /// Returns the range of a key of a well-known service.
     private func prefixedKey(at start: Int) -> Range<Int>? {
         guard Self.mayBeginKey(bytes[start], self[start + 1], self[start + 2]) else { return nil }
         for prefix in Self.prefixes
@@ -66,7 +66,7 @@ extension SecretScanner {
 
     private struct Prefix: Sendable {
         let text: StaticString
-        /// The least number of bytes behind it.
+        /// The minimum number of bytes after the prefix.
         let length: Int
         let first: UInt8
         let second: UInt8
@@ -81,7 +81,7 @@ extension SecretScanner {
         }
     }
 
-    // Publishable keys, such as Stripe's "pk_", are no secrets.
+    // Publishable keys, such as Stripe's "pk_", are not secrets.
     private static let prefixes: [Prefix] = [
         Prefix("sk_live_", 16), Prefix("sk_test_", 16), Prefix("rk_live_", 16),
         Prefix("rk_test_", 16), Prefix("whsec_", 16), Prefix("sk-", 20), Prefix("ghp_", 30),
@@ -92,13 +92,13 @@ extension SecretScanner {
         Prefix("npm_", 30), Prefix("shpat_", 20), Prefix("AGE-SECRET-KEY-1", 20),
     ]
 
-    /// Whether a key of a well-known service can begin with these bytes: most words do not.
+    /// Returns whether a key of a well-known service may begin with these bytes, which most words do not.
     static func mayBeginKey(_ first: UInt8, _ second: UInt8, _ third: UInt8) -> Bool {
         first < 128 && seconds[Int(first)] & bit(second) != 0
             && thirds[Int(first)] & bit(third) != 0
     }
 
-    /// For each first byte of a prefix, which second ones and which third ones there are.
+    /// For each first byte of a prefix, the possible second and third bytes.
     private static let seconds = bits(of: \.second)
     private static let thirds = bits(of: \.third)
 
@@ -108,12 +108,13 @@ extension SecretScanner {
         }
     }
 
-    /// The lower bits of a byte, which tell letters apart; others may share a letter's bit, and are
-    /// then looked at in vain.
+    /// Returns a bit for the lower bits of a byte, which distinguish letters.
+    ///
+    /// Other bytes may share a letter's bit, and are then checked in vain.
     @inline(__always)
     private static func bit(_ byte: UInt8) -> UInt32 { 1 << UInt32(byte & 31) }
 
-    /// A private key in PEM (RFC 7468), to the end of its armour or of the text.
+    /// Returns the range of a PEM private key (RFC 7468), up to the end of its armor or of the text.
     func privateKey(at start: Int) -> Range<Int>? {
         guard patterns.contains(.credentials), matches("-----BEGIN ", at: start) else { return nil }
         let labelEnd = end(of: start + 11, limit: 64) {
@@ -133,7 +134,7 @@ extension SecretScanner {
         return start..<bytes.count
     }
 
-    /// The user information of a URL whose scheme ends with this colon.
+    /// Returns the range of the user information of a URL whose scheme ends with this colon.
     func userInformation(after colon: Int) -> Range<Int>? {
         guard patterns.contains(.credentials), self[colon + 1] == UInt8(ascii: "/"),
             self[colon + 2] == UInt8(ascii: "/")
@@ -148,10 +149,10 @@ extension SecretScanner {
 
     // MARK: - E-mail
 
-    /// The address around an at sign, which may be percent-encoded.
+    /// Returns the range of the address around an at sign, which may be percent-encoded.
     func emailAddress(around sign: Int, signLength: Int) -> Range<Int>? {
         guard patterns.contains(.emailAddresses) else { return nil }
-        // A literal at sign ends the run to its left; of encoded ones, one run may have many.
+        // A literal at sign ends the run to its left, but one run may contain many encoded ones.
         let start = start(of: sign, limit: signLength == 1 ? .max : 320) { byte in
             byte.isASCIIAlphanumeric || byte >= 0x80 || "._%+-'".utf8.contains(byte)
         }

@@ -1,9 +1,9 @@
-/// Numbers some bytes of which are written in percent-encoding (RFC 3986 section 2.1).
+/// Numbers with percent-encoded bytes (RFC 3986 section 2.1).
 extension SecretScanner {
-    /// More than the longest number has, with its separators.
+    /// More than the longest number has, including separators.
     private static let mostBytes = 64
 
-    /// A card's or a telephone's number that begins here and has at least one encoded byte.
+    /// Returns the range of a card or telephone number that begins here and has at least one encoded byte.
     func encodedNumber(at start: Int) -> Range<Int>? {
         let first = decoded(at: start).byte
         let isPhone = first == UInt8(ascii: "+")
@@ -12,7 +12,7 @@ extension SecretScanner {
             isDecodedBoundary(before: start)
         else { return nil }
         var plain: [UInt8] = []
-        // Where each of them is written; the last place is behind all of them.
+        // The position of each byte in the text, and finally of the byte after them.
         var places: [Int] = []
         var index = start
         while index < bytes.count, plain.count < Self.mostBytes {
@@ -35,7 +35,7 @@ extension SecretScanner {
         }
     }
 
-    /// The byte that stands here, and how many it is written with.
+    /// Returns the decoded byte at an index, and the number of bytes that encode it.
     private func decoded(at index: Int) -> (byte: UInt8, length: Int) {
         guard self[index] == UInt8(ascii: "%"), let high = self[index + 1].hexDigitValue,
             let low = self[index + 2].hexDigitValue
@@ -43,7 +43,7 @@ extension SecretScanner {
         return (high << 4 | low, 3)
     }
 
-    /// Whether what is written before this is neither a letter nor a digit.
+    /// Returns whether the decoded byte before an index is neither a letter nor a digit.
     private func isDecodedBoundary(before index: Int) -> Bool {
         let (byte, length) = decoded(at: index - 3)
         return length == 3 ? !byte.isASCIIAlphanumeric : !self[index - 1].isASCIIAlphanumeric

@@ -1,14 +1,14 @@
-/// Secrets that are numbers.
+/// Secrets with the form of numbers.
 extension SecretScanner {
     // MARK: - Payment cards
 
-    /// A card's number that begins here: one run of digits, or groups with one kind of separator.
+    /// Returns the range of a card number that begins here: one run of digits, or groups with one kind of separator.
     func cardNumber(at start: Int) -> Range<Int>? {
         // Major industry identifiers of banks and travel; a time in microseconds begins with 1.
         guard (UInt8(ascii: "2")...UInt8(ascii: "6")).contains(bytes[start]),
             isBoundary(before: start), !isFraction(start), !isContinued(before: start)
         else { return nil }
-        // Most numbers are short and stand alone: no need to gather the digits of those.
+        // Most numbers are short and isolated, so their digits need not be collected.
         let run = end(of: start, limit: 20) { $0.isASCIIDigit }
         guard run - start >= 13 || hasGroup(after: run) else { return nil }
         var digits: [UInt8] = []
@@ -35,24 +35,24 @@ extension SecretScanner {
         return found
     }
 
-    /// Whether a separator and a digit follow.
+    /// Returns whether a separator and a digit follow.
     private func hasGroup(after end: Int) -> Bool {
         (self[end] == UInt8(ascii: " ") || self[end] == UInt8(ascii: "-"))
             && self[end + 1].isASCIIDigit
     }
 
-    /// Whether the digits are the fraction of a number.
+    /// Returns whether the digits are the fraction of a number.
     private func isFraction(_ start: Int) -> Bool {
         self[start - 1] == UInt8(ascii: ".") && self[start - 2].isASCIIDigit
     }
 
-    /// Whether the digits are a later group of a longer name, such as a UUID.
+    /// Returns whether the digits are a later group of a longer name, such as a UUID.
     private func isContinued(before start: Int) -> Bool {
         self[start - 1] == UInt8(ascii: "-") && self[start - 2].isASCIIAlphanumeric
             && self[start - 3].isASCIIHexDigit && self[start - 4].isASCIIHexDigit
     }
 
-    /// Luhn's formula, ISO/IEC 7812-1 annex B.
+    /// Returns whether the digits satisfy Luhn's formula (ISO/IEC 7812-1 annex B).
     private static func hasCheckDigit(_ digits: [UInt8]) -> Bool {
         var sum = 0
         for (position, digit) in digits.reversed().enumerated() {
@@ -65,7 +65,7 @@ extension SecretScanner {
 
     // MARK: - Bank accounts
 
-    /// An IBAN that begins here, in one run or in groups with spaces.
+    /// Returns the range of an IBAN that begins here, in one run or in groups separated by spaces.
     func bankAccount(at start: Int) -> Range<Int>? {
         guard self[start].isASCIILetter, self[start + 1].isASCIILetter,
             self[start + 2].isASCIIDigit, self[start + 3].isASCIIDigit, isBoundary(before: start)
@@ -103,7 +103,7 @@ extension SecretScanner {
 
     // MARK: - Telephones
 
-    /// A number with a plus sign: 8 to 15 digits in groups (E.164).
+    /// Returns the range of a number with a plus sign: 8 to 15 digits in groups (E.164).
     func phoneNumber(at plus: Int) -> Range<Int>? {
         guard patterns.contains(.phoneNumbers), self[plus + 1].isASCIIDigit,
             !self[plus - 1].isASCIIAlphanumeric
@@ -126,7 +126,7 @@ extension SecretScanner {
 
     // MARK: - Network addresses
 
-    /// An IPv4 address in dotted decimal that begins here.
+    /// Returns the range of an IPv4 address in dotted decimal that begins here.
     func ipv4Address(at start: Int) -> Range<Int>? {
         guard isBoundary(before: start), self[start - 1] != UInt8(ascii: "."),
             let end = ipv4End(from: start), isBoundary(after: end),
@@ -151,7 +151,7 @@ extension SecretScanner {
         return index
     }
 
-    /// An IPv6 address (RFC 4291 section 2.2) of which this is a colon.
+    /// Returns the range of an IPv6 address (RFC 4291 section 2.2) that contains this colon.
     func ipv6Address(around colon: Int) -> Range<Int>? {
         guard patterns.contains(.ipAddresses) else { return nil }
         func belongs(_ byte: UInt8) -> Bool {
@@ -185,7 +185,7 @@ extension SecretScanner {
         }
         guard isShortened ? (1...7).contains(groups) : groups == 8, isBoundary(after: index),
             index > colon,
-            // "a::b" is C++ more often than an address.
+            // "a::b" is more often C++ than an address.
             bytes[start..<index].contains(where: \.isASCIIDigit)
         else { return nil }
         if self[index] == UInt8(ascii: "%") {

@@ -1,15 +1,15 @@
-/// Finds secrets in a text: one walk over its bytes, with a bounded look around at each place.
+/// A scanner that finds secrets in one pass over a text, with a bounded look around at each place.
 ///
-/// The walk stops at the starts of words and at the few signs that a secret can be known by. What
-/// is found is a list of ranges in ascending order that do not overlap.
+/// The scanner stops at the starts of words and at the few signs that mark secrets. The result is a list of ascending
+/// ranges that do not overlap.
 ///
-/// The bytes belong to the caller, for as long as it takes to scan them.
+/// The caller owns the bytes, which must remain valid during the scan.
 struct SecretScanner {
     let bytes: UnsafeBufferPointer<UInt8>
     let patterns: RedactionPatterns
     private var secrets: [Range<Int>] = []
 
-    /// The most bytes of a name that are looked at.
+    /// The maximum number of bytes of a name that are considered.
     private static let nameLimit = 96
 
     init(_ bytes: UnsafeBufferPointer<UInt8>, patterns: RedactionPatterns) {
@@ -17,12 +17,12 @@ struct SecretScanner {
         self.patterns = patterns
     }
 
-    /// Looks for all secrets.
+    /// Finds all secrets.
     ///
     /// - Parameters:
     ///   - names: The names whose values are secrets.
-    ///   - findsOne: Whether the first one is enough.
-    /// - Returns: Where they are.
+    ///   - findsOne: Whether to stop after the first one.
+    /// - Returns: The ranges of the secrets.
     mutating func scan(_ names: SensitiveNames, findsOne: Bool = false) -> [Range<Int>] {
         var index = 0
         while index < bytes.count, !findsOne || secrets.isEmpty {
@@ -36,13 +36,13 @@ struct SecretScanner {
         return secrets
     }
 
-    /// The byte at a place, or a zero byte outside of the text.
+    /// The byte at an index, or zero outside of the text.
     @inline(__always)
     subscript(index: Int) -> UInt8 {
         UInt(bitPattern: index) < UInt(bitPattern: bytes.count) ? bytes[index] : 0
     }
 
-    /// Looks at the letters and digits that begin here; returns where to go on.
+    /// Examines the letters and digits that begin here, and returns where to continue.
     private mutating func word(at start: Int) -> Int {
         var found: Range<Int>?
         if bytes[start].isASCIIDigit {
@@ -57,12 +57,12 @@ struct SecretScanner {
         return found.map { note($0) } ?? end(of: start) { $0.isASCIIAlphanumeric }
     }
 
-    /// Looks at a byte that is neither letter nor digit; returns where to go on.
+    /// Examines a byte that is neither letter nor digit, and returns where to continue.
     private mutating func sign(_ byte: UInt8, at index: Int, _ names: SensitiveNames) -> Int {
         var found: Range<Int>?
         switch byte {
         case UInt8(ascii: "@"):
-            // Behind user information stands a host, which is not part of an address.
+            // User information is followed by a host, which is not part of an address.
             if secrets.last?.upperBound != index {
                 found = emailAddress(around: index, signLength: 1)
             }
@@ -77,7 +77,7 @@ struct SecretScanner {
                 found = value(after: index, isEncoded: true, names)
             }
             found = found ?? encodedNumber(at: index)
-            // The digits of a triplet are no word.
+            // The digits of a triplet are not a word.
             if found == nil { return index + 3 }
         case UInt8(ascii: ":"), UInt8(ascii: "="):
             if byte == UInt8(ascii: ":") {
@@ -93,7 +93,7 @@ struct SecretScanner {
         return found.map { note($0) } ?? index + 1
     }
 
-    /// Remembers a secret, joined with those that it overlaps; returns where to go on.
+    /// Records a secret, merged with overlapping ones, and returns where to continue.
     private mutating func note(_ range: Range<Int>) -> Int {
         var range = range
         while let last = secrets.last, last.upperBound > range.lowerBound {
@@ -106,7 +106,7 @@ struct SecretScanner {
 
     // MARK: - What all look for
 
-    /// The end of the run that begins at `start`, or at `limit` bytes from there.
+    /// Returns the end of the run that begins at `start`, at most `limit` bytes from there.
     @inline(__always)
     func end(of start: Int, limit: Int = .max, where belongs: (UInt8) -> Bool) -> Int {
         var index = start
@@ -115,7 +115,7 @@ struct SecretScanner {
         return index
     }
 
-    /// The start of the run that ends before `end`, at most `limit` bytes from there.
+    /// Returns the start of the run that ends before `end`, at most `limit` bytes from there.
     @inline(__always)
     func start(of end: Int, limit: Int = .max, where belongs: (UInt8) -> Bool) -> Int {
         var index = end
@@ -124,7 +124,7 @@ struct SecretScanner {
         return index
     }
 
-    /// Whether a run of letters and digits can begin here.
+    /// Returns whether a run of letters and digits can begin here.
     @inline(__always)
     func isBoundary(before index: Int) -> Bool {
         guard index > 0, bytes[index - 1].isASCIIAlphanumeric else { return true }
@@ -132,13 +132,13 @@ struct SecretScanner {
             && bytes[index - 1].isASCIIHexDigit
     }
 
-    /// Whether a run of letters and digits can end here.
+    /// Returns whether a run of letters and digits can end here.
     @inline(__always)
     func isBoundary(after index: Int) -> Bool { !self[index].isASCIIAlphanumeric }
 
     // MARK: - Values behind a name
 
-    /// The value behind a separator that follows a sensitive name.
+    /// Returns the range of the value after a separator that follows a sensitive name.
     private func value(
         after separator: Int,
         isEncoded: Bool = false,
@@ -175,7 +175,7 @@ struct SecretScanner {
         return first < close ? first..<close : nil
     }
 
-    /// Whether an ampersand in percent-encoding is here, which ends a value of a form.
+    /// Returns whether a percent-encoded ampersand, which ends a value of a form, is at an index.
     private func isEncodedAmpersand(_ index: Int) -> Bool {
         self[index] == UInt8(ascii: "%") && self[index + 1] == UInt8(ascii: "2")
             && self[index + 2] == UInt8(ascii: "6")
@@ -185,7 +185,7 @@ struct SecretScanner {
         end(of: start) { $0 != 0x0A && $0 != 0x0D }
     }
 
-    /// The end of a value without quotes, with the word after the name of a scheme.
+    /// Returns the end of an unquoted value, including the word after the name of a scheme.
     private func plainEnd(from start: Int) -> Int {
         var index = start
         while index < bytes.count {
@@ -203,13 +203,13 @@ struct SecretScanner {
         return end(of: index + 1) { !$0.isASCIISpace && !Self.isQuote($0) }
     }
 
-    /// The place of the quote that closes a value, or the end of the text.
+    /// Returns the index of the quote that closes a value, or the end of the text.
     private func closing(_ quote: UInt8, isEscaped: Bool, from start: Int) -> Int {
         var index = start
         while index < bytes.count {
             if isEscaped {
-                // Inside an escaped text, the quote is a backslash and a quote, and three
-                // backslashes before a quote belong to the value.
+                // In escaped text, the quote is a backslash and a quote, and three backslashes before a quote belong to
+                // the value.
                 if bytes[index] == UInt8(ascii: "\\") {
                     let run = end(of: index) { $0 == UInt8(ascii: "\\") }
                     if run - index == 1, self[run] == quote { return index }

@@ -1,21 +1,19 @@
-/// The names whose values are taken out: of header fields, query items, form fields, JSON keys.
+/// The names of header fields, query items, form fields and JSON keys whose values are removed.
 ///
-/// Case and separators make no difference: `api-key`, `API_KEY` and `apiKey` are one name. A name
-/// in percent-encoding counts as what it stands for.
+/// Case and separators are ignored: `api-key`, `API_KEY` and `apiKey` are one name. Percent-encoded names are decoded.
 public struct SensitiveNames: Sendable, Hashable {
     private var whole: Set<[UInt8]> = []
-    // Looked through one by one, which an array does faster than a set.
+    // Searched linearly, which is faster with an array than with a set.
     private var endings: [[UInt8]] = []
     private var parts: [[UInt8]] = []
-    /// The last bytes of whole names and endings, and the first ones of parts, as bits: by them most
-    /// names are told apart.
+    /// The last bytes of whole names and endings, and the first bytes of parts, as bit sets that rule out most names.
     private var lasts: UInt64 = 0
     private var firsts: UInt64 = 0
 
     /// Creates an empty set of names.
     public init() {}
 
-    /// Credentials, session identifiers, signatures and numbers that identify a person or a card.
+    /// The names of credentials, session identifiers, signatures and numbers that identify a person or a card.
     public static let standard: SensitiveNames = {
         var names = SensitiveNames()
         for name in [
@@ -61,7 +59,7 @@ public struct SensitiveNames: Sendable, Hashable {
         firsts |= Self.bit(first)
     }
 
-    /// Takes a name, an ending or a part out again.
+    /// Removes a name, an ending or a part.
     public mutating func remove(_ name: String) {
         let plain = Self.plain(name.utf8)
         whole.remove(plain)
@@ -72,13 +70,13 @@ public struct SensitiveNames: Sendable, Hashable {
         firsts = parts.compactMap(\.first).reduce(0) { $0 | Self.bit($1) }
     }
 
-    /// Whether the values of this name are taken out.
+    /// Returns whether the values of a name are removed.
     public func contains(_ name: some StringProtocol) -> Bool {
         contains(utf8: name.utf8)
     }
 
     func contains(utf8 name: some Collection<UInt8>) -> Bool {
-        // Names are short: no memory is asked for to make one plain.
+        // Names are short, so normalizing one needs no heap allocation.
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: name.count) { plain in
             var count = 0
             Self.makePlain(name) { byte in
@@ -101,10 +99,10 @@ public struct SensitiveNames: Sendable, Hashable {
         return false
     }
 
-    /// Bytes may share a bit: then names are compared in vain.
+    /// Returns a bit for a byte; bytes may share a bit, and names are then compared in vain.
     private static func bit(_ byte: UInt8) -> UInt64 { 1 << UInt64(byte & 63) }
 
-    /// The name in small letters and without separators.
+    /// Returns the name in lowercase and without separators.
     static func plain(_ name: some Collection<UInt8>) -> [UInt8] {
         var plain: [UInt8] = []
         plain.reserveCapacity(name.count)

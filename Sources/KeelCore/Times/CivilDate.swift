@@ -1,18 +1,18 @@
-/// A date of the Gregorian calendar, by arithmetic alone.
+/// A date of the Gregorian calendar, computed arithmetically.
 ///
-/// Counted in years that begin in March, where leap days come last, and in eras of 400 years;
-/// H. Hinnant, "chrono-Compatible Low-Level Date Algorithms".
+/// The algorithm counts years from March, so that leap days come last, and in eras of 400 years; H. Hinnant,
+/// "chrono-Compatible Low-Level Date Algorithms".
 package struct CivilDate: Hashable, Sendable {
     package var year: Int64
     package var month: Int64
     package var day: Int64
 
-    /// Takes a date as it is; it need not exist.
+    /// Creates a date without checking that it exists.
     package init(_ year: Int64, _ month: Int64, _ day: Int64) {
         (self.year, self.month, self.day) = (year, month, day)
     }
 
-    /// The date that is so many days after the first of January 1970.
+    /// Creates the date a number of days after January 1, 1970.
     package init(days: Int64) {
         let shifted = days + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
@@ -26,8 +26,9 @@ package struct CivilDate: Hashable, Sendable {
         day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
     }
 
-    /// How many days after the first of January 1970 the date is; for a day that its month does not
-    /// have, the day as many after the month's last.
+    /// The number of days since January 1, 1970.
+    ///
+    /// A day beyond the end of its month counts from the month's last day.
     package var days: Int64 {
         let shifted = month <= 2 ? year - 1 : year
         let era = (shifted >= 0 ? shifted : shifted - 399) / 400

@@ -1,8 +1,8 @@
 /// Times as text in the form of RFC 3339.
 package enum InternetTime {
-    /// The text of a time, such as `2026-03-01T12:30:00.250000Z`.
+    /// Returns the text of a time, such as `2026-03-01T12:30:00.250000Z`.
     ///
-    /// It is in UTC, with six digits of a second's fraction; years beyond four digits carry a sign.
+    /// The text is in UTC, with a fraction of six digits; years beyond four digits have a sign.
     package static func text(ofMicroseconds time: Int64) -> String {
         let fraction = ((time % 1_000_000) + 1_000_000) % 1_000_000
         // Rounded down, also before 1970.
@@ -28,7 +28,7 @@ package enum InternetTime {
         return text.string
     }
 
-    /// The time of a text, in microseconds since 1970; digits beyond those are dropped.
+    /// Returns the time of a text in microseconds since 1970, truncating further digits.
     package static func microseconds(of text: String) -> Int64? {
         var rest = text.utf8[...]
         let sign: Int64 = rest.first == UInt8(ascii: "-") ? -1 : 1
@@ -49,7 +49,7 @@ package enum InternetTime {
     }
 }
 
-/// The bytes of a time while they are put together.
+/// The bytes of a time's text.
 private struct TimeText {
     private var bytes: [UInt8] = []
 
@@ -59,7 +59,7 @@ private struct TimeText {
 
     mutating func append(_ byte: Unicode.Scalar) { bytes.append(UInt8(ascii: byte)) }
 
-    /// Appends a number with at least so many digits, and what follows it.
+    /// Appends a number with a minimum number of digits, and the byte that follows it.
     mutating func append(_ number: Int64, _ width: Int, _ end: Unicode.Scalar) {
         var limit: Int64 = 1
         var count = 0
@@ -85,7 +85,7 @@ extension Substring.UTF8View {
         return Int64(byte - UInt8(ascii: "0"))
     }
 
-    /// Removes a number of so many digits, and one of the separators after it.
+    /// Removes a number with a fixed number of digits, and a separator after it.
     fileprivate mutating func take(digits count: Int, before separators: String?) -> Int64? {
         var number: Int64 = 0
         for _ in 0..<count {

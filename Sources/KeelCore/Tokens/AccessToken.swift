@@ -1,20 +1,20 @@
-/// A token that signs a request, such as the bearer token of RFC 6750.
+/// A token that authorizes a request, such as the bearer token of RFC 6750.
 ///
-/// Its text is a secret: descriptions, dumps and mirrors leave it out.
+/// Its text is a secret: descriptions, dumps and mirrors omit it.
 public struct AccessToken: Sendable {
-    /// The token as it is sent.
+    /// The text of the token, as sent.
     public let value: String
 
-    /// Where the token comes from, where its source counts its tokens.
+    /// The origin of the token, if its source counts its tokens.
     package let origin: Origin?
 
-    /// Which of its source's tokens this one is.
+    /// The position of a token among the tokens of its source.
     package struct Origin: Sendable, Hashable {
-        /// Counts the sign-ins.
+        /// The number of the sign-in.
         package var session: Int
-        /// Counts the credentials of all sessions.
+        /// The number of the credentials across all sign-ins.
         package var version: Int
-        /// How many renewals had ended when the token was handed out.
+        /// The number of renewals completed before the token was returned.
         package var renewals: Int
 
         package init(session: Int, version: Int, renewals: Int) {
@@ -35,7 +35,7 @@ public struct AccessToken: Sendable {
         self.origin = origin
     }
 
-    /// Whether both are one and the same token, not only the same text given out twice.
+    /// Returns whether both are the same issue of a token, not only tokens with the same text.
     public func isSameIssue(as other: AccessToken) -> Bool {
         value == other.value && origin?.session == other.origin?.session
             && origin?.version == other.origin?.version

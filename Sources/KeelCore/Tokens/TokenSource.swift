@@ -1,18 +1,18 @@
-/// A type that hands out the token for a request.
+/// A type that provides the tokens for requests.
 ///
-/// It is what a layer or an adapter asks for when its requests must be signed, so that none of
-/// them has to know how a user signs in. A source promises that
+/// Layers and adapters whose requests require authorization depend on this protocol, independently of how a user signs
+/// in. A source promises that
 ///
-/// - ``token()`` returns a token that is good at that moment, as far as the source can know, and
-///   renews it first where it must;
-/// - many callers at once cause one renewal, and all of them get its outcome;
-/// - an error that may pass says so through ``KeelError/isTransient``.
+/// - ``token()`` returns a token that is valid at the moment, as far as the source can know, renewing it first if
+///   necessary;
+/// - concurrent callers cause one renewal and share its outcome;
+/// - transient errors are marked by ``KeelError/isTransient``.
 public protocol TokenSource: Sendable {
-    /// Whose tokens these are now, as a name that is no secret; nil if the source cannot tell.
+    /// The identity of the current user, as a name that is not secret; nil if the source cannot tell.
     ///
-    /// It tells the users of one client apart, for layers that share responses: calls of a source
-    /// that cannot tell are not shared. A name must not be given to another user later on; it should
-    /// be the same after a restart, and never be made of an object's address.
+    /// Layers that share responses use the name to distinguish the users of one client, and do not share the calls of a
+    /// source without one. A name must never be reused for another user. It should be the same after a restart, and
+    /// must not be derived from an object's address.
     var identity: String? { get async }
 
     /// Returns the token for a request that is about to be sent.
@@ -20,7 +20,7 @@ public protocol TokenSource: Sendable {
 
     /// Returns the token to use after a server has refused `refused`.
     ///
-    /// A source that has nothing better returns the refused token again; the caller then gives up.
+    /// A source without a better token returns the refused one; the caller then gives up.
     func token(after refused: AccessToken) async throws -> AccessToken
 }
 
@@ -32,11 +32,11 @@ extension TokenSource {
     }
 }
 
-/// A token that stays the same, such as the key of a service account.
+/// A source of a constant token, such as the key of a service account.
 public struct StaticToken: TokenSource, CustomStringConvertible, CustomReflectable {
     private let fixed: AccessToken
 
-    /// Creates a source that always hands out this text.
+    /// Creates a source that always returns the same token.
     public init(_ value: String) {
         fixed = AccessToken(value)
         identity = Hexadecimal.text(
@@ -44,9 +44,9 @@ public struct StaticToken: TokenSource, CustomStringConvertible, CustomReflectab
         )
     }
 
-    /// A hash of the token (BLAKE2b), the same after a restart.
+    /// A hash of the token (BLAKE2b), which is the same after a restart.
     ///
-    /// It tells nothing about a token that nobody can guess, as those of machines are.
+    /// The hash reveals nothing about a token that cannot be guessed, such as those of machines.
     public let identity: String?
 
     public func token() async -> AccessToken { fixed }
