@@ -1,4 +1,4 @@
-/// Reads a dependency where it is used.
+/// A property wrapper that reads a dependency.
 ///
 /// ```swift
 /// struct FavouriteRestaurant {
@@ -8,19 +8,19 @@
 /// }
 /// ```
 ///
-/// The value is looked up at every reading: an override around the call is seen. What was set
-/// around the *making* of the object stays with it, so it can be handed to code that inherits
-/// nothing, a callback or a detached task. When both set the same key, the innermost setting wins.
+/// Each access looks up the value, so an override around the call takes effect. Overrides around the *creation* of the
+/// object stay with the object, even in code that inherits no task-local values, such as a callback or a detached task.
+/// If both set the same key, the innermost override wins.
 ///
-/// An `@Observable` class writes `@ObservationIgnored` in front. An object that outlives a test,
-/// such as one in a `static let`, brings the values of the test that made it into the next.
+/// In an `@Observable` class, add `@ObservationIgnored`. An object that outlives a test, such as one in a `static let`,
+/// carries the values of the test that created it into the next test.
 @propertyWrapper
 public struct Dependency<Value: Sendable>: Sendable {
     private let valuesOfReader: DependencyValues
     private let location: DependencyLocation
     private let read: @Sendable (DependencyValues) -> Value
 
-    /// Reads a property of ``DependencyValues``.
+    /// Creates a wrapper for a property of ``DependencyValues``.
     public init(
         _ property: any KeyPath<DependencyValues, Value> & Sendable,
         fileID: String = #fileID,
@@ -33,7 +33,7 @@ public struct Dependency<Value: Sendable>: Sendable {
         ) { $0[keyPath: property] }
     }
 
-    /// Reads the value of a key that has no property.
+    /// Creates a wrapper for a key without a property.
     public init<Key: DependencyKey>(
         _ key: Key.Type,
         fileID: String = #fileID,
@@ -55,7 +55,7 @@ public struct Dependency<Value: Sendable>: Sendable {
         self.read = read
     }
 
-    /// The value, as the running code sees it.
+    /// The current value of the dependency.
     public var wrappedValue: Value {
         read(DependencyValues.current.seen(by: valuesOfReader, at: location))
     }

@@ -13,14 +13,13 @@ import Musl
 import Bionic
 #endif
 
-/// The circumstances that decide which of a key's values is the default.
+/// The context that selects the default value of a key.
 ///
-/// Found out from the process: a test runner gives ``test``, an Xcode preview ``preview``,
-/// everything else ``live``. `KEEL_DEPENDENCY_CONTEXT=live` (or `test`, `preview`) in the
-/// environment decides first; so a test can start an app as a process of its own and have it use
-/// test values. A release build takes only `live` from it, and says on standard error that it passes
-/// over anything else: an environment must not lead an app to made-up values. For a part of the
-/// program, set ``DependencyValues/context``:
+/// The context is detected from the process: ``test`` in a test runner, ``preview`` in an Xcode preview, and otherwise
+/// ``live``. The environment variable `KEEL_DEPENDENCY_CONTEXT` with the value `live`, `test` or `preview` takes
+/// precedence, so a test can start an app as a separate process that uses test values. A release build accepts only
+/// `live`, and reports on standard error that it ignores other values, because the environment must not lead an app to
+/// use made-up values. To change the context of a part of the program, set ``DependencyValues/context``:
 ///
 /// ```swift
 /// withDependencies { $0.context = .live } operation: { start() }
@@ -28,7 +27,7 @@ import Bionic
 public enum DependencyContext: String, Hashable, Sendable, CaseIterable {
     /// A running app.
     case live
-    /// A test, of Swift Testing or of XCTest.
+    /// A test of Swift Testing or XCTest.
     case test
     /// An Xcode preview.
     case preview

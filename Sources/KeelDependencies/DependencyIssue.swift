@@ -1,10 +1,10 @@
-/// A test read a dependency that nobody set for it.
+/// An issue of a test that read a dependency without a test value.
 public struct DependencyIssue: Hashable, Sendable {
-    /// The key's type.
+    /// The type of the key.
     public let key: String
     /// The type of the key's values.
     public let valueType: String
-    /// What read it; nil when the key's `testValue` was called directly.
+    /// The location of the access; nil if the key's `testValue` was called directly.
     public let location: DependencyLocation?
 
     init<Key: DependencyKey>(unset key: Key.Type) {
@@ -13,7 +13,7 @@ public struct DependencyIssue: Hashable, Sendable {
         location = DependencyValues.current.location
     }
 
-    /// What happened and what to do.
+    /// A description of the issue and its remedies.
     public var message: String {
         let name = key.split(separator: ".").last.map(String.init) ?? key
         return """
@@ -26,28 +26,28 @@ public struct DependencyIssue: Hashable, Sendable {
     }
 }
 
-/// A place in the source: a `@Dependency` property, or a reading of ``DependencyValues``.
+/// A source location: that of a `@Dependency` property, or of an access to ``DependencyValues``.
 public struct DependencyLocation: Hashable, Sendable, CustomStringConvertible {
     /// The module and file, as in `App/Search.swift`.
     public let fileID: String
-    /// The file's whole path.
+    /// The full path of the file.
     public let filePath: String
-    /// The line, from 1.
+    /// The line, counted from 1.
     public let line: Int
-    /// The column, from 1.
+    /// The column, counted from 1.
     public let column: Int
 
     /// The module, the file and the line.
     public var description: String { "\(fileID):\(line)" }
 }
 
-/// Takes note of a dependency that a test read and nobody set.
+/// A reporter of dependencies that a test read without a test value.
 ///
-/// Tests on Swift Testing need not touch it: linking `KeelDependenciesTesting` is enough.
+/// Tests of Swift Testing need not use this type: linking `KeelDependenciesTesting` suffices.
 public struct DependencyIssueReporter: Sendable {
     private let action: @Sendable (DependencyIssue) -> Void
 
-    /// Creates a reporter that runs an action.
+    /// Creates a reporter that calls a closure.
     public init(_ action: @escaping @Sendable (DependencyIssue) -> Void) {
         self.action = action
     }
@@ -59,11 +59,11 @@ public struct DependencyIssueReporter: Sendable {
 }
 
 extension DependencyIssueReporter {
-    /// The reporter of a process that set no other.
+    /// The default reporter of the process.
     ///
-    /// This library must not import Testing, which no app should carry; and a test must not pass
-    /// over an unset value because a trait is missing. So `KeelDependenciesTesting` is found by
-    /// name when it is linked, and without it the process stops.
+    /// This library must not import Testing, because apps should not link it; and a missing trait must not let a test
+    /// ignore an unset value. Therefore `KeelDependenciesTesting` is found by name if it is linked, and otherwise the
+    /// process stops.
     static let ofProcess: Self = {
         let name = "23KeelDependenciesTesting20SwiftTestingReporterO"
         guard let found = _typeByName(name) as? any DependencyIssueReporterProvider.Type else {
@@ -73,7 +73,7 @@ extension DependencyIssueReporter {
     }()
 }
 
-/// A type that ``DependencyIssueReporter`` finds by its name.
+/// A type that ``DependencyIssueReporter`` finds by name.
 package protocol DependencyIssueReporterProvider {
     static var reporter: DependencyIssueReporter { get }
 }

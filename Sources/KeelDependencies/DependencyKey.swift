@@ -1,4 +1,4 @@
-/// A name for one thing that an app's code needs from outside, with its values.
+/// A key of a dependency, with its default values.
 ///
 /// ```swift
 /// enum RestaurantsKey: DependencyKey {
@@ -13,45 +13,44 @@
 /// }
 /// ```
 ///
-/// Which value a reader sees depends on the ``DependencyContext`` and on what
-/// `withDependencies(_:operation:)` has set around it.
+/// The value that a reader sees depends on the ``DependencyContext`` and on the enclosing calls of
+/// `withDependencies(_:operation:)`.
 ///
-/// In a module whose declarations belong to the main actor by default, mark the key and the
-/// property `nonisolated`: a dependency is read from any thread.
+/// In a module whose declarations are isolated to the main actor by default, mark the key and the property
+/// `nonisolated`, because dependencies are read from any thread.
 public protocol DependencyKey: SendableMetatype {
-    /// What the key stands for.
+    /// The type of the dependency.
     associatedtype Value: Sendable
 
-    /// The value of the running app.
+    /// The value in a running app.
     ///
-    /// Made when it is first read and once in a process, also when it is a computed property and
-    /// also when several tasks read it at once. It is made outside every override, so that a
-    /// test's values never end up in it; a live value that needs another *overridden* value is
-    /// built where that override is made, in the composition root.
+    /// The value is created on first access, once per process, even if the property is computed and several tasks read
+    /// it at the same time. It is created outside of all overrides, so a test's values never become part of it. If a
+    /// live value needs another *overridden* value, create it together with that override, in the composition root.
     static var liveValue: Value { get }
 
-    /// The value of a test that set no other.
+    /// The value in a test that sets no other.
     ///
-    /// Write a computed property: it is then made once in each test, and tests that run at the
-    /// same time share nothing. A `static let` is one value for all tests of the process.
+    /// Use a computed property: its value is created once per test, so concurrent tests share nothing. A `static let`
+    /// is shared by all tests of the process.
     ///
-    /// A key without this property is *unset* in tests: reading it fails the test. The failure
-    /// names the key, its value's type, the place that read it and how to set it. After that the
-    /// reader needs a value, and there is none that Keel could invent: the live one would touch
-    /// real systems from a test. So the default stops the process, which costs the other tests
-    /// of the run their results. A key that many tests meet says what to go on with instead:
+    /// A key without this property is *unset* in tests, and reading it fails the test with a message that names the
+    /// key, the type of its value, the location of the access and the remedies. The reader then still needs a value,
+    /// but Keel cannot provide one: the live value would access real systems from a test. Therefore the default stops
+    /// the process, which discards the results of the remaining tests. If many tests read a key, provide a value to
+    /// continue with:
     ///
     /// ```swift
     /// static var testValue: RestaurantRepository { unset(standIn: .unavailable) }
     /// ```
     static var testValue: Value { get }
 
-    /// The value of an Xcode preview; the live value, unless the key says otherwise.
+    /// The value in an Xcode preview; by default the live value.
     static var previewValue: Value { get }
 }
 
 extension DependencyKey {
-    /// Fails the test that read the key, and stops the process: there is no value to go on with.
+    /// Fails the test that read the key, and stops the process because there is no value to continue with.
     public static var testValue: Value {
         let issue = DependencyIssue(unset: Self.self)
         DependencyValues.current.issueReporter.report(issue)
@@ -64,19 +63,18 @@ extension DependencyKey {
         )
     }
 
-    /// The one live value of the process.
+    /// The live value of the process.
     public static var previewValue: Value {
         ValueCache.live.value(of: Self.self) { Self.liveValue }
     }
 
-    /// Fails the test that read the key, and lets it go on with a harmless value.
+    /// Fails the test that read the key, and lets it continue with a harmless value.
     ///
-    /// For use as a ``DependencyKey/testValue``. The failure is recorded once in a test that uses
-    /// the trait or `withDependencies`, otherwise at each reading.
+    /// Use this method to implement ``DependencyKey/testValue``. The failure is recorded once in a test that uses the
+    /// trait or `withDependencies`, and otherwise on each access.
     ///
-    /// - Parameter standIn: a value that touches nothing outside the test, best one whose every
-    ///   operation throws.
-    /// - Returns: the stand-in.
+    /// - Parameter standIn: A value that affects nothing outside of the test, ideally one whose operations all throw.
+    /// - Returns: The stand-in.
     public static func unset(standIn: @autoclosure () -> Value) -> Value {
         DependencyValues.current.issueReporter.report(DependencyIssue(unset: Self.self))
         return standIn()

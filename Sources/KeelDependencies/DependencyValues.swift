@@ -1,29 +1,28 @@
-/// The dependencies of the running code: what was set for it, and each key's default for the rest.
+/// The dependencies of the running code: the overrides that apply to it, and otherwise each key's default.
 ///
-/// A value, never shared: `withDependencies(_:operation:)` changes a copy and makes the copy
-/// ``current`` for one operation. Child tasks, task groups and `Task { }` inherit it; see
-/// <doc:KeelDependencies> for code that does not.
+/// This is a value type: `withDependencies(_:operation:)` changes a copy and makes it ``current`` for one operation.
+/// Child tasks, task groups and `Task { }` inherit the values; see <doc:KeelDependencies> for code that does not.
 ///
-/// Extend it with one property for each key; ``DependencyKey`` shows how.
+/// Extend this type with one property per key, as shown in ``DependencyKey``.
 public struct DependencyValues: Sendable {
-    /// The dependencies of the code that asks.
+    /// The dependencies of the calling code.
     public static var current: Self { taskLocal }
 
     @TaskLocal package static var taskLocal = Self()
 
-    /// A value that was set, and how many operations deep.
+    /// An override with its nesting depth.
     private struct Entry: Sendable {
         let value: any Sendable
         let depth: Int
     }
 
     private var entries: [ObjectIdentifier: Entry] = [:]
-    /// What was set around the object that now reads, when that object was made.
+    /// The overrides that applied when the reading object was created.
     private var entriesOfReader: [ObjectIdentifier: Entry] = [:]
     private var depth = 0
     private var locationOfReader: DependencyLocation?
 
-    /// The value of a key: the one that was set, or the key's default in this context.
+    /// The value of a key: the override, or the key's default in this context.
     public subscript<Key: DependencyKey>(
         key: Key.Type,
         fileID: String = #fileID,
@@ -48,17 +47,17 @@ public struct DependencyValues: Sendable {
         }
     }
 
-    /// Decides which of a key's values is its default.
+    /// The context that selects the default values of keys.
     public var context: DependencyContext {
         get { setValue(of: ContextKey.self) ?? .ofProcess }
         set { self[ContextKey.self] = newValue }
     }
 
-    /// Where the reading of an unset key is reported.
+    /// The reporter of accesses to unset keys.
     ///
-    /// In tests that use `KeelDependenciesTesting` the running test; otherwise the process stops
-    /// with the message, so that no unset value passes unseen. With XCTest, set it around the
-    /// test: `$0.issueReporter = DependencyIssueReporter { XCTFail($0.message) }`.
+    /// In tests that use `KeelDependenciesTesting`, the default reports to the running test. Otherwise, it stops the
+    /// process with the message, so that no unset value goes unnoticed. With XCTest, set it around the test:
+    /// `$0.issueReporter = DependencyIssueReporter { XCTFail($0.message) }`.
     public var issueReporter: DependencyIssueReporter {
         get { setValue(of: ReporterKey.self) ?? .ofProcess }
         set { self[ReporterKey.self] = newValue }
@@ -68,7 +67,7 @@ public struct DependencyValues: Sendable {
 }
 
 extension DependencyValues {
-    /// These values for an operation inside the present one.
+    /// Returns the values for a nested operation.
     package func nested(_ update: (inout Self) -> Void) -> Self {
         var values = self
         values.beginNested()
@@ -77,25 +76,25 @@ extension DependencyValues {
         return values
     }
 
-    /// Starts a nested operation: what is set from here on wins over everything around it.
+    /// Begins a nested operation, whose overrides win over all enclosing ones.
     package mutating func beginNested() {
         depth += 1
     }
 
-    /// Ends the set-up of a nested operation.
+    /// Ends the setup of a nested operation.
     ///
-    /// The outermost operation of a test owns the test values made in it.
+    /// The outermost operation of a test owns the test values created in it.
     package mutating func endNested() {
         if context == .test, setValue(of: TestCacheKey.self) == nil {
             self[TestCacheKey.self] = ValueCache()
         }
     }
 
-    /// These values, completed by those that were current when the reader was made.
+    /// Returns these values combined with those that were current when the reader was created.
     ///
-    /// Where both set a key, the innermost setting wins; at equal depth the one around the
-    /// reading. So an object made inside an override keeps it when it is used outside, and an
-    /// override around one use still reaches an object made before.
+    /// If both set a key, the innermost override wins, and at equal depth the one around the access. Therefore an
+    /// object created inside an override keeps it when used outside, and an override around one use reaches an object
+    /// created before.
     func seen(by reader: Self, at location: DependencyLocation) -> Self {
         var values = self
         values.entriesOfReader = reader.entries
@@ -109,7 +108,7 @@ extension DependencyValues {
         if let ofReader = entriesOfReader[id], ofReader.depth > innermost?.depth ?? -1 {
             innermost = ofReader
         }
-        // Unwrapped before the cast: a missing value would pass for one whose type is optional.
+        // Unwrapped before the cast: otherwise a missing value would pass for nil of an optional type.
         guard let innermost else { return nil }
         return innermost.value as? Key.Value
     }
@@ -136,7 +135,7 @@ extension DependencyValues {
         }
     }
 
-    /// Makes a value that belongs to the whole process, out of reach of every override.
+    /// Creates a value that belongs to the whole process, unaffected by overrides.
     private static func untouched<Value>(
         _ context: DependencyContext,
         _ make: () -> Value
@@ -155,7 +154,7 @@ private enum ReporterKey: DependencyKey {
     static var liveValue: DependencyIssueReporter { .ofProcess }
 }
 
-/// The test values made so far in the test that is running.
+/// The test values created so far in the running test.
 private enum TestCacheKey: DependencyKey {
     static var liveValue: ValueCache { ValueCache() }
 }

@@ -1,14 +1,13 @@
 import Synchronization
 
-/// Makes each key's value once and keeps it.
+/// A cache that creates each key's value once.
 ///
-/// The caches of live and preview values belong to the process, and still are not mutable state
-/// that anyone could observe: a slot goes from "not made" to its one value before anybody sees
-/// it, nothing replaces or clears it, and the value is made outside every override. Reading it
-/// early or late, from one thread or many, gives the same answer, as with a `static let`.
+/// The caches of live and preview values belong to the process, but are not observable mutable state: nothing replaces
+/// or clears a value, and it is created outside of all overrides before anyone sees it. As with a `static let`, reading
+/// it early or late, from one thread or several, gives the same result.
 ///
-/// Values that need each other while they are being made stop the process, on one thread or on
-/// several, with a message that names them.
+/// If values need each other during creation, on one thread or several, the process stops with a message that names
+/// them.
 final class ValueCache: Sendable {
     static let live = ValueCache()
     static let preview = ValueCache()
@@ -29,14 +28,14 @@ final class ValueCache: Sendable {
     }
 }
 
-/// The place of one key's value.
+/// The slot of one key's value.
 ///
-/// Others wait while the value is made; the cache's lock is not held, so that a value may read other
+/// Other readers wait while the value is created. The cache's lock is not held, so that creating a value may read other
 /// keys.
 private final class Slot: Sendable {
     private let key: String
     private let made = Mutex<(any Sendable)?>(nil)
-    /// Held while the value is made.
+    /// Held while the value is created.
     private let making = Mutex<Void>(())
 
     init(key: String) { self.key = key }
@@ -46,7 +45,7 @@ private final class Slot: Sendable {
         let own = ValueNeeds.Node(id: ObjectIdentifier(self), key: key)
         return ValueNeeds.need(own) {
             making.withLock { _ in
-                // Another thread may have made it while this one waited.
+                // Another thread may have created the value in the meantime.
                 if let value: Value = current() { return value }
                 let value = ValueNeeds.make(own, make)
                 made.withLock { $0 = .some(value) }
@@ -57,8 +56,7 @@ private final class Slot: Sendable {
 
     private func current<Value>() -> Value? {
         made.withLock { made in
-            // Unwrapped before the cast: a missing value would pass for a made one whose type is
-            // optional.
+            // Unwrapped before the cast: otherwise a missing value would pass for nil of an optional type.
             guard let made else { return nil }
             return made as? Value
         }

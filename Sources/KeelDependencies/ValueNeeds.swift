@@ -1,23 +1,22 @@
 import Synchronization
 
-/// Which values are needed to make which others, while they are being made.
+/// The dependencies among values that are being created.
 ///
-/// Two threads that make two values, each of which needs the other, would wait for each other for
-/// ever.
+/// They detect deadlocks: two threads that create values which need each other would wait forever.
 struct ValueNeeds {
-    /// A value that is not made yet.
+    /// A value that has not been created yet.
     struct Node: Sendable {
         let id: ObjectIdentifier
         let key: String
     }
 
-    /// A value that is being made, and the task that makes it, if one does.
+    /// A value that is being created, and the task that creates it, if any.
     private struct Maker: Sendable {
         let node: Node
         let task: Int?
     }
 
-    /// The value that is being made around the running code.
+    /// The value that the running code is creating.
     @TaskLocal private static var maker: Maker?
 
     private static let ofProcess = Mutex(ValueNeeds())
@@ -25,10 +24,10 @@ struct ValueNeeds {
     /// The value that each maker is waiting for, at most one.
     private var needs: [ObjectIdentifier: Node] = [:]
 
-    /// Gets a value that is not made yet; it stops the process where that would never end.
+    /// Gets a value that may have to be created first, or stops the process in case of a deadlock.
     static func need<Value>(_ node: Node, get: () -> Value) -> Value {
-        // Who makes nothing can wait for anybody: so can a task that was begun while a value was
-        // made, for the value does not wait for it.
+        // Code that is not creating a value can wait for any other, and so can a task started during a creation,
+        // because the value does not wait for that task.
         guard let maker = Self.maker, maker.task == task else { return get() }
         if let cycle = ofProcess.withLock({ $0.begin(maker.node, needing: node) }) {
             fatalError(
@@ -43,17 +42,17 @@ struct ValueNeeds {
         return get()
     }
 
-    /// Makes a value; what it needs meanwhile is noted.
+    /// Creates a value, recording what it needs meanwhile.
     static func make<Value>(_ node: Node, _ make: () -> Value) -> Value {
         $maker.withValue(Maker(node: node, task: task), operation: make)
     }
 
     private static var task: Int? { withUnsafeCurrentTask { $0?.hashValue } }
 
-    /// Notes a need.
+    /// Records a need.
     ///
-    /// - Returns: The keys of a cycle that the need would close, the first one once more at the end;
-    ///   nothing is noted then.
+    /// - Returns: The keys of the cycle that the need would close, ending with the first one again; nothing is recorded
+    ///   then.
     mutating func begin(_ maker: Node, needing node: Node) -> [String]? {
         var keys = [maker.key, node.key]
         var last = node
@@ -68,6 +67,6 @@ struct ValueNeeds {
         return keys
     }
 
-    /// Forgets what a maker needed: it has got it.
+    /// Removes the need of a maker that has obtained its value.
     mutating func end(_ maker: Node) { needs[maker.id] = nil }
 }

@@ -1,7 +1,7 @@
-/// Runs an operation with some dependencies set.
+/// Runs an operation with overridden dependencies.
 ///
-/// They are set for the operation and for the tasks it starts, and for nothing else: what runs
-/// beside it, in this task or another, sees no change. Operations nest.
+/// The overrides apply to the operation and the tasks it starts, and not to concurrent code in this or another task.
+/// Calls can be nested.
 ///
 /// ```swift
 /// let found = withDependencies {
@@ -11,8 +11,8 @@
 /// }
 /// ```
 ///
-/// - Returns: what the operation returns.
-/// - Throws: what the operation throws.
+/// - Returns: The result of the operation.
+/// - Throws: The error of the operation.
 public func withDependencies<Result, Failure: Error>(
     _ update: (inout DependencyValues) -> Void,
     operation: () throws(Failure) -> Result
@@ -20,13 +20,13 @@ public func withDependencies<Result, Failure: Error>(
     try withDependencies(from: DependencyValues.current.nested(update), operation: operation)
 }
 
-/// Runs an asynchronous operation with some dependencies set.
+/// Runs an asynchronous operation with overridden dependencies.
 ///
-/// As the synchronous form. Around an app's `main` this is the composition root; see
+/// The overrides apply as in the synchronous form. Around an app's `main`, this is the composition root; see
 /// <doc:KeelDependencies>.
 ///
-/// - Returns: what the operation returns.
-/// - Throws: what the operation throws.
+/// - Returns: The result of the operation.
+/// - Throws: The error of the operation.
 public func withDependencies<Result, Failure: Error>(
     _ update: (inout DependencyValues) -> Void,
     operation: () async throws(Failure) -> Result
@@ -34,10 +34,10 @@ public func withDependencies<Result, Failure: Error>(
     try await withDependencies(from: DependencyValues.current.nested(update), operation: operation)
 }
 
-/// Runs an operation with the dependencies of another place.
+/// Runs an operation with the dependencies of another context.
 ///
-/// For code that inherits nothing: a callback of an old API, a dispatch queue, a detached task.
-/// Take the values where they are right, and use them where they are missing.
+/// Use this function in code that does not inherit task-local values: a callback of an old API, a dispatch queue, a
+/// detached task. Capture the values where they are available, and apply them where they are missing.
 ///
 /// ```swift
 /// let values = DependencyValues.current
@@ -46,24 +46,24 @@ public func withDependencies<Result, Failure: Error>(
 /// }
 /// ```
 ///
-/// - Returns: what the operation returns.
-/// - Throws: what the operation throws.
+/// - Returns: The result of the operation.
+/// - Throws: The error of the operation.
 public func withDependencies<Result, Failure: Error>(
     from values: DependencyValues,
     operation: () throws(Failure) -> Result
 ) throws(Failure) -> Result {
-    // `withValue` rethrows without a type; the outcome carries the type across it.
+    // `withValue` rethrows without a type, so the outcome preserves the type.
     try DependencyValues.$taskLocal.withValue(values) {
         Outcome<Result, Failure>(catching: operation)
     }.get()
 }
 
-/// Runs an asynchronous operation with the dependencies of another place.
+/// Runs an asynchronous operation with the dependencies of another context.
 ///
-/// As the synchronous form.
+/// The values apply as in the synchronous form.
 ///
-/// - Returns: what the operation returns.
-/// - Throws: what the operation throws.
+/// - Returns: The result of the operation.
+/// - Throws: The error of the operation.
 public func withDependencies<Result, Failure: Error>(
     from values: DependencyValues,
     operation: () async throws(Failure) -> Result

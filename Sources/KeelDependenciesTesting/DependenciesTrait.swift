@@ -1,16 +1,16 @@
 public import KeelDependencies
 public import Testing
 
-/// Sets dependencies for a test, or for each test of a suite.
+/// A trait that overrides dependencies for a test, or for each test of a suite.
 ///
-/// Written `.dependencies { … }`, in `@Test` or `@Suite`.
+/// Add it to `@Test` or `@Suite` as `.dependencies { … }`.
 public struct DependenciesTrait: TestTrait, SuiteTrait, TestScoping {
-    /// True: a suite's tests each get the values anew, and share none.
+    /// Always true: each test of a suite gets its own values.
     public var isRecursive: Bool { true }
 
     let update: @Sendable (inout DependencyValues) async throws -> Void
 
-    /// Runs a test with the dependencies set.
+    /// Runs a test with the overridden dependencies.
     @concurrent
     public func provideScope(
         for test: Test,
@@ -27,7 +27,7 @@ public struct DependenciesTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == DependenciesTrait {
-    /// Sets dependencies for a test, or anew for each test of a suite.
+    /// Overrides dependencies for a test, or separately for each test of a suite.
     ///
     /// ```swift
     /// @Suite(.dependencies { $0.restaurants = .fixtures })
@@ -38,8 +38,8 @@ extension Trait where Self == DependenciesTrait {
     /// }
     /// ```
     ///
-    /// A test's own settings win over its suite's. Without a closure, the test still has a place
-    /// to keep its test values, so that two readings of one key meet the same value.
+    /// A test's overrides win over those of its suite. Even without a closure, the trait keeps the test values of the
+    /// test, so that repeated accesses to a key return the same value.
     public static func dependencies(
         _ update: @escaping @Sendable (inout DependencyValues) async throws -> Void = { _ in }
     ) -> Self {

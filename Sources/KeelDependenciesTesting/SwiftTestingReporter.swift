@@ -1,10 +1,9 @@
 package import KeelDependencies
 import Testing
 
-/// Records an unset dependency as an issue of the running test.
+/// A reporter that records unset dependencies as issues of the running test.
 ///
-/// `KeelDependencies` finds this type by its name: renaming it takes a change there, and a test
-/// fails without it.
+/// `KeelDependencies` finds this type by name: renaming it requires a change there, which a test checks.
 package enum SwiftTestingReporter: DependencyIssueReporterProvider {
     package static var reporter: DependencyIssueReporter {
         DependencyIssueReporter { issue in

@@ -1,9 +1,9 @@
 #if ServiceLifecycle
 public import ServiceLifecycle
 
-/// A part of an app that runs in a `ServiceGroup`, and finishes what is left when that ends.
+/// A part of an app that runs in a `ServiceGroup` and has a chance to finish its work at the end.
 ///
-/// The parts of Keel that run for long make one: see `service()` of each. One of the app's own:
+/// The long-running parts of Keel create one with their `service()` method. An app can add its own:
 ///
 /// ```swift
 /// let reports = LifecycleService("reports") {
@@ -13,10 +13,9 @@ public import ServiceLifecycle
 /// }
 /// ```
 ///
-/// A graceful shutdown cancels the run; then what there is to finish is done, for as long as the limit
-/// at most. It is done also when the run ends by itself or is cancelled, in a cancelled task then. A
-/// group shuts its services down in reverse order: name first what the others need, such as
-/// transports.
+/// A graceful shutdown cancels the run, and then the service finishes its work within the limit. The service also
+/// finishes if the run ends by itself or is canceled, in the latter case in a canceled task. A group shuts its services
+/// down in reverse order, so list services that others need first, such as transports.
 public struct LifecycleService: Service, CustomStringConvertible {
     private let name: String
     private let limit: Duration
@@ -24,14 +23,14 @@ public struct LifecycleService: Service, CustomStringConvertible {
     private let body: @Sendable () async throws -> Void
     private let finish: @Sendable () async -> Void
 
-    /// Creates a service that runs until it is cancelled.
+    /// Creates a service that runs until it is canceled.
     ///
     /// - Parameters:
-    ///   - name: What logs of the group call it.
-    ///   - limit: How long finishing may take; it is cancelled then.
-    ///   - clock: What the limit is measured on.
-    ///   - run: The run. A graceful shutdown cancels its task.
-    ///   - finish: What is done after it.
+    ///   - name: The name of the service in the group's logs.
+    ///   - limit: The time after which finishing is canceled.
+    ///   - clock: The clock of the limit.
+    ///   - run: The run, whose task a graceful shutdown cancels.
+    ///   - finish: The work to finish after the run.
     public init(
         _ name: String,
         finishingWithin limit: Duration = .seconds(10),
@@ -46,13 +45,13 @@ public struct LifecycleService: Service, CustomStringConvertible {
         self.finish = finish
     }
 
-    /// Creates a service that does nothing until the shutdown, and then something.
+    /// Creates a service that only acts at shutdown.
     ///
     /// - Parameters:
-    ///   - name: What logs of the group call it.
-    ///   - limit: How long that may take; it is cancelled then.
-    ///   - clock: What the limit is measured on.
-    ///   - finish: What is done.
+    ///   - name: The name of the service in the group's logs.
+    ///   - limit: The time after which the action is canceled.
+    ///   - clock: The clock of the limit.
+    ///   - finish: The action.
     public init(
         atShutdown name: String,
         within limit: Duration = .seconds(10),
@@ -70,9 +69,9 @@ public struct LifecycleService: Service, CustomStringConvertible {
 
     public var description: String { name }
 
-    /// Runs until the task is cancelled or a graceful shutdown begins, and finishes.
+    /// Runs until the task is canceled or a graceful shutdown begins, and then finishes.
     ///
-    /// - Throws: What the run throws, unless a shutdown has ended it.
+    /// - Throws: The error of the run, unless a shutdown has ended it.
     public func run() async throws {
         do {
             try await cancelWhenGracefulShutdown(body)
@@ -94,7 +93,7 @@ public struct LifecycleService: Service, CustomStringConvertible {
     }
 }
 #else
-/// A part of an app that runs in a `ServiceGroup`; it needs the trait `ServiceLifecycle`.
+/// A part of an app that runs in a `ServiceGroup`; requires the trait `ServiceLifecycle`.
 @available(*, unavailable, message: "Enable the 'ServiceLifecycle' trait of the keel package.")
 public struct LifecycleService: Sendable {}
 #endif

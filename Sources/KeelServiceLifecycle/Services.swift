@@ -8,16 +8,16 @@ public import KeelStorage
 public import KeelSync
 
 extension AnalyticsService {
-    /// Delivers events as they come, and at the shutdown what may leave then.
+    /// Returns a service that delivers events continuously, and flushes at shutdown.
     ///
-    /// What is not delivered by then is delivered by the next process.
+    /// The next launch delivers the remaining events.
     ///
-    /// - Parameter limit: How long to go on delivering at the shutdown.
+    /// - Parameter limit: The maximum duration of the flush at shutdown.
     /// - Returns: The service.
     public func service(flushingUpTo limit: Duration = .seconds(10)) -> LifecycleService {
         LifecycleService(
             "keel.analytics",
-            // The limit is the flush's own, on the clock of the configuration.
+            // The flush applies the limit itself, on the clock of the configuration.
             finishingWithin: limit + .seconds(5),
             run: { await run() },
             finish: { await flush(upTo: limit) }
@@ -26,14 +26,14 @@ extension AnalyticsService {
 }
 
 extension OTLPLogExporter {
-    /// Ships records as they come, and at the shutdown those that are there.
+    /// Returns a service that ships records continuously, and flushes at shutdown.
     ///
-    /// Records that the services of the group log while they shut down are shipped where this
-    /// service comes before them in the group. What is not shipped is shipped by the next process.
+    /// Records that other services log during shutdown are shipped if this service precedes them in the group. The next
+    /// launch ships the remaining records.
     ///
     /// - Parameters:
-    ///   - limit: How long to go on shipping at the shutdown.
-    ///   - clock: What the limit is measured on.
+    ///   - limit: The maximum duration of the flush at shutdown.
+    ///   - clock: The clock of the limit.
     /// - Returns: The service.
     public func service(
         flushingUpTo limit: Duration = .seconds(10),
@@ -50,14 +50,14 @@ extension OTLPLogExporter {
 }
 
 extension Outbox {
-    /// Sends writes as they come, and at the shutdown those that can be sent then.
+    /// Returns a service that sends writes continuously, and flushes at shutdown.
     ///
-    /// What is not sent is sent by the next process.
+    /// The next launch sends the remaining writes.
     ///
     /// - Parameters:
-    ///   - sender: What sends.
-    ///   - limit: How long to go on sending at the shutdown.
-    ///   - clock: What the limit is measured on.
+    ///   - sender: The sender of the writes.
+    ///   - limit: The maximum duration of the flush at shutdown.
+    ///   - clock: The clock of the limit.
     /// - Returns: The service.
     public func service(
         sending sender: some OutboxSender,
@@ -69,16 +69,16 @@ extension Outbox {
             finishingWithin: limit,
             clock: clock,
             run: { try await run(sending: sender) },
-            // What fails here stays in the outbox.
+            // Writes that fail here stay in the outbox.
             finish: { _ = try? await flush(sending: sender) }
         )
     }
 }
 
 extension ReconnectingWebSocket {
-    /// Keeps a connection open until the shutdown.
+    /// Returns a service that keeps a connection open until shutdown.
     ///
-    /// - Parameter session: What is done with each connection; the shutdown cancels its task.
+    /// - Parameter session: The use of each connection; shutdown cancels its task.
     /// - Returns: The service.
     public func service(
         _ session: @escaping @Sendable (WebSocketConnection) async throws -> Void
@@ -88,46 +88,38 @@ extension ReconnectingWebSocket {
 }
 
 extension LiveDocument {
-    /// Keeps the document up to date until the shutdown.
-    ///
-    /// - Returns: The service.
+    /// Returns a service that keeps the document up to date until shutdown.
     public nonisolated func service() -> LifecycleService {
         LifecycleService("keel.live", run: { [self] in await run() })
     }
 }
 
 extension LiveCollection {
-    /// Keeps the documents up to date until the shutdown.
-    ///
-    /// - Returns: The service.
+    /// Returns a service that keeps the documents up to date until shutdown.
     public nonisolated func service() -> LifecycleService {
         LifecycleService("keel.live", run: { [self] in await run() })
     }
 }
 
 extension HTTPTransport {
-    /// Shuts the transport down with the group: name it before those that send over it.
+    /// Returns a service that shuts the transport down with the group.
     ///
-    /// - Returns: The service.
+    /// List it before the services that use the transport.
     public func service() -> LifecycleService {
         LifecycleService(atShutdown: "keel.transport") { await shutdown() }
     }
 }
 
 extension CacheStore {
-    /// Writes at the shutdown what is not yet on the disk.
-    ///
-    /// - Returns: The service.
+    /// Returns a service that writes unsaved entries to disk at shutdown.
     public func service() -> LifecycleService {
-        // A cache that cannot be written is read anew from its source.
+        // A cache that cannot be written is loaded again from its source.
         LifecycleService(atShutdown: "keel.cache") { [self] in try? await flush() }
     }
 }
 
 extension LogOutput {
-    /// Makes at the shutdown the records safe that were written before: name it first.
-    ///
-    /// - Returns: The service.
+    /// Returns a service that synchronizes written records to disk at shutdown; list it first.
     public func service() -> LifecycleService {
         LifecycleService(atShutdown: "keel.log") { synchronize() }
     }

@@ -2,24 +2,24 @@
 public import KeelTestKit
 
 extension FaultServer {
-    /// Where and how a server listens.
+    /// The address and protocols of a server.
     public struct Configuration: Sendable {
-        /// The secure channel; nil speaks plain text.
+        /// The TLS of the server; nil for plaintext.
         public var tls: TLS?
 
-        /// The protocols that are offered, the preferred one first.
+        /// The offered protocols, in order of preference.
         ///
-        /// With TLS, ALPN chooses. Without it, a client that starts with HTTP/2's preface (prior
-        /// knowledge) gets HTTP/2, if that is among them.
+        /// With TLS, ALPN selects the protocol. Without TLS, a client that starts with HTTP/2's preface (prior
+        /// knowledge) gets HTTP/2 if it is offered.
         public var protocols: [Version]
 
-        /// What is unusual about the server's HTTP/2.
+        /// The peculiarities of the server's HTTP/2.
         public var http2 = HTTP2()
 
-        /// How much of a request is read before it is answered, where the answer does not say.
+        /// How much of a request is read before it is answered, unless the answer specifies it.
         public var reading = Answer.Reading.wholeRequest
 
-        /// How many bytes of each request body are kept; of the rest only the number.
+        /// The maximum number of bytes to keep of each request body; the others are only counted.
         public var keptBodyBytes = 64 << 20
 
         /// The clock of delays and throttles.
@@ -28,8 +28,8 @@ extension FaultServer {
         /// Creates a configuration.
         ///
         /// - Parameters:
-        ///   - tls: The secure channel; nil speaks plain text.
-        ///   - protocols: The protocols that are offered.
+        ///   - tls: The TLS of the server; nil for plaintext.
+        ///   - protocols: The offered protocols.
         ///   - clock: The clock of delays and throttles.
         public init(
             tls: TLS? = nil,
@@ -50,43 +50,43 @@ extension FaultServer {
         case http2 = "h2"
     }
 
-    /// What is unusual about a server's HTTP/2.
+    /// The peculiarities of a server's HTTP/2.
     public struct HTTP2: Sendable, Hashable {
-        /// Whether the server sends its settings; without them it never says a word.
+        /// Whether the server sends its settings; without them it sends nothing at all.
         public var sendsSettings = true
-        /// How many streams a client may have open; nil leaves it to the client.
+        /// The maximum number of concurrent streams; nil leaves it to the client.
         public var concurrentStreams: UInt32?
-        /// How many bytes of a body a client may send before it is allowed more.
+        /// The number of bytes of a body that a client may send before a window update.
         public var initialWindow: UInt32?
 
-        /// Creates the usual settings.
+        /// Creates the default settings.
         public init() {}
     }
 
-    /// A server's secure channel, or what goes wrong with it.
+    /// The TLS of a server, with its faults.
     public struct TLS: Sendable {
-        /// The server's certificates and key.
+        /// The certificate and key of the server.
         public var identity: TestIdentity
-        /// Who must have signed the client's certificate; nil asks for none.
+        /// The authority that must have signed the client's certificate; nil requests no certificate.
         public var clientAuthority: TestAuthority?
-        /// What goes wrong before the handshake is done.
+        /// The fault that occurs before the handshake is complete.
         public var fault: HandshakeFault?
-        /// The highest version; nil is the newest that the library has.
+        /// The maximum version; nil is the latest that the library supports.
         public var maximumVersion: TLSVersion?
 
-        /// Creates a secure channel.
+        /// Creates a TLS configuration without faults.
         public init(_ identity: TestIdentity) {
             self.identity = identity
         }
 
-        /// A secure channel that asks for a client's certificate, signed by `authority`.
+        /// Returns a copy that requires a client certificate signed by `authority`.
         public func requiringClients(of authority: TestAuthority) -> Self {
             var copy = self
             copy.clientAuthority = authority
             return copy
         }
 
-        /// A secure channel whose handshake fails.
+        /// Returns a copy whose handshake fails.
         public func failing(with fault: HandshakeFault) -> Self {
             var copy = self
             copy.fault = fault
@@ -102,17 +102,17 @@ extension FaultServer {
         case tls13
     }
 
-    /// What a server does in place of a handshake, once the client has begun one.
+    /// The behavior of a server in place of a handshake, once the client has begun one.
     public enum HandshakeFault: Sendable, Hashable, CaseIterable {
-        /// It keeps silent until the client hangs up.
+        /// The server sends nothing until the client hangs up.
         case stall
-        /// It closes the connection.
+        /// The server closes the connection.
         case close
-        /// It resets the connection.
+        /// The server resets the connection.
         case reset
-        /// It answers in plain HTTP, as a server does that knows no TLS.
+        /// The server answers in plain HTTP, like one without TLS.
         case plainText
-        /// It sends bytes that are no TLS.
+        /// The server sends bytes that are not TLS.
         case garbage
     }
 }

@@ -4,11 +4,10 @@ public import KeelTestKit
 import NIOCore
 import NIOPosix
 
-/// A real server on the loopback interface, for tests: it answers as the test says, and it fails
-/// as the test says.
+/// A real server on the loopback interface, for tests, whose answers and failures the test controls.
 ///
-/// It listens on a free port of 127.0.0.1 for as long as a closure runs, in plain text or TLS, in
-/// HTTP/1.1 or HTTP/2, and leaves nothing behind:
+/// The server listens on a free port of 127.0.0.1 while a closure runs, in plaintext or TLS, with HTTP/1.1 or HTTP/2,
+/// and leaves nothing behind:
 ///
 /// ```swift
 /// try await FaultServer.run(answers: [.json(#"{"id": 1}"#), .status(.serviceUnavailable)]) {
@@ -20,21 +19,21 @@ import NIOPosix
 /// }
 /// ```
 ///
-/// A test says what to answer in one of three ways: a queue of answers, a function from requests
-/// to answers, or a function that owns the bytes of each connection (``RawConnection``).
+/// A test provides the answers in one of three ways: as a queue, as a function from requests to answers, or as a
+/// function that handles the bytes of each connection (``RawConnection``).
 public struct FaultServer: Sendable {
-    /// What a server answers; see `HTTPTestAnswer` of KeelTestKit.
+    /// An answer of the server; see `HTTPTestAnswer` of KeelTestKit.
     public typealias Answer = HTTPTestAnswer
-    /// What a server saw; see `HTTPTestRequest` of KeelTestKit.
+    /// A recorded request; see `HTTPTestRequest` of KeelTestKit.
     public typealias Request = HTTPTestRequest
-    /// Answers one request; what it throws is answered with status 500 and kept in ``failures``.
+    /// A function that answers a request; its errors are answered with status 500 and recorded in ``failures``.
     public typealias Handler = @Sendable (Request) async throws -> Answer
 
     /// The port on 127.0.0.1.
     public let port: Int
-    /// `http` or `https`.
+    /// The scheme, `http` or `https`.
     public let scheme: String
-    /// The host that a client should name: the address, or `localhost` where there is TLS.
+    /// The host that a client should use: the address, or `localhost` with TLS.
     public let host: String
 
     let script: ServerScript
@@ -43,20 +42,20 @@ public struct FaultServer: Sendable {
     /// The host and the port.
     public var authority: String { "\(host):\(port)" }
 
-    /// The address of a path on this server.
+    /// Returns the address of a path on this server.
     public func address(_ path: String = "/") -> String { "\(scheme)://\(authority)\(path)" }
 
     // MARK: Running
 
-    /// Runs a server with a queue of answers for as long as `body` runs.
+    /// Runs a server with a queue of answers while `body` runs.
     ///
     /// - Parameters:
-    ///   - configuration: Where and how the server listens.
-    ///   - answers: The answers to the first requests, in the order of their heads' arrival.
-    ///   - fallback: The answer to all further requests.
+    ///   - configuration: The address and protocols of the server.
+    ///   - answers: The answers to the first requests, in the order in which their heads arrive.
+    ///   - fallback: The answer to all other requests.
     ///   - body: The test. When it returns or throws, every connection is cut.
-    /// - Returns: What `body` returns.
-    /// - Throws: What `body` throws, or an error of the system where no port could be had.
+    /// - Returns: The result of `body`.
+    /// - Throws: The error of `body`, or an error of the system if no port was available.
     public static func run<Value>(
         _ configuration: Configuration = Configuration(),
         answers: [Answer] = [],
@@ -67,15 +66,15 @@ public struct FaultServer: Sendable {
         return try await run(configuration, script, body)
     }
 
-    /// Runs a server that computes its answers for as long as `body` runs.
+    /// Runs a server that computes its answers while `body` runs.
     ///
     /// - Parameters:
-    ///   - configuration: Where and how the server listens.
-    ///   - handler: Answers one request; several run at once. Answers that are enqueued while the
-    ///     server runs go first.
+    ///   - configuration: The address and protocols of the server.
+    ///   - handler: Answers one request, concurrently with others. Answers that are enqueued while the server runs take
+    ///     precedence.
     ///   - body: The test. When it returns or throws, every connection is cut.
-    /// - Returns: What `body` returns.
-    /// - Throws: What `body` throws, or an error of the system where no port could be had.
+    /// - Returns: The result of `body`.
+    /// - Throws: The error of `body`, or an error of the system if no port was available.
     public static func run<Value>(
         _ configuration: Configuration = Configuration(),
         answering handler: @escaping Handler,
@@ -84,14 +83,14 @@ public struct FaultServer: Sendable {
         try await run(configuration, ServerScript(answers: [], handler), body)
     }
 
-    /// Runs a server that leaves the bytes of every connection to a function.
+    /// Runs a server whose connections are handled by a function.
     ///
     /// - Parameters:
-    ///   - configuration: Where and how the server listens. TLS is done for the function.
-    ///   - serving: Serves one connection; the connection is closed when it returns.
+    ///   - configuration: The address and protocols of the server, which performs TLS itself.
+    ///   - serving: Serves one connection, which is closed when the function returns.
     ///   - body: The test. When it returns or throws, every connection is cut.
-    /// - Returns: What `body` returns.
-    /// - Throws: What `body` throws, or an error of the system where no port could be had.
+    /// - Returns: The result of `body`.
+    /// - Throws: The error of `body`, or an error of the system if no port was available.
     public static func run<Value>(
         _ configuration: Configuration = Configuration(),
         serving: @escaping @Sendable (RawConnection) async throws -> Void,
@@ -102,55 +101,55 @@ public struct FaultServer: Sendable {
 
     // MARK: What it saw
 
-    /// The requests whose heads have arrived, in that order.
+    /// The requests whose heads have arrived, in order of arrival.
     public var requests: [Request] { journal.value.requests }
 
-    /// The connections so far, in the order of connecting.
+    /// The connections so far, in order of acceptance.
     public var connections: [HTTPTestConnection] { journal.value.connections }
 
     /// The answers that clients did not wait for.
     public var hangUps: [HTTPTestHangUp] { journal.value.hangUps }
 
-    /// What handlers threw.
+    /// The descriptions of errors thrown by handlers.
     public var failures: [String] { journal.value.failures }
 
-    /// Waits until so many requests have arrived to their end.
+    /// Waits until the given number of requests has arrived.
     ///
     /// - Parameters:
-    ///   - count: How many requests to wait for.
-    ///   - whole: Whether their bodies must have arrived; otherwise their heads will do.
-    /// - Returns: Those requests, in the order of their heads' arrival.
-    /// - Throws: `CancellationError` when the task is cancelled first.
+    ///   - count: The number of requests.
+    ///   - whole: Whether to wait for their bodies, instead of only their heads.
+    /// - Returns: Those requests, in the order in which their heads arrived.
+    /// - Throws: `CancellationError` if the task is canceled first.
     @discardableResult
     public func waitForRequests(_ count: Int, whole: Bool = true) async throws -> [Request] {
         try await journal.waitForRequests(count, whole: whole)
     }
 
-    /// Waits until so many answers were given to their end.
+    /// Waits until the given number of answers is complete.
     ///
-    /// - Returns: The requests that were answered, in the order of their heads' arrival.
-    /// - Throws: `CancellationError` when the task is cancelled first.
+    /// - Returns: The answered requests, in the order in which their heads arrived.
+    /// - Throws: `CancellationError` if the task is canceled first.
     @discardableResult
     public func waitForAnswers(_ count: Int) async throws -> [Request] {
         try await journal.waitForAnswers(count)
     }
 
-    /// Waits until clients have given up so many answers.
+    /// Waits until clients have abandoned the given number of answers.
     ///
     /// - Returns: The hang-ups so far.
-    /// - Throws: `CancellationError` when the task is cancelled first.
+    /// - Throws: `CancellationError` if the task is canceled first.
     @discardableResult
     public func waitForHangUps(_ count: Int = 1) async throws -> [HTTPTestHangUp] {
         try await journal.waitForHangUps(count)
     }
 
-    /// Waits until there were so many connections.
+    /// Waits for the given number of connections.
     ///
     /// - Parameters:
-    ///   - count: How many connections to wait for.
-    ///   - closed: Whether they must be over.
+    ///   - count: The number of connections.
+    ///   - closed: Whether to wait until they are closed.
     /// - Returns: Those connections.
-    /// - Throws: `CancellationError` when the task is cancelled first.
+    /// - Throws: `CancellationError` if the task is canceled first.
     @discardableResult
     public func waitForConnections(
         _ count: Int,
@@ -159,14 +158,12 @@ public struct FaultServer: Sendable {
         try await journal.waitForConnections(count, closed: closed)
     }
 
-    /// Adds an answer after those that are left.
+    /// Appends an answer to the queue.
     public func enqueue(_ answer: Answer) {
         script.enqueue(answer)
     }
 
-    /// Closes every connection, as a server does with those that are idle for too long.
-    ///
-    /// It returns when all of them are closed.
+    /// Closes every connection, as a server does after an idle timeout, and returns when all are closed.
     public func closeConnections() async {
         await script.closeConnections()
     }

@@ -5,27 +5,27 @@ public import NIOSSL
 import SwiftASN1
 import X509
 
-/// A certificate authority for one test, made when it is asked for.
+/// A certificate authority for a test, created on demand.
 ///
-/// Its key exists in memory only. A client trusts it through ``certificatePEM``,
-/// ``certificateDER`` or ``trustRoots``; no system's trust store is touched.
+/// Its key exists only in memory. Clients trust it through ``certificatePEM``, ``certificateDER`` or ``trustRoots``;
+/// the system's trust store is not changed.
 ///
 /// ```swift
 /// let authority = try TestAuthority()
 /// let tls = FaultServer.TLS(try authority.identity(.expired))
 /// ```
 public struct TestAuthority: Sendable {
-    /// What is right or wrong with a server's certificate.
+    /// The flaws of a certificate.
     public enum Flaw: String, Sendable, Hashable, CaseIterable {
-        /// Nothing: it is for `localhost`, 127.0.0.1 and ::1, and valid now.
+        /// No flaw: the certificate is for `localhost`, 127.0.0.1 and ::1, and currently valid.
         case none
-        /// It was valid until yesterday.
+        /// The certificate expired yesterday.
         case expired
-        /// It will be valid from tomorrow.
+        /// The certificate becomes valid tomorrow.
         case notYetValid
-        /// It is for `elsewhere.example` only.
+        /// The certificate is only for `elsewhere.example`.
         case wrongHost
-        /// Nobody but itself has signed it.
+        /// The certificate is signed only by itself.
         case selfSigned
     }
 
@@ -36,12 +36,12 @@ public struct TestAuthority: Sendable {
     /// Creates an authority with a new key.
     ///
     /// - Parameters:
-    ///   - name: The name in its certificates, to which a random mark is added.
+    ///   - name: The name in its certificates, to which a random suffix is added.
     ///   - now: The time that `expired` and `notYetValid` are relative to.
-    /// - Throws: An error of the certificate library; none is expected.
+    /// - Throws: An error of the certificate library; not expected to occur.
     public init(name: String = "Keel Test Authority", now: Date = Date()) throws {
         let key = P256.Signing.PrivateKey()
-        // Two authorities of one name would be taken for one with a bad signature.
+        // Two authorities with the same name would be taken for one with an invalid signature.
         let mark = UUID().uuidString.prefix(8)
         let subject = try DistinguishedName { CommonName("\(name) \(mark)") }
         self.key = key
@@ -76,16 +76,16 @@ public struct TestAuthority: Sendable {
         get throws { try certificate.derBytes }
     }
 
-    /// What a client on SwiftNIO must trust.
+    /// The trust roots for a client based on SwiftNIO.
     public var trustRoots: NIOSSLTrustRoots {
         get throws { .certificates([try NIOSSLCertificate(bytes: certificateDER, format: .der)]) }
     }
 
-    /// The settings of a client on SwiftNIO that trusts this authority and nobody else.
+    /// Returns the TLS configuration of a SwiftNIO client that trusts only this authority.
     ///
-    /// - Parameter client: The certificate that the client shows, if any.
-    /// - Returns: The settings.
-    /// - Throws: An error of the TLS library; none is expected.
+    /// - Parameter client: The certificate of the client, if any.
+    /// - Returns: The configuration.
+    /// - Throws: An error of the TLS library; not expected to occur.
     public func clientConfiguration(
         showing client: TestIdentity? = nil
     ) throws -> NIOSSL.TLSConfiguration {
@@ -100,13 +100,13 @@ public struct TestAuthority: Sendable {
 
     // MARK: Certificates
 
-    /// Makes a server's certificate with a key of its own.
+    /// Creates a server certificate.
     ///
     /// - Parameters:
-    ///   - flaw: What is right or wrong with it.
-    ///   - key: The key; pass an old certificate's to renew that with the same pin.
+    ///   - flaw: The flaw of the certificate.
+    ///   - key: The key, by default a new one; pass the key of an old certificate to renew it with the same pin.
     /// - Returns: The certificate and its key.
-    /// - Throws: An error of the certificate library; none is expected.
+    /// - Throws: An error of the certificate library; not expected to occur.
     public func identity(
         _ flaw: Flaw = .none,
         key: P256.Signing.PrivateKey = P256.Signing.PrivateKey()
@@ -127,13 +127,13 @@ public struct TestAuthority: Sendable {
         }
     }
 
-    /// Makes a client's certificate with a key of its own.
+    /// Creates a client certificate with a new key.
     ///
     /// - Parameters:
     ///   - name: The name in the certificate.
-    ///   - flaw: What is right or wrong with it; `wrongHost` says nothing about a client.
+    ///   - flaw: The flaw of the certificate; `wrongHost` has no effect for a client.
     /// - Returns: The certificate and its key.
-    /// - Throws: An error of the certificate library; none is expected.
+    /// - Throws: An error of the certificate library; not expected to occur.
     public func client(_ name: String, flaw: Flaw = .none) throws -> TestIdentity {
         try leaf(name, flaw, P256.Signing.PrivateKey()) { try ExtendedKeyUsage([.clientAuth]) }
     }

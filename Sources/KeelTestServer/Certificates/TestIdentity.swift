@@ -5,7 +5,7 @@ public import NIOSSL
 import SwiftASN1
 import X509
 
-/// A certificate and its private key, of a server or of a client.
+/// A certificate of a server or client, with its private key.
 public struct TestIdentity: Sendable {
     let certificate: Certificate
     /// The private key.
@@ -34,43 +34,43 @@ public struct TestIdentity: Sendable {
 
     /// The SHA-256 hash of the public key's `SubjectPublicKeyInfo`, which pinning compares.
     ///
-    /// In Base64 it is what RFC 7469 writes after `pin-sha256`.
+    /// In Base64, this is the value of `pin-sha256` in RFC 7469.
     public var publicKeyPin: [UInt8] { Self.pin(of: key.publicKey) }
 
-    /// The pin of a key that no certificate has yet, as a backup pin is.
+    /// Returns the pin of a key without a certificate, for use as a backup pin.
     public static func backupPin(
         of key: P256.Signing.PrivateKey = P256.Signing.PrivateKey()
     ) -> [UInt8] {
         pin(of: key.publicKey)
     }
 
-    /// The pin in Base64, as curl and RFC 7469 write it.
+    /// The pin in Base64, as in curl and RFC 7469.
     public var publicKeyPinText: String { Self.pinText(publicKeyPin) }
 
-    /// A pin in Base64, as curl and RFC 7469 write it.
+    /// Returns a pin in Base64, as in curl and RFC 7469.
     public static func pinText(_ pin: [UInt8]) -> String { Data(pin).base64EncodedString() }
 
     private static func pin(of key: P256.Signing.PublicKey) -> [UInt8] {
         Array(SHA256.hash(data: key.derRepresentation))
     }
 
-    /// The certificate as SwiftNIO's TLS takes it.
+    /// The certificate for SwiftNIO's TLS.
     public var chain: [NIOSSLCertificateSource] {
         get throws { [.certificate(try NIOSSLCertificate(bytes: certificateDER, format: .der))] }
     }
 
-    /// The private key as SwiftNIO's TLS takes it.
+    /// The private key for SwiftNIO's TLS.
     public var privateKey: NIOSSLPrivateKeySource {
         get throws { .privateKey(try NIOSSLPrivateKey(bytes: privateKeyDER, format: .der)) }
     }
 
-    /// Writes PEM files for programs that take nothing else, and removes them in the end.
+    /// Writes temporary PEM files, for programs that require files.
     ///
     /// - Parameters:
-    ///   - authority: Whose certificate is written, too.
-    ///   - body: Works with the files.
-    /// - Returns: What `body` returns.
-    /// - Throws: What `body` throws, or an error of the file system.
+    ///   - authority: The authority whose certificate is written as well.
+    ///   - body: A closure that uses the files, which are removed when it returns.
+    /// - Returns: The result of `body`.
+    /// - Throws: The error of `body`, or an error of the file system.
     public func withFiles<Value>(
         trusting authority: TestAuthority,
         _ body: (Files) async throws -> Value
@@ -86,7 +86,7 @@ public struct TestIdentity: Sendable {
         return try await body(files)
     }
 
-    /// The paths of an identity's parts as PEM files.
+    /// The paths of the PEM files of an identity.
     public struct Files: Sendable, Hashable {
         /// The authority's certificate.
         public let authority: String

@@ -1,11 +1,11 @@
 #if TestServer
 public import KeelTestKit
 
-/// A connection whose bytes a test reads and writes itself.
+/// A connection whose bytes a test reads and writes directly.
 ///
-/// It is for one task at a time.
+/// Use it from one task at a time.
 public final class RawConnection: Sendable {
-    /// The place among all connections of the server, from 0.
+    /// The index of the connection in the server, counted from 0.
     public let number: Int
 
     private let reader: WireReader
@@ -33,9 +33,9 @@ public final class RawConnection: Sendable {
         try await reader.next()
     }
 
-    /// Reads the next HTTP/1.1 request to its end and notes it as one of the server's requests.
+    /// Reads the next HTTP/1.1 request completely and records it in the server's requests.
     ///
-    /// Do not mix it with ``read()``: it may have read more than it returns.
+    /// Do not combine this method with ``read()``, because it may read more bytes than it returns.
     ///
     /// - Returns: The request, or nil when the client sends no more.
     /// - Throws: An error of the connection.
@@ -64,7 +64,7 @@ public final class RawConnection: Sendable {
         }
     }
 
-    /// Notes a request that was read in another way.
+    /// Records a request that was read in another way.
     func note(_ request: HTTPTestRequest) {
         journal.change { journal in
             let index = journal.begin(request, on: self.number)
@@ -72,36 +72,36 @@ public final class RawConnection: Sendable {
         }
     }
 
-    /// Writes bytes, waiting while the client takes none.
+    /// Writes bytes, waiting while the client does not read.
     ///
-    /// - Throws: An error of the connection, as when the client has hung up.
+    /// - Throws: An error of the connection, such as when the client has hung up.
     public func write(_ bytes: [UInt8]) async throws {
         try await wire.write(bytes)
     }
 
     /// Writes a text.
     ///
-    /// - Throws: An error of the connection, as when the client has hung up.
+    /// - Throws: An error of the connection, such as when the client has hung up.
     public func write(_ text: String) async throws {
         try await wire.write(Array(text.utf8))
     }
 
-    /// Closes the connection in order.
+    /// Closes the connection gracefully.
     public func close() async {
         await wire.close()
     }
 
-    /// Closes the connection without TLS's goodbye.
+    /// Closes the connection without TLS's close notification.
     public func cut() async {
         await wire.cut()
     }
 
-    /// Resets the connection, as a crash of the peer does.
+    /// Resets the connection, as if the peer had crashed.
     public func reset() async {
         await wire.reset()
     }
 
-    /// Keeps silent until the client hangs up.
+    /// Sends nothing until the client hangs up.
     public func stall() async {
         try? await wire.waitForClose()
     }

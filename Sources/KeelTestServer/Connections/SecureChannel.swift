@@ -4,7 +4,7 @@ import NIOCore
 import NIOSSL
 import NIOTLS
 
-/// What a server's connections need for their TLS.
+/// The TLS of a server's connections.
 struct SecureChannel: Sendable {
     let context: NIOSSLContext
     let fault: FaultServer.HandshakeFault?
@@ -24,7 +24,7 @@ struct SecureChannel: Sendable {
         fault = tls.fault
     }
 
-    /// Does the handshake and returns the connection behind it.
+    /// Performs the handshake and returns the connection on top of it.
     func open(_ channel: any Channel) async throws -> (ServerConnection.Channels, String?) {
         let gate = try await channel.eventLoop.submit {
             let gate = HandshakeGate(channel)
@@ -33,7 +33,7 @@ struct SecureChannel: Sendable {
                     NIOSSLServerHandler(context: context), gate,
                 ])
             } catch {
-                // The client has gone already.
+                // The client is already gone.
                 gate.fail(error)
             }
             return gate.opened
@@ -43,7 +43,7 @@ struct SecureChannel: Sendable {
     }
 }
 
-/// Waits for the end of a handshake and wraps the channel then, before any byte gets by.
+/// A handler that wraps the channel at the end of the handshake, before any byte can pass.
 private final class HandshakeGate: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

@@ -3,7 +3,7 @@ import KeelTestKit
 import NIOCore
 import NIOSSL
 
-/// One connection, from its acceptance to its end.
+/// A connection from its acceptance to its end.
 struct ServerConnection: Sendable {
     typealias Channels = NIOAsyncChannel<ByteBuffer, ByteBuffer>
 
@@ -20,7 +20,7 @@ struct ServerConnection: Sendable {
             do {
                 try await open()
             } catch {
-                // A client that hangs up in the midst ends its connection and nothing else.
+                // A client that hangs up ends only its own connection.
             }
         } onCancel: {
             channel.eventLoop.execute { channel.cutNow() }
@@ -38,8 +38,8 @@ struct ServerConnection: Sendable {
             inner = channels
             version = negotiated.flatMap { FaultServer.Version(rawValue: $0) } ?? .http1
         } else {
-            // Wrapped only now, because NIO traps when a wrapped channel is dropped without being
-            // used, as the last ones are when a test ends.
+            // Wrapped only now, because NIO traps if a wrapped channel is released unused, as the last ones are when a
+            // test ends.
             inner = try await channel.eventLoop.submit {
                 try Channels(wrappingChannelSynchronously: channel)
             }.get()
@@ -86,7 +86,7 @@ struct ServerConnection: Sendable {
         }
     }
 
-    /// Tells HTTP/2 with prior knowledge from HTTP/1.1 by the first bytes.
+    /// Distinguishes HTTP/2 with prior knowledge from HTTP/1.1 by the first bytes.
     private func sniff(_ reader: WireReader) async throws -> (FaultServer.Version, [UInt8]) {
         guard configuration.protocols.contains(.http2) else { return (.http1, []) }
         let preface = HTTP2Frame.preface
@@ -115,7 +115,7 @@ struct ServerConnection: Sendable {
         }
     }
 
-    /// Does something else than a handshake, once the client has begun one.
+    /// Simulates a handshake fault once the client has begun a handshake.
     private func pretend(
         _ fault: FaultServer.HandshakeFault,
         _ reader: WireReader,
@@ -135,7 +135,7 @@ struct ServerConnection: Sendable {
     }
 }
 
-/// What a session of any protocol works with.
+/// The environment of a session of either protocol.
 struct SessionContext: Sendable {
     let number: Int
     let configuration: FaultServer.Configuration

@@ -4,7 +4,7 @@ import KeelTestKit
 import NIOCore
 import Synchronization
 
-/// What a server answers, and the connections that it has open.
+/// The answers of a server, and its open connections.
 final class ServerScript: Sendable {
     typealias Raw = @Sendable (RawConnection) async throws -> Void
 
@@ -33,12 +33,12 @@ final class ServerScript: Sendable {
         state.withLock { $0.answers.append(answer) }
     }
 
-    /// Takes the next answer of the queue.
+    /// Removes the next answer from the queue.
     func next() -> HTTPTestAnswer? {
         state.withLock { $0.answers.popFirst() }
     }
 
-    /// Computes the answer where the queue had none.
+    /// Computes the answer to a request without a queued one.
     func answer(
         to request: HTTPTestRequest,
         _ journal: Watched<HTTPTestJournal>

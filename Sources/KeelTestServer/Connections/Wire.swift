@@ -5,7 +5,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// The bytes of an open connection, behind TLS where there is TLS.
+/// The bytes of an open connection, above TLS if there is TLS.
 final class Wire: Sendable {
     private let channel: any Channel
     private let isClosed = Watched(false)
@@ -15,15 +15,14 @@ final class Wire: Sendable {
         channel.closeFuture.whenComplete { [isClosed] _ in isClosed.change { $0 = true } }
     }
 
-    /// Writes bytes and returns when the system has taken them, which it does not while the client
-    /// reads none.
+    /// Writes bytes, and returns when the system has taken them, which requires that the client reads.
     func write(_ bytes: some Collection<UInt8> & Sendable) async throws {
         guard !bytes.isEmpty else { return }
-        // Past the asynchronous writer, whose return leaves bytes behind that closing would drop.
+        // This bypasses the asynchronous writer, which may return with pending bytes that closing would drop.
         try await channel.writeAndFlush(ByteBuffer(bytes: bytes)).get()
     }
 
-    /// Closes the connection in order.
+    /// Closes the connection gracefully.
     func close() async {
         try? await channel.close().get()
     }
@@ -35,25 +34,25 @@ final class Wire: Sendable {
 
     /// Resets the connection.
     func reset() async {
-        // Lingering for no time makes closing send a reset.
+        // With a linger time of zero, closing sends a reset.
         let options = channel as? any SocketOptionProvider
         try? await options?.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
         await channel.cut()
     }
 
-    /// Returns when the connection is over, whoever has closed it.
+    /// Returns when either side has closed the connection.
     func waitForClose() async throws {
         _ = try await isClosed.wait { $0 ? true : nil }
     }
 
-    /// Waits without end: for the caller's cancellation, as ``untilClosed(_:)`` brings it about.
+    /// Waits until the calling task is canceled, such as by ``untilClosed(_:)``.
     func stall() async throws {
         _ = try await isClosed.wait { _ in Bool?.none }
     }
 
-    /// Runs `work` until it ends or the connection does.
+    /// Runs `work` until it or the connection ends.
     ///
-    /// - Returns: Whether `work` came to its end.
+    /// - Returns: Whether `work` was completed.
     func untilClosed(_ work: @escaping @Sendable () async throws -> Void) async throws -> Bool {
         try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask {
@@ -61,7 +60,7 @@ final class Wire: Sendable {
                     try await work()
                     return true
                 } catch {
-                    // A write learns of the end before the one who waits for it.
+                    // A failing write notices the end before the waiting task does.
                     guard !self.channel.isActive else { throw error }
                     return false
                 }
@@ -77,13 +76,13 @@ final class Wire: Sendable {
 }
 
 extension Channel {
-    /// Closes the channel past the TLS handler, which would wait for the peer's goodbye.
+    /// Closes the channel below the TLS handler, which would wait for the peer's close notification.
     func cut() async {
         eventLoop.execute { self.cutNow() }
         try? await closeFuture.get()
     }
 
-    /// What ``cut()`` does, on the event loop.
+    /// Performs ``cut()`` on the event loop.
     func cutNow() {
         let secure = try? pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self)
         if let secure {
@@ -94,10 +93,10 @@ extension Channel {
     }
 }
 
-/// The bytes that come in, read by one task at a time.
+/// The received bytes, for one task at a time.
 ///
-/// `@unchecked`, because the iterator cannot be sent: a connection is read by its own loop, or by the
-/// one task which that loop waits for.
+/// `@unchecked` because the iterator is not Sendable: a connection is read by its own loop, or by the one task that the
+/// loop waits for.
 final class WireReader: @unchecked Sendable {
     private var chunks: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
     private let note: @Sendable (Int) -> Void

@@ -3,7 +3,7 @@ import HTTPTypes
 import KeelTestKit
 
 extension HTTPResponse {
-    /// The head as HTTP/1.1 writes it, with the fields that mark the body's end.
+    /// Returns the head in HTTP/1.1 form, with the fields that delimit the body.
     func http1Bytes(_ coding: HTTPTestAnswer.Coding) -> [UInt8] {
         let reason = status.reasonPhrase.isEmpty ? "Unnamed" : status.reasonPhrase
         var bytes = Array("HTTP/1.1 \(status.code) \(reason)\r\n".utf8)
@@ -18,7 +18,7 @@ extension HTTPResponse {
 }
 
 extension HTTPFields {
-    /// The fields as HTTP/1.1 writes them.
+    /// The fields in HTTP/1.1 form.
     var http1Bytes: [UInt8] {
         flatMap { Array("\($0.name.rawName): \($0.value)\r\n".utf8) }
     }

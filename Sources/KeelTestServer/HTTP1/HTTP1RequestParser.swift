@@ -1,15 +1,15 @@
 #if TestServer
 import KeelTestKit
 
-/// Takes HTTP/1.1 requests out of the bytes of a connection (RFC 9112).
+/// A parser of HTTP/1.1 requests in the bytes of a connection (RFC 9112).
 ///
-/// It is lenient, because a test's server reports what a client sends and does not judge it.
+/// The parser is lenient, because a test server reports what a client sends without judging it.
 struct HTTP1RequestParser: Sendable {
     enum Event: Sendable, Hashable {
         case head(HTTPTestRequest)
         case body(ArraySlice<UInt8>)
         case end([HTTPTestRequest.Field])
-        /// What follows cannot be a request.
+        /// The following bytes are not a request.
         case invalid
     }
 
@@ -26,7 +26,7 @@ struct HTTP1RequestParser: Sendable {
     private var bytes: ArraySlice<UInt8> = []
     private var state = State.head
 
-    /// Whether a request has begun and not ended.
+    /// Whether a request has begun but not ended.
     var isInside: Bool {
         if case .head = state { return !bytes.isEmpty }
         return true
@@ -36,7 +36,7 @@ struct HTTP1RequestParser: Sendable {
         bytes.append(contentsOf: more)
     }
 
-    /// Takes the next event out of the bytes, or returns nil when that needs more bytes.
+    /// Returns the next event, or nil if it needs more bytes.
     mutating func next() -> Event? {
         switch state {
         case .head: return takeHead()
@@ -78,7 +78,7 @@ struct HTTP1RequestParser: Sendable {
     }
 
     private mutating func takeHead() -> Event? {
-        // Empty lines before a request are to be ignored (RFC 9112, section 2.2).
+        // Empty lines before a request are ignored (RFC 9112, section 2.2).
         while bytes.first == 13 || bytes.first == 10 { bytes.removeFirst() }
         guard let end = Self.end(of: bytes) else { return nil }
         var lines: [String] = []
@@ -112,7 +112,7 @@ struct HTTP1RequestParser: Sendable {
         return .body(piece)
     }
 
-    /// The end of the first head, its empty line included.
+    /// Returns the end of the first head, including its empty line.
     static func end(of bytes: ArraySlice<UInt8>) -> Int? {
         var lineStart = bytes.startIndex
         while let newline = bytes[lineStart...].firstIndex(of: 10) {
@@ -131,7 +131,7 @@ struct HTTP1RequestParser: Sendable {
 }
 
 extension Substring {
-    /// The text without the blanks around it.
+    /// The text without surrounding blanks.
     fileprivate var trimmed: String {
         let start = drop { $0 == " " || $0 == "\t" }
         let end = start.lastIndex { $0 != " " && $0 != "\t" }

@@ -2,7 +2,7 @@
 import HTTPTypes
 import KeelTestKit
 
-/// The exchanges of one HTTP/1.1 connection, one after another.
+/// The sequential exchanges of an HTTP/1.1 connection.
 struct HTTP1Session: Sendable {
     private let context: SessionContext
 
@@ -37,7 +37,7 @@ struct HTTP1Session: Sendable {
 
     /// Serves one request.
     ///
-    /// - Returns: Whether the connection can go on.
+    /// - Returns: Whether the connection can continue.
     private func exchange(
         _ head: HTTPTestRequest,
         _ parser: Watched<HTTP1RequestParser>
@@ -72,7 +72,7 @@ struct HTTP1Session: Sendable {
 
     /// Reads the body of a request.
     ///
-    /// - Returns: Whether it was read to its end.
+    /// - Returns: Whether the body was read completely.
     private func readBody(
         of request: Int,
         _ parser: Watched<HTTP1RequestParser>,
@@ -101,9 +101,9 @@ struct HTTP1Session: Sendable {
         }
     }
 
-    /// Gives the answer.
+    /// Sends the answer.
     ///
-    /// - Returns: Whether the connection can go on.
+    /// - Returns: Whether the connection can continue.
     private func answer(_ request: Int, _ queued: HTTPTestAnswer?) async throws -> Bool {
         let goesOn = Watched(true)
         let isDone = try await context.wire.untilClosed {

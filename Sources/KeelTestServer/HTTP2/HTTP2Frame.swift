@@ -4,7 +4,7 @@ import KeelTestKit
 
 /// A frame of HTTP/2, RFC 9113 section 4.1.
 ///
-/// Written by hand rather than with NIOHTTP2, which refuses to break the rules.
+/// NIOHTTP2 is not used because it refuses to violate the protocol.
 struct HTTP2Frame: Sendable, Hashable {
     enum Kind: UInt8, Sendable {
         case data = 0
@@ -19,7 +19,7 @@ struct HTTP2Frame: Sendable, Hashable {
         case continuation = 9
     }
 
-    /// Flags; the first has two meanings.
+    /// Flags; the first bit has two meanings.
     enum Flag {
         static let endStream: UInt8 = 0x1
         static let acknowledgement: UInt8 = 0x1
@@ -28,7 +28,7 @@ struct HTTP2Frame: Sendable, Hashable {
         static let priority: UInt8 = 0x20
     }
 
-    /// What a client sends before its first frame.
+    /// The connection preface of a client.
     static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
     var kind: Kind?
@@ -45,7 +45,7 @@ struct HTTP2Frame: Sendable, Hashable {
 
     func has(_ flag: UInt8) -> Bool { flags & flag != 0 }
 
-    /// The frame as it is sent.
+    /// The encoded frame.
     var bytes: [UInt8] {
         let size = UInt32(payload.count).bigEndianBytes.dropFirst()
         return Array(size) + [kind?.rawValue ?? 0xff, flags] + stream.bigEndianBytes + payload
@@ -62,7 +62,7 @@ struct HTTP2Frame: Sendable, Hashable {
         return content.dropLast(padding)
     }
 
-    /// Takes the first whole frame out of `bytes`.
+    /// Removes the first complete frame from `bytes`.
     static func take(from bytes: inout ArraySlice<UInt8>) -> HTTP2Frame? {
         guard bytes.count >= 9 else { return nil }
         let start = bytes.startIndex
@@ -101,7 +101,7 @@ extension HTTP2Frame {
         HTTP2Frame(.data, flags: ends ? Flag.endStream : 0, stream: stream, bytes)
     }
 
-    /// The frames of a header block, cut to the largest size that every peer takes.
+    /// Returns the frames of a header block, split at the maximum size that every peer accepts.
     static func headers(
         _ stream: UInt32,
         _ block: [UInt8],
@@ -120,7 +120,7 @@ extension HTTP2Frame {
         return frames
     }
 
-    /// A header block without compression (RFC 7541, section 6.2.2), so that no state is kept.
+    /// Returns a header block without compression (RFC 7541, section 6.2.2), which needs no state.
     static func block(status: Int?, _ fields: HTTPFields, length: Int? = nil) -> [UInt8] {
         var pairs: [(String, String)] = status.map { [(":status", "\($0)")] } ?? []
         if let length, fields[.contentLength] == nil {

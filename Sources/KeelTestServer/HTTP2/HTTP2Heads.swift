@@ -3,12 +3,12 @@ import KeelTestKit
 import NIOCore
 import NIOHPACK
 
-/// Puts header blocks together and reads them.
+/// A decoder that assembles and reads header blocks.
 struct HTTP2Heads {
-    /// A whole header block.
+    /// A complete header block.
     struct Block: Sendable {
         var stream: UInt32
-        /// Whether the stream ends with it.
+        /// Whether the block ends the stream.
         var ends: Bool
         var pairs: [HTTPTestRequest.Field]
 
@@ -34,7 +34,7 @@ struct HTTP2Heads {
 
     /// Adds a frame.
     ///
-    /// - Returns: The block that is whole with it, if one is.
+    /// - Returns: The block that the frame completes, if any.
     mutating func add(_ frame: HTTP2Frame) throws -> Block? {
         if frame.kind == .headers {
             bytes = []

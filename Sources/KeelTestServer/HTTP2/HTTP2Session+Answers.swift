@@ -3,7 +3,7 @@ import HTTPTypes
 import KeelTestKit
 
 extension HTTP2Session {
-    /// Answers the request of one stream.
+    /// Answers the request of a stream.
     func answer(_ id: UInt32) async throws {
         guard let stream = streams.value[id] else { return }
         let request = stream.request

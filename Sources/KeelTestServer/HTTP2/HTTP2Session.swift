@@ -4,7 +4,7 @@ import KeelTestKit
 import NIOCore
 import NIOHPACK
 
-/// The exchanges of one HTTP/2 connection (RFC 9113), side by side.
+/// The concurrent exchanges of an HTTP/2 connection (RFC 9113).
 struct HTTP2Session: Sendable {
     let context: SessionContext
     let streams = Watched(HTTP2Streams())
@@ -14,7 +14,7 @@ struct HTTP2Session: Sendable {
     }
 
     func send(_ frames: HTTP2Frame...) async throws {
-        // In one write, so that no other stream's frames come between.
+        // One write, so that frames of other streams cannot come between.
         try await context.wire.write(frames.flatMap(\.bytes))
     }
 
@@ -28,7 +28,7 @@ struct HTTP2Session: Sendable {
         if let limit = http2.concurrentStreams { settings.append((3, limit)) }
         if let window = http2.initialWindow { settings.append((4, window)) }
         try await send(.settings(settings))
-        // Answers under way learn of the connection's end by themselves, and note it.
+        // Answers in progress detect and record the end of the connection themselves.
         try await withThrowingDiscardingTaskGroup { group in
             var rest = bytes[...]
             while rest.count < HTTP2Frame.preface.count {
@@ -50,7 +50,7 @@ struct HTTP2Session: Sendable {
 
     /// Handles one frame.
     ///
-    /// - Returns: The stream that can be answered now, if there is one.
+    /// - Returns: The stream that can now be answered, if any.
     private func receive(_ frame: HTTP2Frame, _ heads: inout HTTP2Heads) async throws -> UInt32? {
         switch frame.kind {
         case .headers?, .continuation?:
@@ -118,9 +118,9 @@ struct HTTP2Session: Sendable {
         return stream.received < stream.readLimit ? id : nil
     }
 
-    /// Notes the end of a request.
+    /// Records the end of a request.
     ///
-    /// - Returns: The stream, where it waited for this to be answered.
+    /// - Returns: The stream, if its answer was waiting for the end.
     private func finish(
         _ stream: HTTP2Streams.Stream,
         _ id: UInt32,

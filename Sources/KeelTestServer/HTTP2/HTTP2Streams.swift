@@ -1,30 +1,30 @@
 #if TestServer
 import KeelTestKit
 
-/// The streams of one HTTP/2 connection, and how much may be sent on them.
+/// The streams of an HTTP/2 connection, with their flow-control windows.
 struct HTTP2Streams: Sendable {
     struct Stream: Sendable {
-        /// The request's number in the journal.
+        /// The index of the request in the journal.
         var request: Int
-        /// How many bytes may be sent on it.
+        /// The number of bytes that may be sent.
         var window: Int
-        /// How many bytes of the request are read; the client is allowed no more after them.
+        /// The number of request bytes to read, after which the client's window is not extended.
         var readLimit: Int
-        /// How many bytes of the request have come.
+        /// The number of request bytes received.
         var received = 0
-        /// The answer that was taken from the queue with the head.
+        /// The answer that was taken from the queue when the head arrived.
         var queued: HTTPTestAnswer?
-        /// The code with which the client has reset it.
+        /// The error code of the client's reset.
         var resetCode: UInt32?
     }
 
     private(set) var streams: [UInt32: Stream] = [:]
     private var window = 65_535
     private var initialWindow = 65_535
-    /// How many streams wait for the end of their answers.
+    /// The number of streams with unfinished answers.
     private var unanswered = 0
     private var isGoingAway = false
-    /// Whether the server has ended the connection, so that no end is a client's hang-up.
+    /// Whether the server has ended the connection, so that ends are not hang-ups of the client.
     var isEndedByServer = false
 
     subscript(id: UInt32) -> Stream? {
@@ -42,9 +42,9 @@ struct HTTP2Streams: Sendable {
         unanswered += 1
     }
 
-    /// Notes the end of an answer.
+    /// Records the end of an answer.
     ///
-    /// - Returns: Whether the connection is to be closed with it.
+    /// - Returns: Whether to close the connection.
     mutating func finish() -> Bool {
         unanswered -= 1
         return isGoingAway && unanswered == 0
@@ -60,7 +60,7 @@ struct HTTP2Streams: Sendable {
         while rest.count >= 6 {
             let entry = Array(rest.prefix(6))
             rest = rest.dropFirst(6)
-            // SETTINGS_INITIAL_WINDOW_SIZE; the others do not concern a server that only answers.
+            // SETTINGS_INITIAL_WINDOW_SIZE; the others do not affect a server that only answers.
             guard entry[0] == 0, entry[1] == 4 else { continue }
             let size = Int(UInt32(bigEndianBytes: entry[2...]))
             for id in streams.keys { streams[id]?.window += size - initialWindow }
@@ -72,7 +72,7 @@ struct HTTP2Streams: Sendable {
         if id == 0 { window += count } else { streams[id]?.window += count }
     }
 
-    /// Takes room for at most `count` bytes; nil when there is none yet.
+    /// Reserves at most `count` bytes of the windows, or returns nil if they are exhausted.
     mutating func reserve(_ count: Int, on id: UInt32) -> Int? {
         guard let stream = streams[id] else { return nil }
         let granted = min(count, window, stream.window, 16_384)

@@ -3,7 +3,7 @@ import KeelTestKit
 import NIOCore
 import NIOPosix
 
-/// One connection to a test's proxy.
+/// A connection to a test proxy.
 struct ProxySession: Sendable {
     private let client: RawConnection
     private let configuration: TestProxy.Configuration
@@ -22,7 +22,7 @@ struct ProxySession: Sendable {
         }
     }
 
-    /// Does what the fault says.
+    /// Simulates a fault.
     private func fail(_ fault: TestProxy.Fault, refusal: [UInt8], unreachable: [UInt8]) async throws
     {
         switch fault {
@@ -72,7 +72,7 @@ struct ProxySession: Sendable {
                 failure: Array("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n".utf8)
             )
         }
-        // An absolute target: the server gets the path, and nothing that was for the proxy.
+        // For an absolute target, the server gets the path, without the fields for the proxy.
         let parts = head.target.split(
             separator: "/",
             maxSplits: 2,
@@ -93,7 +93,7 @@ struct ProxySession: Sendable {
         )
     }
 
-    /// Reads up to the end of a head.
+    /// Reads to the end of a head.
     private func readHead(_ bytes: inout [UInt8]) async throws -> (HTTPTestRequest, Int)? {
         while true {
             if let end = HTTP1RequestParser.end(of: bytes[...]) {
@@ -109,7 +109,7 @@ struct ProxySession: Sendable {
 
     // MARK: SOCKS5
 
-    /// Speaks SOCKS5 (RFC 1928), with a name and a password (RFC 1929) where they are demanded.
+    /// Serves SOCKS5 (RFC 1928), with username and password (RFC 1929) if required.
     private func serveSOCKS(_ first: [UInt8]) async throws {
         var bytes = first
         func take(_ count: Int) async throws -> [UInt8]? {
@@ -172,7 +172,7 @@ struct ProxySession: Sendable {
 
     // MARK: Relaying
 
-    /// Connects to a host and port and passes bytes on both ways until one side has enough.
+    /// Connects to a host and port, and relays bytes in both directions until one side ends.
     private func relay(
         to place: String,
         greeting: [UInt8],
@@ -213,7 +213,7 @@ struct ProxySession: Sendable {
                             try await client.write(Array(chunk.readableBytesView))
                         }
                     } catch {
-                        // One side has gone: the other one is told by the end of the relay.
+                        // One side is gone; the end of the relay notifies the other one.
                     }
                 }
                 await group.next()

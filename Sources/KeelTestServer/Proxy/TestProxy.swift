@@ -4,8 +4,9 @@ public import KeelTestKit
 import NIOCore
 import NIOPosix
 
-/// A real proxy on the loopback interface, for tests: HTTP (CONNECT and absolute targets) and
-/// SOCKS5, with a password or faults where the test wants them.
+/// A real proxy on the loopback interface, for tests.
+///
+/// It supports HTTP (CONNECT and absolute targets) and SOCKS5, with optional credentials and faults.
 ///
 /// ```swift
 /// try await TestProxy.run { proxy in
@@ -15,17 +16,17 @@ import NIOPosix
 /// }
 /// ```
 public struct TestProxy: Sendable {
-    /// What a proxy does in place of its work.
+    /// The faults of a proxy.
     public enum Fault: Sendable, Hashable, CaseIterable {
-        /// It refuses every way with status 403, or SOCKS's "not allowed".
+        /// The proxy refuses every connection with status 403, or SOCKS's "not allowed".
         case refuses
-        /// It says that the server cannot be reached.
+        /// The proxy reports that the server is unreachable.
         case unreachable
-        /// It answers with bytes that are neither HTTP nor SOCKS.
+        /// The proxy answers with bytes that are neither HTTP nor SOCKS.
         case garbage
-        /// It keeps silent until the client hangs up.
+        /// The proxy sends nothing until the client hangs up.
         case stall
-        /// It closes the connection without an answer.
+        /// The proxy closes the connection without an answer.
         case close
     }
 
@@ -48,22 +49,22 @@ public struct TestProxy: Sendable {
         }
     }
 
-    /// What a proxy demands, and what goes wrong with it.
+    /// The credentials, fault and target of a proxy.
     public struct Configuration: Sendable {
-        /// The credentials that it demands; nil lets everybody in.
+        /// The required credentials; nil accepts every client.
         public var credentials: Credentials?
-        /// What it does in place of its work.
+        /// The fault to simulate.
         public var fault: Fault?
-        /// The only port of 127.0.0.1 that it connects to, whatever name it is asked for; nil goes
-        /// where it is told.
+        /// The port of 127.0.0.1 to which all connections are made, whatever the requested host; nil connects to the
+        /// requested host.
         public var target: Int?
 
         /// Creates a configuration.
         ///
         /// - Parameters:
-        ///   - credentials: The credentials that the proxy demands.
-        ///   - fault: What it does in place of its work.
-        ///   - target: The only port of 127.0.0.1 that it connects to.
+        ///   - credentials: The required credentials.
+        ///   - fault: The fault to simulate.
+        ///   - target: The port of 127.0.0.1 to which all connections are made.
         public init(credentials: Credentials? = nil, fault: Fault? = nil, target: Int? = nil) {
             self.credentials = credentials
             self.fault = fault
@@ -76,18 +77,18 @@ public struct TestProxy: Sendable {
     /// The port on 127.0.0.1.
     public var port: Int { server.port }
 
-    /// The requests to the proxy itself, those without the right credentials among them.
+    /// The requests to the proxy itself, including those without valid credentials.
     ///
-    /// A SOCKS5 request has the method `SOCKS` and the host and port as its target.
+    /// A SOCKS5 request has the method `SOCKS`, with the host and port as its target.
     public var requests: [HTTPTestRequest] { server.requests }
 
-    /// Runs a proxy for as long as `body` runs.
+    /// Runs a proxy while `body` runs.
     ///
     /// - Parameters:
-    ///   - configuration: What the proxy demands, and what goes wrong with it.
+    ///   - configuration: The credentials, fault and target of the proxy.
     ///   - body: The test. When it returns or throws, every connection is cut.
-    /// - Returns: What `body` returns.
-    /// - Throws: What `body` throws, or an error of the system where no port could be had.
+    /// - Returns: The result of `body`.
+    /// - Throws: The error of `body`, or an error of the system if no port was available.
     public static func run<Value>(
         _ configuration: Configuration = Configuration(),
         while body: (TestProxy) async throws -> Value
