@@ -61,7 +61,7 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
         return try result.get()
     }
 
-    // MARK: The life of a flight
+    // MARK: Operations
 
     private enum Boarding: Sendable { case started, joined, cancelled }
 

@@ -20,7 +20,7 @@ extension FileStoreError {
 }
 
 extension FileStoreError.Code {
-    // MARK: About one file
+    // MARK: File errors
 
     /// There is no file at the path.
     public static let fileNotFound = Self(
@@ -63,7 +63,7 @@ extension FileStoreError.Code {
         advice: "Put the file again, or restore it from a backup."
     )
 
-    // MARK: About the call
+    // MARK: Call errors
 
     /// The path is invalid.
     public static let invalidPath = Self(
@@ -91,7 +91,7 @@ extension FileStoreError.Code {
         advice: "Look at the cause; what was there before is still there."
     )
 
-    // MARK: About the store
+    // MARK: Store errors
 
     /// The store could not be read.
     public static let readFailed = Self(
@@ -114,7 +114,7 @@ extension FileStoreError.Code {
         advice: "Free some space; what was there before is still there."
     )
 
-    // MARK: About the moment
+    // MARK: Transient errors and cancellation
 
     /// The store did not answer in time.
     public static let timeout = Self(

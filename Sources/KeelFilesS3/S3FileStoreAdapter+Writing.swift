@@ -95,7 +95,7 @@ extension S3FileStoreAdapter {
         )
     }
 
-    // MARK: What both ways share
+    // MARK: Common to both
 
     /// Makes a call with the fields for the condition of a file.
     ///

@@ -20,7 +20,7 @@ extension SecretError {
 }
 
 extension SecretError.Code {
-    // MARK: About one secret
+    // MARK: Secret errors
 
     /// The store could not save the secret.
     public static let saveFailed = Self(
@@ -63,7 +63,7 @@ extension SecretError.Code {
         advice: "Change the value or its Encodable conformance; JSON has no NaN, for example."
     )
 
-    // MARK: About the store
+    // MARK: Store errors
 
     /// The store is read-only.
     public static let readOnly = Self(
@@ -106,7 +106,7 @@ extension SecretError.Code {
         advice: "Free some disk space; what was saved before is still there."
     )
 
-    // MARK: About its key
+    // MARK: Key errors
 
     /// The encryption key of the store is missing.
     public static let missingKey = Self(
@@ -129,7 +129,7 @@ extension SecretError.Code {
         advice: "Update the program; the file is left as it is."
     )
 
-    // MARK: About the moment
+    // MARK: Transient errors and cancellation
 
     /// The store did not answer in time, or another process held its lock.
     public static let timeout = Self(

@@ -229,7 +229,7 @@ public struct EncryptedFileStoreAdapter<Upstream: FileStoreAdapter>: FileStoreAd
         }
     }
 
-    // MARK: What is told
+    // MARK: Metadata
 
     /// Returns the data that a file is bound to.
     func associatedData(_ path: FileStorePath) -> Data {

@@ -99,7 +99,7 @@ public struct FaultServer: Sendable {
         try await run(configuration, ServerScript(raw: serving), body)
     }
 
-    // MARK: What it saw
+    // MARK: Observed traffic
 
     /// The requests whose heads have arrived, in order of arrival.
     public var requests: [Request] { journal.value.requests }

@@ -147,7 +147,7 @@ extension SecretScanner {
         return begin..<sign
     }
 
-    // MARK: - E-mail
+    // MARK: - Email
 
     /// Returns the range of the address around an at sign, which may be percent-encoded.
     func emailAddress(around sign: Int, signLength: Int) -> Range<Int>? {

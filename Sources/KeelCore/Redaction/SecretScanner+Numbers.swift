@@ -101,7 +101,7 @@ extension SecretScanner {
         return remainder == 1
     }
 
-    // MARK: - Telephones
+    // MARK: - Telephone numbers
 
     /// Returns the range of a number with a plus sign: 8 to 15 digits in groups (E.164).
     func phoneNumber(at plus: Int) -> Range<Int>? {

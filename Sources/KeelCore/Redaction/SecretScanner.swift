@@ -104,7 +104,7 @@ struct SecretScanner {
         return range.upperBound
     }
 
-    // MARK: - What all look for
+    // MARK: - Runs and boundaries
 
     /// Returns the end of the run that begins at `start`, at most `limit` bytes from there.
     @inline(__always)
@@ -136,7 +136,7 @@ struct SecretScanner {
     @inline(__always)
     func isBoundary(after index: Int) -> Bool { !self[index].isASCIIAlphanumeric }
 
-    // MARK: - Values behind a name
+    // MARK: - Values after a name
 
     /// Returns the range of the value after a separator that follows a sensitive name.
     private func value(

@@ -29,7 +29,7 @@ public struct FileStore: Sendable {
     /// The capabilities of the store.
     public var capabilities: FileStoreCapabilities { adapter.capabilities }
 
-    // MARK: Putting
+    // MARK: Writing
 
     /// Writes a file, replacing an existing one.
     ///
@@ -75,7 +75,7 @@ public struct FileStore: Sendable {
         return try await adapter.write(content, to: path, options: options)
     }
 
-    // MARK: Getting
+    // MARK: Reading
 
     /// Returns the bytes of a file.
     ///
@@ -166,7 +166,7 @@ public struct FileStore: Sendable {
         try await findMetadata(of: path) != nil
     }
 
-    // MARK: Changing places
+    // MARK: Copying and moving
 
     /// Copies a file, with its content type and attributes.
     ///

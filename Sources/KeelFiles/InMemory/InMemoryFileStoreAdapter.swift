@@ -155,7 +155,7 @@ public final class InMemoryFileStoreAdapter: FileStoreAdapter {
         return FileChanges(inbox)
     }
 
-    // MARK: Under the lock
+    // MARK: Changes under the lock
 
     /// Stores a file at a path, as a new version.
     private static func keep(

@@ -192,7 +192,7 @@ extension LocalFileStoreAdapter {
         return metadata(path, status, FileLabel(of: file)).version
     }
 
-    // MARK: Changing places
+    // MARK: Copying and moving
 
     public func transfer(
         _ request: FileTransferRequest

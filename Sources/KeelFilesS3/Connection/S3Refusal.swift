@@ -46,7 +46,7 @@ struct S3Refusal: Hashable, Sendable {
         return text
     }
 
-    // MARK: What it means for a repetition
+    // MARK: Retries
 
     /// Whether the server did nothing, and may succeed when asked again.
     var isPassing: Bool {
@@ -76,7 +76,7 @@ struct S3Refusal: Hashable, Sendable {
     /// Whether the reply does not explain the reason, like one to HEAD.
     var isUnexplained: Bool { code.isEmpty && [301, 307, 400, 403].contains(status) }
 
-    // MARK: What it means for the caller
+    // MARK: Errors for the caller
 
     var isMissing: Bool { code == "NoSuchKey" || code.isEmpty && status == 404 }
     /// Whether the server does not support the request.

@@ -20,7 +20,7 @@ struct S3Upload: Sendable {
 
     private var configuration: S3FileStoreAdapter.Configuration { connection.configuration }
 
-    // MARK: Beginning
+    // MARK: Starting and resuming
 
     /// Resumes the recorded upload, or begins a new one.
     static func begun(
@@ -201,7 +201,7 @@ struct S3Upload: Sendable {
         return part
     }
 
-    // MARK: Ending
+    // MARK: Completing and aborting
 
     /// Completes the upload, creating the file from its parts.
     ///

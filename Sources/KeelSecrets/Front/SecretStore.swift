@@ -123,7 +123,7 @@ public struct SecretStore: Sendable {
         return try await replace(key, with: new.map { Array($0) }, expecting: expectation)
     }
 
-    // MARK: Calling the adapter
+    // MARK: Adapter calls
 
     private func replace(
         _ key: String,

@@ -65,7 +65,7 @@ struct SecretServiceSession {
         }
     }
 
-    // MARK: Parts of calls
+    // MARK: Operations
 
     /// Runs a closure with the service if its default collection is unlocked.
     private func withService<Value>(

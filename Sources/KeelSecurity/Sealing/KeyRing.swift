@@ -136,7 +136,7 @@ public final class KeyRing: Sendable {
 
     var fingerprintKey: SymmetricKey { state.withLock(\.fingerprint) }
 
-    // MARK: The key that encrypts
+    // MARK: Primary key
 
     /// Counts one message and returns the primary key.
     private func nextKey() throws(SecurityError) -> SealingKey {
@@ -201,7 +201,7 @@ public final class KeyRing: Sendable {
         state.reserved(count)
     }
 
-    // MARK: The place where the keyset is kept
+    // MARK: Storage of the keyset
 
     /// Whether changes of this ring are saved.
     private var keeps: Bool { follower != nil || configuration.save != nil }
