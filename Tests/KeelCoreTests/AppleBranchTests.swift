@@ -1,16 +1,16 @@
 import Foundation
 import Testing
 
-/// Code for Apple's systems is compiled beside the stand-ins of `Tests/Apple`, or listed in
+/// A test that code for Apple's systems is compiled with the stand-ins of `Tests/Apple`, or listed in
 /// `Documentation/Platforms.md` as never compiled.
 @Suite("Code for Apple's systems")
 struct AppleBranchTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
 
-    /// The stand-ins of each module that the package of stand-ins compiles.
+    /// Returns the stand-ins of each module that the package of stand-ins compiles.
     ///
-    /// Read from lines such as `keel("KeelCore", ["CKeelChecksum"], beside: ["Darwin"]),`.
+    /// They are read from lines such as `keel("KeelCore", ["CKeelChecksum"], beside: ["Darwin"]),`.
     private static func modules() throws -> [String: Set<String>] {
         let manifest = root.appending(path: "Tests/Apple/Package.swift")
         let text = try String(contentsOf: manifest, encoding: .utf8)
@@ -35,7 +35,7 @@ struct AppleBranchTests {
         return Set(links.map { $0.replacing("../", with: "") })
     }
 
-    /// The files that have something for Apple's systems, by their paths below the root.
+    /// Returns the files with code for Apple's systems, by their paths relative to the root.
     private static func files() throws -> [String: AppleBranches] {
         let modules = try modules()
         let views = try views()
@@ -43,7 +43,7 @@ struct AppleBranchTests {
         for folder in ["Sources", "Tools/Sources", "Plugins"] {
             let names = FileManager.default.enumerator(atPath: root.appending(path: folder).path)
             while let name = names?.nextObject() as? String {
-                // Templates are sources of new apps, in strings.
+                // Templates contain the sources of new apps in strings.
                 guard name.hasSuffix(".swift"), !name.contains("/Templates/") else { continue }
                 let path = folder + "/" + name
                 let text = try String(contentsOf: root.appending(path: path), encoding: .utf8)
@@ -104,7 +104,7 @@ struct AppleBranchTests {
 
     // MARK: Reading conditions
 
-    /// A file and what is read of it.
+    /// A file and its expected branches.
     struct Case: Sendable {
         let text: String
         var standIns: Set<String>? = ["Darwin"]
@@ -125,7 +125,7 @@ struct AppleBranchTests {
             compiled: [],
             uncompiled: ["canImport(UIKit)"]
         ),
-        // Another branch is taken before it.
+        // An earlier branch is taken.
         Case(
             text: "#if canImport(Glibc)\n#elseif canImport(Darwin)\n#endif",
             compiled: [],
@@ -147,7 +147,7 @@ struct AppleBranchTests {
             compiled: ["Darwin"],
             uncompiled: []
         ),
-        // What stands in a branch that is not taken is not compiled.
+        // Conditions inside a branch that is not taken are not compiled.
         Case(
             text: "#if WebSocket\n#if canImport(Darwin)\n#endif\n#endif",
             compiled: [],
@@ -159,7 +159,7 @@ struct AppleBranchTests {
             uncompiled: ["#else after os(Linux)", "canImport(Darwin)"]
         ),
         Case(text: "#if os(Linux) || os(macOS)\n#endif", compiled: [], uncompiled: []),
-        // Another system's branch is taken, and what is left is Apple's.
+        // Another system's branch is taken, so the rest is for Apple's systems.
         Case(
             text: "#if canImport(Glibc) || canImport(Musl)\n#else\n#endif",
             compiled: [],

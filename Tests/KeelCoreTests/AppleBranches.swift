@@ -1,18 +1,18 @@
 import Foundation
 
-/// What of a file is compiled on Apple's systems alone, and what of that beside the stand-ins.
+/// The branches of a file that are compiled only on Apple's systems or with stand-ins.
 struct AppleBranches: Equatable {
-    /// The stand-ins whose modules the file asks for.
+    /// The stand-ins whose modules the file imports conditionally.
     var standIns: Set<String> = []
-    /// Conditions for Apple's systems that hold nowhere on Linux.
+    /// Conditions for Apple's systems that are never true on Linux.
     var uncompiled: [String] = []
 
-    /// Reads a file.
+    /// Parses a file.
     ///
     /// - Parameters:
-    ///   - text: What is in it.
-    ///   - standIns: The stand-ins that its module is compiled beside; nil where it is compiled
-    ///     without any, and with every trait.
+    ///   - text: The content of the file.
+    ///   - standIns: The stand-ins that its module is compiled with; nil if it is compiled without any, and with every
+    ///     trait.
     init(_ text: String, beside standIns: Set<String>?) {
         var chains: [Chain] = []
         for line in text.split(separator: "\n") {
@@ -54,41 +54,41 @@ struct AppleBranches: Equatable {
         }
     }
 
-    /// Whether the file has nothing for Apple's systems.
+    /// Whether the file has no code for Apple's systems.
     var isEmpty: Bool { standIns.isEmpty && uncompiled.isEmpty }
 
-    /// An `#if` that is open.
+    /// An open `#if`.
     private struct Chain {
         /// Whether one of its branches has been taken.
         var isDone: Bool
-        /// Whether the branch that the line is in is compiled.
+        /// Whether the branch of the current line is compiled.
         var isActive: Bool
-        /// Whether that branch is for systems that are not Apple's.
+        /// Whether that branch is for systems other than Apple's.
         var isForeign = false
-        /// Its conditions, where all of them are such: an `#else` behind them is Apple's.
+        /// Its conditions if all of them are for other systems: a following `#else` is for Apple's systems.
         var foreign: [String] = []
     }
 
-    /// Evaluates a condition on a Linux with stand-ins.
+    /// An evaluator of conditions on Linux with stand-ins.
     private struct Reader {
         private var tokens: ArraySlice<String>
         private let standIns: Set<String>?
         private var isNegated = false
-        /// The modules of Apple's that are asked for.
+        /// The Apple modules in the condition.
         private(set) var modules: Set<String> = []
-        /// Whether Apple's systems are named as those that something is for.
+        /// Whether the condition requires Apple's systems.
         private(set) var isForApple = false
         private var namesOtherSystems = false
         private var namesAnythingElse = false
-        /// Whether the condition only names systems that are not Apple's.
+        /// Whether the condition only names systems other than Apple's.
         var isForeign: Bool { namesOtherSystems && !namesAnythingElse }
 
-        /// Modules that are not Apple's, by which files tell systems and packages apart.
+        /// Modules other than Apple's, which distinguish systems and packages.
         private static let others: Set = [
             "Android", "AsyncHTTPClient", "Bionic", "FoundationEssentials", "FoundationNetworking",
             "Glibc", "Musl",
         ]
-        /// What a system of Apple's has none of, by module or by name.
+        /// The modules and names of systems other than Apple's.
         private static let foreign: Set = ["Android", "Bionic", "Glibc", "Linux", "Musl"]
         private static let systems: Set = ["iOS", "macOS", "tvOS", "visionOS", "watchOS"]
 
@@ -134,7 +134,7 @@ struct AppleBranches: Equatable {
                 return disjunction()
             }
             guard tokens.first == "(" else {
-                // A trait, of which the package of stand-ins has one.
+                // A trait; the package of stand-ins has only one.
                 namesAnythingElse = true
                 return standIns == nil || word == "Logging"
             }

@@ -1,7 +1,7 @@
 import KeelCore
 import Testing
 
-/// A small generator with a seed, so that a failure can be repeated.
+/// A small seeded generator, so that failures can be reproduced.
 struct SplitMix64: RandomNumberGenerator {
     private var state: UInt64
 
@@ -17,7 +17,7 @@ struct SplitMix64: RandomNumberGenerator {
 }
 
 extension CBORItem {
-    /// A tree of every kind of item, with arguments of every width.
+    /// Returns a random tree with items of every kind and arguments of every width.
     static func random(depth: Int, using random: inout SplitMix64) -> CBORItem {
         let argument = random.next() >> UInt64.random(in: 0..<64, using: &random)
         let count = depth == 0 ? 0 : Int.random(in: 0...4, using: &random)
@@ -100,7 +100,7 @@ struct CBORFuzzTests {
         #expect(wellFormed > 100)
     }
 
-    /// Runs everything that reads over `bytes`, and tells whether they start with an item.
+    /// Reads `bytes` with every method, and returns whether they start with an item.
     static func exercise(_ bytes: [UInt8]) -> Bool {
         var reader = CBORReader(bytes)
         let skipped = Result { () throws(CBORError) in try reader.skip() }
@@ -112,7 +112,7 @@ struct CBORFuzzTests {
             let written = item.encoded()
             #expect((try? CBORItem(decoding: written))?.encoded() == written)
             let read = Array(bytes[..<reader.position])
-            // Deterministic bytes are exactly those that the writer gives back, keys aside.
+            // Deterministic bytes are exactly those that the writer reproduces, except for the order of keys.
             if CBORItem.isDeterministic(read) { #expect(written == read) }
         case (.success, .failure(let error)):
             #expect(error.kind == .invalidUTF8)

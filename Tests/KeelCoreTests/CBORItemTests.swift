@@ -21,7 +21,7 @@ struct CBORItemTests {
         #expect((written == vector.bytes) == vector.roundTrips)
         #expect(try CBORItem(decoding: written) == item)
         #expect(CBORItem.isDeterministic(vector.bytes) == vector.roundTrips)
-        // The last row's keys are out of order, and a tree keeps its order.
+        // The last row's keys are out of order, and a tree preserves their order.
         #expect(CBORItem.isDeterministic(written) == !vector.diagnostic.contains("Fun"))
     }
 

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("CBOR reader")
 struct CBORReaderTests {
-    /// Every call of the reader's that may refuse an item.
+    /// Every method of the reader that may refuse an item.
     static let reads: [(CBORKind, @Sendable (inout CBORReader) throws(CBORError) -> Void)] = [
         (.unsigned, { reader throws(CBORError) in _ = try reader.readInteger() }),
         (.unsigned, { reader throws(CBORError) in _ = try reader.readUnsigned() }),

@@ -1,13 +1,13 @@
 import Testing
 
-/// One row of RFC 8949 appendix A: an encoding, and the item in diagnostic notation.
+/// A row of RFC 8949 appendix A: an encoding, and the item in diagnostic notation.
 ///
-/// Where the appendix shows an indefinite length as `(_ …)`, the row has the definite item that it
-/// stands for, which is what a tree keeps.
+/// For an indefinite length, shown as `(_ …)` in the appendix, the row has the equivalent definite item, as a tree
+/// does.
 struct CBORVector: Sendable, CustomTestStringConvertible {
     let hex: String
     let diagnostic: String
-    /// Whether the bytes are the shortest, definite encoding, which comes back from a writer.
+    /// Whether the bytes are the shortest, definite encoding, which the writer reproduces.
     let roundTrips: Bool
 
     init(_ hex: String, _ diagnostic: String, roundTrips: Bool = true) {
@@ -22,7 +22,7 @@ struct CBORVector: Sendable, CustomTestStringConvertible {
 }
 
 extension [UInt8] {
-    /// The bytes that pairs of hexadecimal digits stand for; blanks do not count.
+    /// Creates the bytes of pairs of hexadecimal digits, ignoring blanks.
     init(hex: String) {
         let digits = hex.compactMap(\.hexDigitValue)
         self = stride(from: 0, to: digits.count, by: 2).map {
@@ -156,7 +156,7 @@ extension CBORVector {
         Self("bf6346756ef563416d7421ff", "{\"Fun\": true, \"Amt\": -2}", roundTrips: false),
     ]
 
-    /// Appendix F: bytes that are not well-formed, by the reason.
+    /// Appendix F: bytes that are not well-formed, by reason.
     static let malformed: [String] = [
         // The input ends in a head.
         "", "18", "19", "1a", "1b", "1901", "1a0102", "1b01020304050607", "38", "58", "78", "98",
@@ -177,14 +177,14 @@ extension CBORVector {
         "bc", "bd", "be", "dc", "dd", "de", "fc", "fd", "fe",
         // Two-byte simple values below 32.
         "f800", "f801", "f818", "f81f",
-        // Chunks of another type, or indefinite themselves.
+        // Chunks of another type, or with an indefinite length.
         "5f00ff", "5f21ff", "5f6100ff", "5f80ff", "5fa0ff", "5fc000ff", "5fe0ff", "7f4100ff",
         "5f5f4100ffff", "7f7f6100ffff",
-        // A break alone, in definite containers, after a tag, or after a key.
+        // A break by itself, in definite containers, after a tag, or after a key.
         "ff", "81ff", "8200ff", "a1ff", "a1ff00", "a100ff", "a20000ff", "9f81ff",
         "9f829f819f9fffffffff",
         "bf00ff", "bf000000ff", "c0ff",
-        // Indefinite lengths where there are none.
+        // Indefinite lengths where they are not allowed.
         "1f", "3f", "df",
     ]
 }

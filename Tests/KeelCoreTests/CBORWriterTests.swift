@@ -85,7 +85,7 @@ struct CBORWriterTests {
         }
     }
 
-    /// The number of bytes a float needs, by the definition: count the bits of the significand.
+    /// Returns the number of bytes a float needs, computed from the bits of the significand.
     static func shortestWidth(_ value: Double) -> Int {
         guard value.isFinite, value != 0 else { return 3 }
         let exponent = Int(value.exponent)

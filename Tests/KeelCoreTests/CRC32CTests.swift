@@ -3,7 +3,7 @@ import Testing
 
 @Suite("CRC-32C")
 struct CRC32CTests {
-    /// The examples of RFC 3720, appendix B.4, and the usual check value.
+    /// The examples of RFC 3720, appendix B.4, and the common check value.
     static let vectors: [([UInt8], UInt32)] = [
         (Array(repeating: 0, count: 32), 0x8A91_36AA),
         (Array(repeating: 0xFF, count: 32), 0x62A8_AB43),

@@ -8,7 +8,7 @@ import Testing
 struct DeadlineTimerTests {
     private let clock = TestClock()
 
-    /// Waits for its task's cancellation.
+    /// Waits for the cancellation of its task.
     private static func stall() async {
         let (never, continuation) = AsyncStream.makeStream(of: Never.self)
         await withTaskCancellationHandler {
@@ -28,7 +28,7 @@ struct DeadlineTimerTests {
                     .wasReached
             }
         }
-        // A work that has begun is registered, and has ended the sleep that it made needless.
+        // A running operation is registered, and has ended the sleep that it made unnecessary.
         try await waitUntil { gate.begunCount >= 200 }
         #expect(timer.count == 200)
         await clock.waitForSleepers()
@@ -109,7 +109,7 @@ struct DeadlineTimerTests {
         for await number in told { numbers.append(number) }
         #expect(numbers == [1])
         #expect(kept.wasReached && !ended.wasReached)
-        // Ending what has been told does no harm.
+        // Ending an expired entry has no effect.
         timer.end(kept)
         #expect(timer.count == 0)
     }

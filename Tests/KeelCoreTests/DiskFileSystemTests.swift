@@ -68,7 +68,7 @@ final class DiskFileSystemTests {
         }
         #expect(try files.names(in: folder).sorted() == ["link", "loose", "target"])
         #expect(try files.open(link, for: .reading).read(at: 0, count: 1) == [1])
-        // A folder above may be a link: who has named it has chosen it.
+        // A parent folder may be a link, because the caller has chosen it.
         #expect(symlink(folder, folder + "/again") == 0)
         _ = try files.open(folder + "/again/log", for: .appending)
         #expect(try files.names(in: folder).contains("log"))

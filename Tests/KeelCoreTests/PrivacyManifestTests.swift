@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// Apple's privacy manifest, which Xcode takes from the package.
+/// A test of Apple's privacy manifest, which Xcode takes from the package.
 ///
 /// See https://developer.apple.com/documentation/bundleresources/privacy-manifest-files.
 @Suite("The privacy manifest")
 struct PrivacyManifestTests {
-    /// What uses a category of Apple's list of required reason APIs, and the reasons that it may have.
+    /// A category of Apple's required reason APIs, with its uses and the allowed reasons.
     private struct Category: Sendable {
         let name: String
         let uses: [String]
@@ -59,7 +59,7 @@ struct PrivacyManifestTests {
         return try #require(list as? [String: Any])
     }
 
-    /// The reasons for each category.
+    /// Returns the declared reasons for each category.
     private func declared() throws -> [String: [String]] {
         let types = try #require(
             try manifest()["NSPrivacyAccessedAPITypes"] as? [[String: Any]]
@@ -84,7 +84,7 @@ struct PrivacyManifestTests {
 
     @Test("What the sources use is declared, with a reason of Apple's list, and nothing else is")
     func complete() throws {
-        // TestKit and Conformance are never in an app.
+        // TestKit and Conformance are never part of an app.
         let left: Set<String> = ["KeelTestKit", "KeelTestServer", "KeelConformance"]
         let files = try #require(FileManager.default.enumerator(atPath: sources.path))
             .compactMap { $0 as? String }

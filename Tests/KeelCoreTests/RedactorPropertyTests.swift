@@ -1,7 +1,7 @@
 import KeelCore
 import Testing
 
-/// A secret, and a way to write it down that a redactor must see through.
+/// A secret, and a text form in which a redactor must recognize it.
 private struct Plant {
     let secret: String
     let text: String

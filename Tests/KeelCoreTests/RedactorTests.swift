@@ -207,7 +207,7 @@ struct RedactorTests {
         ]
     )
     func hostileTexts(piece: String) {
-        // A quadratic walk over these would take minutes.
+        // A quadratic algorithm would take minutes.
         let text = String(repeating: piece, count: 30_000)
         #expect(redactor.redact(text).utf8.count > 0)
     }

@@ -6,7 +6,7 @@ import Testing
 struct RetryingTests {
     private struct Flop: Error, Equatable { var number: Int }
 
-    /// Always the same number: the pauses can be foretold.
+    /// A constant generator, which makes the pauses predictable.
     private struct Constant: RandomNumberGenerator {
         func next() -> UInt64 { .max / 2 }
     }

@@ -107,7 +107,7 @@ struct DependencyCommentExamples {
         }
     }
 
-    /// Compiled and not run: it would make live values.
+    /// Compiled but not run, because it would create live values.
     static func live(_ start: () -> Void) {
         withDependencies {
             $0.context = .live

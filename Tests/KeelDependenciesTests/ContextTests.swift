@@ -133,7 +133,7 @@ struct ContextTests {
             (["/app/App"], "test", DependencyContext.live, 1),
             (["/app/App"], "preview", .live, 1),
             (["/app/App"], "live", .live, 0),
-            // A test of a release build, measuring something, is one by its runner.
+            // In a release build, such as for measurements, the runner determines that it is a test.
             (["/app/AppPackageTests.xctest"], "live", .live, 0),
             (["/app/AppPackageTests.xctest"], "preview", .test, 1),
         ]

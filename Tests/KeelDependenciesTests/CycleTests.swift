@@ -18,7 +18,7 @@ struct CycleTests {
         #expect(needs.begin(b, needing: c) == nil)
         #expect(needs.begin(c, needing: a) == ["C", "A", "B", "C"])
         #expect(needs.begin(c, needing: b) == ["C", "B", "C"])
-        // What was got is needed no more.
+        // An obtained value is no longer needed.
         needs.end(b)
         #expect(needs.begin(c, needing: a) == nil)
     }
@@ -55,7 +55,7 @@ struct CycleTests {
         #expect(sums == [9])
     }
 
-    /// A value whose making begins a task, which reads the next one.
+    /// A value whose creation starts a task, which reads the next value.
     private enum Beginner: DependencyKey {
         static var liveValue: Task<Int, Never> {
             let task = Task { DependencyValues.current[Follower.self] }
@@ -76,7 +76,7 @@ struct CycleTests {
     @Test("A task that was begun while a value was made may wait for one that needs the first")
     func tasksOfMakers() async {
         let values = DependencyValues.current.nested { $0.context = .live }
-        // On a thread of its own, as the value waits for the task that it has begun.
+        // On a separate thread, because the value waits for the task that it has started.
         let task = await withCheckedContinuation { continuation in
             Thread {
                 withDependencies(from: values) {
@@ -88,7 +88,7 @@ struct CycleTests {
     }
 
     #if !os(iOS) && !os(tvOS) && !os(watchOS) && !os(visionOS)
-    /// Two values of which each reads the other when both are being made.
+    /// Two values that read each other during creation.
     private enum Left: DependencyKey {
         static let began = DispatchSemaphore(value: 0)
         static var liveValue: Int {

@@ -1,7 +1,7 @@
 import KeelDependencies
 import Synchronization
 
-/// Something an app would call, small enough to compare.
+/// A dependency of an app, small enough to compare.
 struct Greeter: Hashable {
     var name: String
 }
@@ -13,18 +13,18 @@ enum GreeterKey: DependencyKey {
     static var previewValue: Greeter { Greeter(name: "preview") }
 }
 
-/// A key that no test sets, and that goes on with a stand-in.
+/// A key that no test sets, with a stand-in to continue with.
 enum UnsetKey: DependencyKey {
     static var liveValue: Greeter { Greeter(name: "live") }
     static var testValue: Greeter { unset(standIn: Greeter(name: "stand-in")) }
 }
 
-/// A key that no test sets, and that has nothing to go on with.
+/// A key that no test sets, without a value to continue with.
 enum BareKey: DependencyKey {
     static var liveValue: Greeter { Greeter(name: "live") }
 }
 
-/// An object with an identity, to see how often it is made.
+/// An object with an identity, to count creations.
 final class Counter: Sendable {
     private let value = Mutex(0)
 
@@ -42,7 +42,7 @@ extension DependencyValues {
     }
 }
 
-/// A model as an app writes it.
+/// A model like those of an app.
 struct Welcome {
     @Dependency(\.greeter) private var greeter
 

@@ -72,7 +72,7 @@ struct PropagationTests {
 
     @Test("A thread's override reaches the tasks it starts")
     func threadsHandOn() async {
-        // An app's `main` is synchronous code in no task, as is this thread.
+        // Like an app's `main`, this thread runs synchronous code outside of any task.
         let name = await withCheckedContinuation { continuation in
             let thread = Thread {
                 withDependencies {

@@ -5,27 +5,27 @@ import KeelFiles
 import KeelFilesS3
 import Testing
 
-/// The promises of file stores, kept on two real servers.
+/// A test that two real servers keep the promises of file stores.
 ///
-/// Where a server does not do what S3's interface says, the check stands in a list with that fault.
-/// It runs all the same, and has to fail: a fault that is mended leaves the list.
+/// Checks that a server fails because it deviates from the S3 API are listed with its fault. They run nevertheless and
+/// must fail, so a fixed fault has to be removed from the list.
 @Suite(
     "Buckets keep the promises of file stores",
     .enabled(if: S3Peer.isPresent, S3Peer.absence),
     .timeLimit(.minutes(10))
 )
 struct ConformanceTests {
-    /// What a bucket can do.
+    /// The features of a bucket.
     static let features: FileStoreSubject.Features = [
         .attributes, .checksums, .reopening, .distinguishesCase,
     ]
 
-    /// What is wrong with moto 5.2.1, by the promise that it breaks.
+    /// The faults of moto 5.2.1, by broken promise.
     static let faultsOfMoto = [
         "names of every kind are kept": "moto finds no operation for a key with a line feed in it"
     ]
 
-    /// What is wrong with moto where it verifies signatures: it refuses botocore's too.
+    /// The faults of moto when it verifies signatures; it refuses those of botocore as well.
     static let faultsOfSignedMoto: [String: String] = {
         let slashes = "moto hashes another query than was sent, where a value has a “/”"
         var faults = faultsOfMoto
@@ -55,7 +55,7 @@ struct ConformanceTests {
         return faults
     }()
 
-    /// What is wrong with rclone 1.75.2.
+    /// The faults of rclone 1.75.2.
     static let faultsOfRclone: [String: String] = {
         let ignored =
             "rclone ignores If-Match and If-None-Match on PUT, so the adapter refuses them"
@@ -81,7 +81,7 @@ struct ConformanceTests {
         return faults
     }()
 
-    /// What is wrong now and then.
+    /// The intermittent faults.
     static let chances = [
         "who reads while others write finds whole files":
             "rclone writes into the file that somebody reads: the adapter notices, and throws"

@@ -6,14 +6,14 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-/// Kills processes that upload, at offsets that nobody has chosen.
+/// A test that kills uploading processes at random moments.
 @Suite(
     "An upload whose process is killed",
     .enabled(if: S3Peer.isPresent, S3Peer.absence),
     .timeLimit(.minutes(30))
 )
 struct KillTests {
-    /// `KEEL_KILLS` sets another number.
+    /// The number of kills, which `KEEL_KILLS` overrides.
     private static let killCount =
         ProcessInfo.processInfo.environment["KEEL_KILLS"].flatMap(Int.init) ?? 12
 
@@ -50,7 +50,7 @@ struct KillTests {
         try await FileStore(adapter).put(recorded, at: last)
         #expect(try await Array(FileStore(adapter).get(last)) == bytes)
         #expect(try FileManager.default.contentsOfDirectory(atPath: notes).isEmpty)
-        // What a kill between the server's reply and the notes has left.
+        // A kill between the server's reply and the record leaves an upload behind.
         let left = try await adapter.incompleteUploads().filter { $0.key.hasPrefix("\(folder)/") }
         #expect(left.count <= Self.killCount)
         for upload in left { #expect(upload.begun <= Date.now.addingTimeInterval(5)) }
@@ -63,14 +63,14 @@ struct KillTests {
         )
     }
 
-    /// How a process that puts the file ended.
+    /// The end of a process that writes the file.
     private enum End {
         case killed, ended
-        /// It cannot know whether the life before has put the file; the next one puts it again.
+        /// The process cannot know whether its predecessor has written the file; the next one writes it again.
         case unclear
     }
 
-    /// One life of a process that puts the file.
+    /// Runs a process that writes the file until it ends or is killed.
     private func life(_ arguments: [String], _ peer: S3Peer) async throws -> End {
         let process = Process()
         process.executableURL = try CrashTrial.program("KeelS3CrashWriter")
@@ -78,7 +78,7 @@ struct KillTests {
         process.environment = ProcessInfo.processInfo.environment.merging([
             "AWS_ACCESS_KEY_ID": peer.credentials.accessKeyID,
             "AWS_SECRET_ACCESS_KEY": peer.credentials.secretAccessKey,
-            // Who writes a backtrace keeps the pipe open for minutes.
+            // A process that writes a backtrace keeps the pipe open for minutes.
             "SWIFT_BACKTRACE": "enable=no",
         ]) { $1 }
         let output = Pipe()
@@ -86,7 +86,7 @@ struct KillTests {
         try process.run()
         let handle = output.fileHandleForReading
         _ = handle.availableData
-        // Real time, because it is a real process: the moment has to be one that nobody chose.
+        // Real time for a real process, so that the moment is arbitrary.
         try await Task.sleep(for: .milliseconds(Int.random(in: 20...700)))
         kill(process.processIdentifier, SIGKILL)
         _ = handle.readDataToEndOfFile()

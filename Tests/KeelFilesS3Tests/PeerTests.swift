@@ -59,7 +59,7 @@ struct PeerTests {
         )
         let error = await #expect(throws: FileStoreError.self) { try await system.get("packed") }
         #expect(error?.code == .unsupported)
-        // Whoever only asks about it is not in the way of that.
+        // Requesting only the metadata still works.
         #expect(try await system.metadata(of: "packed").size == stored.count)
     }
     #endif
@@ -141,7 +141,7 @@ struct PeerTests {
             }
             #expect(error?.code == .conditionFailed)
         }
-        // Somebody puts the file while its parts are on their way.
+        // Another client writes the file while its parts are being sent.
         let late = FileContent(length: nil, isReplayable: false) { () throws(FileStoreError) in
             let counter = PieceCounter()
             return FileReader { () async throws(FileStoreError) in
@@ -163,7 +163,7 @@ struct PeerTests {
         #expect(try await adapter.incompleteUploads().isEmpty)
     }
 
-    // MARK: Going on
+    // MARK: Resuming
 
     @Test("A put that was interrupted goes on: parts that are there are not sent again")
     func resumes() async throws {
@@ -182,7 +182,7 @@ struct PeerTests {
                 configuration.retry = .never
                 return try S3FileStoreAdapter(configuration, transport: transport)
             }
-            // The upload is begun, three parts arrive, and then the network is gone.
+            // The upload begins, three parts arrive, and then the network fails.
             let lost = HTTPFault.fail(.offline)
             let broken = peer.transport.failing([nil, nil, nil, nil, lost, lost, lost, lost])
             let error = await #expect(throws: FileStoreError.self) {
@@ -226,7 +226,7 @@ struct PeerTests {
         let good = try adapter(peer.transport)
         try await FileStore(good).put(FileContent(new), at: "a")
         #expect(try await Array(FileStore(good).get("a")) == new)
-        // An upload that somebody has ended is begun anew.
+        // An upload that another client has aborted is restarted.
         await #expect(throws: FileStoreError.self) {
             try await FileStore(
                 try adapter(peer.transport.failing([nil, nil, .fail(), .fail(), .fail()]))
@@ -249,7 +249,7 @@ struct PeerTests {
 
     @Test("Uploads that nobody ends are listed, and ended by their age")
     func orphans() async throws {
-        // moto dates every upload to 2010, so the age is rclone's to show.
+        // moto dates every upload to 2010, so only rclone can test the age.
         let peer = try S3Peer.shared(.rclone)
         let adapter = try peer.adapter(freshFolder()) { configuration in
             smallParts(&configuration)
@@ -299,7 +299,7 @@ struct PeerTests {
 
     @Test("A server that makes an empty part of a copied one is noticed")
     func silentPartCopy() async throws {
-        // rclone takes UploadPartCopy for UploadPart without a body.
+        // rclone treats UploadPartCopy as UploadPart without a body.
         let peer = try S3Peer.shared(.rclone)
         let adapter = try S3FileStoreAdapter(
             peer.configuration(freshFolder()),
@@ -392,7 +392,7 @@ struct PeerTests {
         }
     }
 
-    // moto looks at no URL's signature, and where it verifies headers, it fails at URLs.
+    // moto does not verify signatures of URLs, and fails on URLs when it verifies headers.
     @Test("A URL is good for whoever holds it", arguments: [S3Peer.Kind.moto, .rclone])
     func presigned(_ kind: S3Peer.Kind) async throws {
         let peer = try S3Peer.shared(kind)
@@ -415,7 +415,7 @@ struct PeerTests {
         #expect(try await FileStore(adapter).get(path) == Data("hello".utf8))
         #expect(try await send(.get, get, nil) == (200, "hello"))
         guard kind == .rclone else { return }
-        // One that is for another thing, or was changed, is good for nothing.
+        // A URL for another operation or with changes is refused.
         #expect(try await send(.put, get, "other").0 == 403)
         let forged = try #require(URL(string: get.absoluteString.dropLast() + "0"))
         let forgedToo = try #require(URL(string: get.absoluteString.dropLast() + "1"))
@@ -430,7 +430,7 @@ struct PeerTests {
         }
     }
 
-    // MARK: Bounds
+    // MARK: Limits
 
     @Test("A stream of any length takes the memory of the parts on their way, and of one more")
     func boundedMemory() async throws {
@@ -455,9 +455,9 @@ struct PeerTests {
         )
         let metadata = try await FileStore(counted).put(content, at: "long")
         #expect(metadata.size == count * Self.megabyte)
-        // Three parts on their way, one that is filled, and a piece.
+        // Three parts in transit, one being filled, and a piece.
         #expect(gauge.most <= 4 * (5 << 20) + 2 * Self.megabyte)
-        // The gauge sees what is sent: a part at least, whether or not two were on their way at once.
+        // The gauge sees what is sent: at least one part, whether or not two were in transit at once.
         #expect(gauge.most >= 5 << 20)
         let reading = try await FileStore(counted).open("long")
         var position = 0

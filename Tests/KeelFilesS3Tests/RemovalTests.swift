@@ -103,7 +103,7 @@ struct RemovalTests {
                 <Error><Key>c</Key><Code>SlowDown</Code></Error>
                 """
             ),
-            // The one that was put off is deleted by itself.
+            // The deferred one is deleted separately.
             Self.object("x"), .status(.noContent),
         ])
         let results = await (try adapter(transport)).deleteEach(["a", "b", "c", "d"])
@@ -172,7 +172,7 @@ struct RemovalTests {
             let files = FileStore(try peer.adapter(freshFolder()))
             var names = ["a&b<c>\"'", "with space", "ü+%20", "emoji 🦊"]
             if kind == .moto { names += (0..<1_020).map { "n\($0)" } }
-            // moto puts no object of such a name.
+            // moto does not accept such a name.
             if kind == .rclone { names.append("new\nline") }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for name in names {

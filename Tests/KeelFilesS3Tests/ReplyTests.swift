@@ -10,7 +10,7 @@ import Testing
 
 @testable import KeelFilesS3
 
-/// What becomes of replies that no server gives when a test wants them.
+/// A test of replies that no real server gives on demand.
 @Suite("What a bucket's server replies is understood")
 struct ReplyTests {
     private typealias Answer = ScriptedHTTPTransport.Answer
@@ -61,7 +61,7 @@ struct ReplyTests {
         return .status(.ok, headers: headers, body: Array(text.utf8))
     }
 
-    // MARK: Repeating
+    // MARK: Retries
 
     @Test("SlowDown and its kind are repeated, also for calls with a condition")
     func slowDown() async throws {
@@ -307,7 +307,7 @@ struct ReplyTests {
             try await FileStore(try Self.adapter(bad)).get("a")
         }
         #expect(error?.code == .damaged)
-        // The checksum of the parts' checksums says nothing of the bytes.
+        // The checksum of the parts' checksums says nothing about the bytes.
         let parts = field.merging(["x-amz-checksum-type": "COMPOSITE"]) { $1 }
         let composite = ScriptedHTTPTransport([Self.object("hallo", parts)])
         #expect(try await FileStore(try Self.adapter(composite)).get("a").count == 5)
@@ -334,7 +334,7 @@ struct ReplyTests {
         #expect(error?.code == .invalidReply)
     }
 
-    // MARK: What is sent
+    // MARK: Requests
 
     @Test("Bodies are hashed over plain connections, and over TLS where that is asked for")
     func payloads() async throws {

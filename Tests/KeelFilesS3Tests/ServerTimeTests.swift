@@ -32,7 +32,7 @@ struct ServerTimeTests {
         )
     }
 
-    /// A refusal because of the time, by a server that has another one.
+    /// Returns a refusal because of the time, by a server with another clock.
     private static func skewed(_ date: String) -> Answer {
         let text = "<?xml version=\"1.0\"?><Error><Code>RequestTimeTooSkewed</Code></Error>"
         return .status(.forbidden, headers: [.date: date], body: Array(text.utf8))

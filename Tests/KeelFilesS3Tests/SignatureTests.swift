@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Requests are signed as AWS has it")
 struct SignatureTests {
-    // MARK: AWS's suite
+    // MARK: AWS's test suite
 
     @Test(
         "A request of AWS's suite has its canonical form, its text to sign and its signature",
@@ -181,7 +181,7 @@ struct SignatureTests {
     private static func randomCase(_ random: inout SeededRandom) -> Case {
         let key = text(&random, 1...40, keepsSlashes: true)
         var path = "/" + AWSEncoding.encode(key, keepsSlashes: true)
-        // Of two items of one name, botocore drops one.
+        // botocore drops one of two items with the same name.
         let items = (0..<Int.random(in: 0...4, using: &random)).map { number in
             (name: text(&random, 1...10) + "\(number)", value: text(&random, 0...20))
         }

@@ -10,7 +10,7 @@ import Testing
 
 @testable import KeelFilesS3
 
-/// What becomes of uploads on lines that are slow, stop, or lose a reply.
+/// A test of uploads over connections that are slow, stall, or lose a reply.
 @Suite("Uploads over bad lines")
 struct UploadTests {
     private typealias Answer = ScriptedHTTPTransport.Answer
@@ -38,7 +38,7 @@ struct UploadTests {
         )
     }
 
-    // MARK: Slow lines
+    // MARK: Slow connections
 
     @Test("A file goes up a line of 1 Mbit/s, in parts and as a whole", arguments: [5, 8, 18])
     func slowLine(_ megabytes: Int) async throws {
@@ -63,8 +63,8 @@ struct UploadTests {
         }
         for attempt in 1...2 {
             try await waitUntil { line.stalled == attempt }
-            // Time passes only while the watch sleeps, and no more of it once the attempt has ended:
-            // it would run out on the next one before that has begun.
+            // Time passes only while the stall timeout sleeps, and stops when the attempt has ended. Otherwise the next
+            // timeout would expire before it has begun.
             while true {
                 try await waitUntil { clock.sleeperCount > 0 || line.ended == attempt }
                 if line.ended == attempt { break }
@@ -100,7 +100,7 @@ struct UploadTests {
         return .status(.ok, headers: headers)
     }
 
-    /// The replies up to the end of an upload in two parts.
+    /// The replies up to the completion of an upload in two parts.
     private static var begun: [Answer] {
         let id =
             "<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>"
@@ -172,7 +172,7 @@ struct UploadTests {
     }
 }
 
-/// A line that takes so many bytes a second, on a clock of its own, and a bucket at its end.
+/// A connection with a limited number of bytes per second, on its own clock, with a bucket at its end.
 private final class SlowLine: HTTPTransport {
     private struct State {
         var stored: [String: [UInt8]] = [:]
@@ -185,9 +185,9 @@ private final class SlowLine: HTTPTransport {
     init(bytesPerSecond: Int) { self.bytesPerSecond = bytesPerSecond }
 
     var features: HTTPTransportFeatures { [] }
-    /// What has arrived, by the number of the part.
+    /// The parts that have arrived, by number.
     var stored: [String: [UInt8]] { state.withLock(\.stored) }
-    /// How many requests were ended by their own limit.
+    /// The number of requests that their own timeout has ended.
     var refused: Int { state.withLock(\.refused) }
 
     func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
@@ -196,7 +196,7 @@ private final class SlowLine: HTTPTransport {
         while let piece = try await pieces?.next() {
             bytes += piece
             let seconds = bytes.count / bytesPerSecond
-            // As transports do: their limit counts from the start of the exchange.
+            // As in real transports, the timeout counts from the start of the exchange.
             if let limit = call.timeouts.firstByte, .seconds(seconds) > limit {
                 state.withLock { $0.refused += 1 }
                 throw TransportError(.responseTimeout)
@@ -227,7 +227,7 @@ private final class SlowLine: HTTPTransport {
     }
 }
 
-/// A line that takes so many pieces of each body, and then nothing more.
+/// A connection that takes a number of pieces of each body, and then stalls.
 private final class StallingLine: HTTPTransport {
     private let pieceCount: Int
     private let counts = Mutex((stalled: 0, ended: 0))

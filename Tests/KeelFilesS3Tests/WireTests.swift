@@ -74,7 +74,7 @@ struct WireTests {
             #expect(encoded.split(separator: " ").allSatisfy { $0.count <= 75 })
             #expect(S3Attributes.decoded(encoded) == value)
         }
-        // As other programs may write it, and S3 answers.
+        // In the form that other programs may write and S3 returns.
         #expect(S3Attributes.decoded("=?UTF-8?Q?Zo=C3=AB_a?=") == "Zoë a")
         for broken in ["=?", "=?UTF-8?B?%%?=", "=?latin-1?Q?a?=", "=?UTF-8?X?a?="] {
             #expect(S3Attributes.decoded(broken) == broken)

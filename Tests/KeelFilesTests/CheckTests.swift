@@ -3,10 +3,10 @@ import KeelConformance
 import KeelFiles
 import Testing
 
-/// Checks that could not fail would promise nothing: each flaw here is noticed by one of them.
+/// A test that each of these flaws is detected by a check, because checks that cannot fail promise nothing.
 @Suite("The checks of file stores notice what is wrong")
 struct CheckTests {
-    /// What a store does wrong.
+    /// The flaw of a store.
     enum Flaw: String, CaseIterable, Sendable {
         case forgetsWrites, losesLastByte, ignoresConditions, ignoresChecksums, ignoresRanges
         case keepsDeleted, copiesInsteadOfMoving, listsInReverse, listsTwice, repeatsVersions
@@ -25,7 +25,7 @@ struct CheckTests {
     }
 }
 
-/// A store in memory that does one thing wrong.
+/// A store in memory with one flaw.
 private struct FlawedAdapter: FileStoreAdapter {
     private let upstream = InMemoryFileStoreAdapter()
     private let flaw: CheckTests.Flaw

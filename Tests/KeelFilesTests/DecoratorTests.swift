@@ -47,7 +47,7 @@ struct DecoratorTests {
         for _ in 0..<3 { #expect(try await files.get("a") == Data("one".utf8)) }
         #expect(try await files.get("a", range: .last(2)) == Data("ne".utf8))
         #expect(slow.callCount(of: .read) == 1)
-        // Somebody else changes it.
+        // Another client changes the file.
         try await FileStore(slow).put(Data("two".utf8), at: "a")
         #expect(try await files.get("a") == Data("two".utf8))
         #expect(slow.callCount(of: .read) == 2)

@@ -4,10 +4,10 @@ import KeelFiles
 import KeelTestKit
 import Testing
 
-/// Kills processes that put, move and delete files, at moments that nobody has chosen.
+/// A test that kills processes which write, move and delete files, at random moments.
 @Suite("A local store whose user is killed", .timeLimit(.minutes(30)))
 struct KillTests {
-    /// `KEEL_KILLS` sets another number.
+    /// The number of kills, which `KEEL_KILLS` overrides.
     private static let killCount =
         ProcessInfo.processInfo.environment["KEEL_KILLS"].flatMap(Int.init) ?? 25
 
@@ -34,8 +34,8 @@ struct KillTests {
         print("\(Self.killCount) kills, \(last) rounds, all files whole")
     }
 
-    /// Looks at what a life has left: all of the round `last`, and any part of the next one, which
-    /// the next life does again.
+    /// Checks the files after a kill: the complete round `last`, and any part of the next one, which the next process
+    /// repeats.
     private func check(_ folder: String, _ last: Int) async throws {
         let files = FileStore(try LocalFileStoreAdapter(folder: folder))
         let leftovers = try FileManager.default.contentsOfDirectory(

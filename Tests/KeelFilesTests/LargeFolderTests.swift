@@ -19,7 +19,7 @@ struct LargeFolderTests {
         #expect(FileManager.default.createFile(atPath: path, contents: Data()))
     }
 
-    /// All files, page after page, with something done between the pages.
+    /// Returns all files, page by page, with an action between the pages.
     private func pass(
         _ adapter: LocalFileStoreAdapter,
         between: (Int) -> Void = { _ in }
@@ -51,7 +51,7 @@ struct LargeFolderTests {
         let paths = try await pass(store)
         let expected = (0..<2_000).map(String.init) + (0..<50).map { "f/\($0)" }
         #expect(paths == expected.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
-        // Once, and the small folder inside for the page or two that it is on.
+        // Once, and the small subfolder for each page that contains it.
         #expect(names.readCount <= 4)
         let before = names.readCount
         #expect(try await pass(store).count == 2_050)
@@ -63,11 +63,11 @@ struct LargeFolderTests {
         for settling in [-1, ListedNames.usualSettling] {
             let store = try adapter(ListedNames(settling: settling))
             for number in 0..<1_500 { make("a\(number)") }
-            // Behind the cursor, so that the list has it in any case.
+            // After the cursor, so the listing contains it in any case.
             let paths = try await pass(store) { number in
                 guard number == 3 else { return }
                 make("z\(settling)")
-                // Volumes count time in steps: without this, the folder might show no change yet.
+                // Volumes have a limited timestamp resolution: without this, the folder might show no change yet.
                 try? FileManager.default.setAttributes(
                     [.modificationDate: Date.now.addingTimeInterval(60)],
                     ofItemAtPath: scratch.path + "/store"

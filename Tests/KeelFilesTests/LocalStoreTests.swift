@@ -65,7 +65,7 @@ struct LocalStoreTests {
     func damaged() async throws {
         let put = try await files.put(Data(repeating: 1, count: 5000), at: "a")
         try #require(put.checksum != nil, "the volume keeps no extended attributes")
-        // As a failing disk does it: the size and the time stay.
+        // Like a failing disk, which leaves the size and the time unchanged.
         let path = place("a")
         let time = try #require(
             try FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date
@@ -84,7 +84,7 @@ struct LocalStoreTests {
         #expect(try await other.get("a").count == 5000)
     }
 
-    /// Changes a byte and puts the time back, to the nanosecond.
+    /// Changes a byte and restores the time, to the nanosecond.
     private static func flipByte(of path: String) throws {
         let script = """
             import os, sys
@@ -140,7 +140,7 @@ struct LocalStoreTests {
         #expect(try await files.list(isRecursive: false) == FilePage(files: []))
         try await files.put(Data("x".utf8), at: "a/b/c")
         #expect(try await files.get("a/b/c") == Data("x".utf8))
-        // As a process leaves them that is killed while it puts a file.
+        // The remains of a process that was killed while writing a file.
         try FileManager.default.createDirectory(
             atPath: place("d/e/f"),
             withIntermediateDirectories: true

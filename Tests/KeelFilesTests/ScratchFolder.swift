@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder for one test, removed with its last user.
+/// A folder for one test, removed with its last reference.
 final class ScratchFolder: Sendable {
     let path: String
 

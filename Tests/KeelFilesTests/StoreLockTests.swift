@@ -29,9 +29,9 @@ struct StoreLockTests {
         )
     }
 
-    /// Takes the lock as another process has it: with an opening of its own.
+    /// Takes the lock like another process, with a separate opening of the file.
     private func takeLock() -> Int32 {
-        // Programs that other tests start must not inherit it.
+        // Programs started by other tests must not inherit it.
         let lock = open(scratch.path + "/store/.keel-files/lock", O_RDWR | O_CLOEXEC)
         #expect(lock >= 0 && flock(lock, LOCK_EX) == 0)
         return lock
@@ -66,7 +66,7 @@ struct StoreLockTests {
         defer { close(kept) }
         let own = open(scratch.path + "/store/.keel-files/lock", O_RDWR | O_CLOEXEC)
         let lock = StoreLock(Descriptor(own), path: "lock", clock: clock)
-        // All have begun before the first one may ask for the lock.
+        // All changes have begun before the first one may ask for the lock.
         #expect(await lock.line.enter())
         let changes = (0..<20).map { _ in Task { try await lock.hold {} } }
         try await waitUntil { lock.line.count == 20 }
@@ -84,7 +84,7 @@ struct StoreLockTests {
         let store = try store(clock)
         try await store.put(Data([1]), at: "a")
         let lock = takeLock()
-        // More than there are threads: if they held them, nothing below would go on.
+        // More tasks than threads: if they blocked threads, nothing below would run.
         let changes = (0..<64).map { number in
             Task { try await store.put(Data([2]), at: FileStorePath("f\(number)")) }
         }

@@ -54,7 +54,7 @@ struct ValueTests {
 
     @Test("Checksums are those of their standards")
     func checksums() throws {
-        // RFC 3720, B.4, and FIPS 180-4's example of “abc”.
+        // RFC 3720, B.4, and the example “abc” of FIPS 180-4.
         let zeros = [UInt8](repeating: 0, count: 32)
         #expect(try FileChecksum.of(zeros, by: .crc32c).description == "crc32c:8a9136aa")
         #if Crypto

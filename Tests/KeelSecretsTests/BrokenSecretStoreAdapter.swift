@@ -25,7 +25,7 @@ struct BrokenSecretStoreAdapter: SecretStoreAdapter {
         case claimsLocked = "says that it is locked"
         case tellsSecrets = "tells its secrets when it is dumped"
 
-        /// The group that must notice, so that a check fails for its own promise.
+        /// The group of checks that must detect the fault.
         var group: SecretStoreCheck.Group {
             switch self {
             case .forgetsWrites: .writing
@@ -46,14 +46,13 @@ struct BrokenSecretStoreAdapter: SecretStoreAdapter {
     private let told = Told()
     private let comparisons = Meeting()
 
-    /// What a dump shows.
+    /// The content of a dump.
     private final class Told: @unchecked Sendable {
-        // Unguarded: the one check that looks at it runs no two calls at once.
+        // Unsynchronized, because the only check that uses it makes no concurrent calls.
         var text = ""
     }
 
-    /// Holds the first who comes until a second has come: however they are scheduled, both have
-    /// compared before one of them sets.
+    /// A barrier that holds the first caller until a second one arrives, so that both compare before either sets.
     private final class Meeting: Sendable {
         private let count = Mutex(0)
 

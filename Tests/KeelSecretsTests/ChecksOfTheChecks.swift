@@ -26,7 +26,7 @@ struct ChecksOfTheChecks {
             if found.isAny.withLock({ $0 }) { caught.append(check.testDescription) }
         }
         #expect(!caught.isEmpty, "no check noticed a store that \(fault.rawValue)")
-        // A group that fails as a whole says nothing about the fault.
+        // If the whole group fails, the failure is not specific to the fault.
         let all = SecretStoreCheck.applicable(to: Self.features).filter { $0.group == fault.group }
         #expect(caught.count < all.count || fault == .forgetsWrites || fault == .mixesServices)
     }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The default store")
 struct DefaultStoreTests {
-    /// A store that cannot be used just now.
+    /// A store that is currently unusable.
     private struct Refusing: SecretStoreAdapter {
         var problem = SecretError.Code.locked
 
@@ -67,14 +67,14 @@ struct DefaultStoreTests {
     }
 
     #if Crypto
-    /// A keyring whose state changes, and an encrypted file beside it.
+    /// A keyring with a changing state, and an encrypted file beside it.
     private struct Desktop {
         let keyring: Keyring
         let files = SimulatedFileSystem()
 
         init(_ problem: SecretError.Code?) { keyring = Keyring(problem) }
 
-        /// What a program that begins now gets.
+        /// Returns the store for a program that starts now.
         func store() async throws(SecretError) -> SecretStore {
             let file = EncryptedFileSecretStoreAdapter(
                 folder: "/secrets",
@@ -89,7 +89,7 @@ struct DefaultStoreTests {
             )
         }
 
-        /// The same through the adapter that looks later.
+        /// Returns the same store through the adapter that chooses on first use.
         func laterStore() throws -> SecretStore {
             let file = EncryptedFileSecretStoreAdapter(
                 folder: "/secrets",
@@ -151,7 +151,7 @@ struct DefaultStoreTests {
         #expect(await !desktop.keyring.names.isEmpty)
     }
 
-    /// A store in memory that says it is a keyring.
+    /// A store in memory that claims to be a keyring.
     private struct Keyring: SecretStoreAdapter {
         private final class Box: Sendable {
             let problem: Mutex<SecretError.Code?>

@@ -53,7 +53,7 @@ struct MigrationTests {
         #expect(try await source.loadString(forKey: "A") == "1")
     }
 
-    /// A store that keeps the first half of what it is given.
+    /// A store that keeps only the first half of each secret.
     private struct Forgetful: SecretStoreAdapter {
         private let memory = InMemorySecretStoreAdapter()
 
@@ -116,7 +116,7 @@ struct MigrationTests {
         }
         let report = try await source.migrate(to: destination, now: now)
         #expect(report.moved == ["A"] && report.present.isEmpty && report.conflicting.isEmpty)
-        // Another program may be about to look at the young ones.
+        // Another program may still need the young marks.
         #expect(try await source.list() == ["keel-migration-young"])
         #expect(try await destination.list() == ["A", "keel-migration-young"])
     }
@@ -131,7 +131,7 @@ struct MigrationTests {
         )
         let file = try SecretStore(adapter, service: "new")
         for key in ["A", "B"] { try await source.save(key, forKey: key) }
-        // As a crash leaves it between copying and deleting.
+        // The state after a crash between copying and deleting.
         try await file.save("A", forKey: "A")
         let report = try await source.migrate(to: file)
         #expect(report.present == ["A"] && report.moved == ["B"])

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Encrypted file stores keep the promises of file stores", .timeLimit(.minutes(5)))
 struct ConformanceTests {
-    /// Encrypted files have no checksum that could be told.
+    /// Encrypted files do not expose a checksum.
     static let memory = FileStoreSubject.Features.complete.subtracting([.reopening, .checksums])
 
     @Test(

@@ -143,7 +143,7 @@ struct EncryptedFileTests {
         for other in others {
             #expect(await code { try await FileStore(other).get("a") } == .damaged)
         }
-        // The same bytes when the two are only put one behind the other.
+        // Plain concatenation would give the same bytes for both.
         let path: FileStorePath = "l/a"
         let mai = FileStore(try store.encrypted(with: streams, context: "mai"))
         try await files.put(text, at: "a")
@@ -169,7 +169,7 @@ struct EncryptedFileTests {
         #expect(await code { try store.encrypted(with: streams) } == .invalidArgument)
     }
 
-    /// A key-encryption key that is always the same.
+    /// A constant key-encryption key.
     private struct FixedKeySource: KeyEncryptionKeySource {
         func keyEncryptionKey() async throws -> KeyEncryptionKey {
             try #require(KeyEncryptionKey(identifier: "k", bytes: [UInt8](0..<32)))

@@ -132,7 +132,7 @@ struct KeptKeysetTests {
         #expect(plain == ["note 0", "note 1", "note 2", "note 3"])
     }
 
-    /// What the program prints.
+    /// Returns the output of the program.
     private static func output(_ arguments: String...) async throws -> String {
         let process = Process()
         process.executableURL = try CrashTrial.program("KeelKeysetProgram")
@@ -150,7 +150,7 @@ struct KeptKeysetTests {
     #endif
 }
 
-/// A store that lets others come between comparing and setting, as one of another process might.
+/// A store that yields between comparing and setting, like one of another process.
 private struct CarelessAdapter: SecretStoreAdapter {
     let upstream: InMemorySecretStoreAdapter
 

@@ -3,7 +3,7 @@ import Foundation
 import KeelSecurity
 import Testing
 
-/// The kinds of keys for HPKE.
+/// The key algorithms for HPKE.
 private let hybridAlgorithms: [KeyAlgorithm] = [
     .hpkeX25519AES128GCM, .hpkeX25519AES256GCM, .hpkeX25519ChaCha20Poly1305,
 ]
@@ -69,8 +69,8 @@ struct HybridTests {
         for bit in 0..<sealed.count * 8 {
             var changed = sealed
             changed[bit / 8] ^= 1 << UInt8(bit % 8)
-            // X25519 leaves the highest bit of a point out (RFC 7748, section 5), and HPKE takes
-            // the bytes as they came into the key: the result differs all the same.
+            // X25519 ignores the highest bit of a point (RFC 7748, section 5), but HPKE derives the key from the bytes
+            // as received, so the result differs nevertheless.
             wrong.append((changed, place))
         }
         for (data, place) in wrong {
@@ -105,11 +105,11 @@ struct HybridTests {
         for index in one.indices {
             var changed = one
             changed[index] ^= 1
-            // Whatever is changed, nothing ends the program.
+            // No change may crash the program.
             _ = try? HybridDecryption(keyset: Keyset(cleartextBinary: Data(changed)))
         }
         let half = try Keyset.make(.hpkeX25519AES256GCM).publicKeyset().cleartextBinary()
-        // The 32 bytes of a public key stand behind their tag and length in both forms.
+        // In both forms, a tag and a length precede the 32 bytes of a public key.
         let mark: [UInt8] = [0x1A, 0x20]
         let place = try #require(one.indices.dropLast(34).first { Array(one[$0..<$0 + 2]) == mark })
         let other = try #require(

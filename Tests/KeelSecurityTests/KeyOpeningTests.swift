@@ -13,7 +13,7 @@ struct KeyOpeningTests {
     ) -> SecurityService {
         let failures = Mutex(count)
         return SecurityService(opening: { () async throws(SecurityError) in
-            // As a store does that answers on another thread.
+            // Like a store that answers on another thread.
             await Task.yield()
             let fails = failures.withLock { left in
                 defer { left = max(0, left - 1) }
@@ -62,7 +62,7 @@ struct KeyOpeningTests {
             for _ in 0..<count { group.addTask { try security.encrypt(Data([7])) } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
-        // One keyset for all: each can be decrypted.
+        // All calls used the same keyset, so each result can be decrypted.
         for data in sealed { #expect(try security.decrypt(data) == Data([7])) }
         #expect(sealed.count == count)
     }

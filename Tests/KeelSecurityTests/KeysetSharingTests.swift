@@ -247,7 +247,7 @@ struct KeysetSharingTests {
     }
 }
 
-/// A source whose key is exchanged.
+/// A source whose key changes.
 final class ChangingKeySource: KeyEncryptionKeySource {
     private let state: Mutex<FixedKeySource>
 

@@ -6,7 +6,7 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-/// Rings, streams and a terminal on one keyset file, with everything that they do to each other.
+/// A simulation of rings, streams and a terminal that share one keyset file.
 @Suite("Keys with two parties")
 struct KeysetSimulationTests {
     @Test(
@@ -32,7 +32,7 @@ struct KeysetSimulationTests {
     }
 }
 
-/// One keyset file, those who use it, and what they have encrypted.
+/// A keyset file with its users and their ciphertexts.
 private struct KeysetWorld {
     private static let keys = (0..<3).map {
         FixedKeySource(bytes: [UInt8](repeating: $0, count: 32))
@@ -43,9 +43,9 @@ private struct KeysetWorld {
     private var random: SeededRandom
     private let time = TimeBox()
     private var rings: [KeyRing] = []
-    /// Which of the keys the file is under.
+    /// The index of the key that the file is under.
     private var under = 0
-    /// Every message or stream: what it says, and its sealed form.
+    /// The plaintext and ciphertext of each message or stream.
     var messages: [(plain: Data, sealed: Data)] = []
     private var counts: [UInt32: UInt64] = [:]
 
@@ -56,7 +56,7 @@ private struct KeysetWorld {
         for _ in 0..<3 { rings.append(try await newRing()) }
     }
 
-    /// What `keel keyset` uses: the key that the file is under now.
+    /// The file as `keel keyset` opens it: under the current key.
     private var terminal: KeysetFile {
         KeysetFile(at: "/k/keys.json", under: Self.keys[under], files: files)
     }
@@ -99,7 +99,7 @@ private struct KeysetWorld {
         let id = sealed.dropFirst().prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
         counts[id, default: 0] += 1
         messages.append((plain, sealed))
-        // What counts is what a program finds that begins now.
+        // A program that starts now must find the key.
         let kept = try await terminal.load()
         let key = try #require(kept.key(id), "encrypted with a key that nobody keeps")
         #expect(key.status == .enabled)
@@ -114,11 +114,11 @@ private struct KeysetWorld {
         sealed += try encryptor.update(plain.dropFirst(plain.count / 2))
         sealed += try encryptor.finish()
         messages.append((plain, sealed))
-        // What counts is what a program finds that begins now: enabled keys, and no others.
+        // A program that starts now must find exactly the enabled keys.
         #expect(read(sealed, with: KeyRing(try await terminal.load())) == plain)
     }
 
-    /// What a message or a stream says; nil where the ring has no enabled key for it.
+    /// Returns the plaintext of a message or stream, or nil if the ring has no enabled key for it.
     private func read(_ sealed: Data, with ring: KeyRing) -> Data? {
         guard algorithm.isStreaming else {
             return try? ring.decrypt(sealed, associatedData: Data())
@@ -137,7 +137,7 @@ private struct KeysetWorld {
         if let expected { #expect(expected == message.plain) }
     }
 
-    /// A disk that refuses to write: a message may be refused, and nothing else changes.
+    /// Fails disk writes: a message may be refused, but nothing else changes.
     private mutating func failToSave() async throws {
         files.fail { call in
             switch call {
@@ -158,7 +158,7 @@ private struct KeysetWorld {
         }
     }
 
-    // MARK: What the terminal does
+    // MARK: Terminal commands
 
     private mutating func rewrap() async throws {
         let next = place(Self.keys)
@@ -181,7 +181,7 @@ private struct KeysetWorld {
             case (2, let other?): try keyset.enable(other)
             case (3, let other?): try keyset.destroy(other)
             case (4, _):
-                // The next key takes its turn later, and the present one goes some time after.
+                // The next key becomes primary later, and the current one is destroyed some time after that.
                 try keyset.setDates(
                     KeyDates(destroyAfter: now.addingTimeInterval(200)),
                     of: keyset.primaryID
@@ -195,7 +195,7 @@ private struct KeysetWorld {
         }
     }
 
-    /// Nobody has lost count, and each message of a key that is there can be read.
+    /// Checks that no count was lost, and that every message with an existing key can be decrypted.
     func check() async throws {
         let kept = try await terminal.load()
         for (id, count) in counts {
@@ -218,7 +218,7 @@ private struct KeysetWorld {
     }
 }
 
-/// A clock that is set by hand.
+/// A clock that is set manually.
 private final class TimeBox: Sendable {
     private let time = Mutex(Date(timeIntervalSince1970: 2_000_000_000))
 

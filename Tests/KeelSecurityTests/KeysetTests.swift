@@ -156,7 +156,7 @@ struct KeysetTests {
                     under: key,
                     associatedData: place
                 )
-                // The description at the end is not secret and not needed.
+                // The description at the end is neither secret nor needed.
                 if copy.primaryID == keyset.primaryID { throw SecurityError(.invalidKey, "whole") }
             }
         }

@@ -127,7 +127,7 @@ struct ServiceTests {
     }
 }
 
-/// The code of the error that a call throws.
+/// Returns the code of the error that a call throws.
 func code<Result>(_ body: () throws(SecurityError) -> Result) -> SecurityError.Code? {
     do {
         _ = try body()

@@ -44,7 +44,7 @@ struct StoreAtRestTests {
                 "notes/\(round)",
                 ["text": "planted-text", "mail": "planted-mail", "city": "planted-city"]
             )
-            // An equality index finds what was written before the rotations.
+            // An equality index finds documents written before the rotations.
             let query = DocumentQuery("notes").where(.equal("mail", "planted-mail"))
             #expect(try await storage.queryDocuments(query).count == round + 1)
             #expect(try !shows("planted-text") && !shows("planted-mail"))

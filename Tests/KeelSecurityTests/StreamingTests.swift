@@ -9,7 +9,7 @@ import Testing
 struct StreamingTests {
     private static let place = Data("file/1".utf8)
 
-    /// Sizes around the ends of the first, the second and the third segment of 4 KiB.
+    /// Sizes around the ends of the first three segments of 4 KiB.
     static let sizes = [
         0, 1, 100, 4039, 4040, 4041, 8119, 8120, 8121, 12_199, 12_200, 12_201, 50_000,
     ]

@@ -43,7 +43,7 @@ struct TinkStreamTests {
         print("\(algorithm), \(isTheirs ? "Tink's" : "Keel's") keyset: \(sizes.count) each way")
     }
 
-    /// Random sizes, and those where a segment ends; fewer where segments are large.
+    /// Returns random sizes and those at segment boundaries; fewer if segments are large.
     private func sizes(_ algorithm: KeyAlgorithm, using random: inout Seeded) -> [Int] {
         let (segment, count) =
             switch algorithm {

@@ -17,7 +17,7 @@ struct TinkTests {
         var tasks: [[String: String]] = []
         var plain: [Data] = []
         for number in 0..<Self.cases {
-            // A keyset with rotated, disabled and destroyed keys must not disturb.
+            // Rotated, disabled and destroyed keys must not interfere.
             if number % 50 == 49 {
                 let old = keyset.primaryID
                 try keyset.rotate()

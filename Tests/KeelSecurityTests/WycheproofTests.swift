@@ -25,7 +25,7 @@ struct WycheproofTests {
                 let message = Data(try Wycheproof.bytes(vector.msg))
                 let isValid = try? SecurityService()
                     .isValidAuthenticationCode(tag, for: message, key: key)
-                // Short keys and shortened codes are refused on purpose.
+                // Short keys and truncated codes are deliberately refused.
                 if key.count < 16 || group.tagSize != 256 {
                     counts["unsupported", default: 0] += 1
                     #expect(isValid != true, "\(vector.tcId)")
@@ -63,7 +63,7 @@ struct WycheproofTests {
             let key = try RSAPrivateKey(pemRepresentation: try #require(group.privateKeyPem))
             for vector in group.tests {
                 let secret = try? key.unwrap(Data(Wycheproof.bytes(vector.ct)))
-                // Labels are not offered, so that what has one is refused.
+                // Labels are not supported, so vectors with labels are refused.
                 if vector.label?.isEmpty == false {
                     counts["unsupported", default: 0] += 1
                     #expect(secret == nil, "\(vector.tcId)")
@@ -94,7 +94,7 @@ struct WycheproofTests {
                 let plain = try? SecurityService(
                     keyset: try Keyset.known(type, key: key, field: field)
                 ).decrypt(sealed, associatedData: Data(try Wycheproof.bytes(vector.aad)))
-                // Other lengths of keys, and nonces that are not of 96 bits, are refused.
+                // Other key lengths and nonces other than 96 bits are refused.
                 if group.ivSize != 96 || !keySizes.contains(group.keySize ?? 0) {
                     counts["unsupported", default: 0] += 1
                     #expect(plain == nil, "\(vector.tcId)")

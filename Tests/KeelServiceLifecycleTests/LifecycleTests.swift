@@ -12,7 +12,7 @@ import Testing
 
 @Suite("Services of a group", .timeLimit(.minutes(1)))
 struct LifecycleTests {
-    /// What happened, in order.
+    /// The events, in order.
     private final class Diary: Sendable {
         private let lines = Mutex<[String]>([])
         var all: [String] { lines.withLock { $0 } }
@@ -23,7 +23,7 @@ struct LifecycleTests {
 
     private let diary = Diary()
 
-    /// Runs services in a group, and shuts it down when the last of them has begun.
+    /// Runs services in a group, and shuts it down when the last of them has started.
     private func run(_ services: LifecycleService...) async throws {
         let (begun, beginning) = AsyncStream<Void>.makeStream()
         let last = LifecycleService("last") {
@@ -127,7 +127,7 @@ struct LifecycleTests {
     }
 }
 
-/// Counts how often it was synchronised.
+/// An output that counts its synchronizations.
 private final class CountingOutput: LogOutput {
     private let synchronized = Mutex(0)
     var count: Int { synchronized.withLock { $0 } }

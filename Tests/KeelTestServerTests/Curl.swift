@@ -2,7 +2,7 @@
 import Foundation
 import KeelTestServer
 
-/// The curl of this machine, as a client that nobody here has written.
+/// The installed curl, as an independent client.
 enum Curl {
     struct Result: Sendable {
         var exitCode: Int32
@@ -17,13 +17,13 @@ enum Curl {
 
     static var isMissing: Bool { path == nil }
 
-    /// Runs curl without its configuration file and any proxy of the environment.
+    /// Runs curl without its configuration file and without proxies of the environment.
     static func run(_ arguments: String..., input: [UInt8] = []) async throws -> Result {
         try await run(arguments, input: input)
     }
 
     static func run(_ arguments: [String], input: [UInt8] = []) async throws -> Result {
-        // Files, because another process that is started meanwhile would inherit a pipe's end.
+        // Files, because a process started concurrently would inherit the end of a pipe.
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("keel-curl-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -34,7 +34,7 @@ enum Curl {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: path ?? "/usr/bin/curl")
         process.arguments = ["--disable", "--silent"] + arguments
-        // Neither a proxy of the environment nor anything else of it.
+        // No proxies or other settings of the environment.
         process.environment = [:]
         process.standardInput = try FileHandle(forReadingFrom: source)
         process.standardOutput = try FileHandle(forWritingTo: target)

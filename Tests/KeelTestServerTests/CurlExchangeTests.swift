@@ -21,7 +21,7 @@ struct CurlExchangeTests {
         var flag: String { rawValue.split(separator: " ").map(String.init).joined() }
     }
 
-    /// Runs a server and gives curl's arguments for it.
+    /// Runs a server and provides the arguments of curl for it.
     private func with(
         _ way: Way,
         _ answers: [FaultServer.Answer],
@@ -62,7 +62,7 @@ struct CurlExchangeTests {
         }
     }
 
-    // Not with prior knowledge: curl 7.88 takes the connection again and sends nothing on it.
+    // Not with prior knowledge: curl 7.88 reuses the connection but sends nothing on it.
     @Test(
         "A connection serves several requests",
         arguments: [Way.plainHTTP1, .secureHTTP1, .secureHTTP2]
@@ -90,7 +90,7 @@ struct CurlExchangeTests {
             )
             #expect(result.exitCode == 0)
             #expect(result.output == bytes)
-            // Whether the answer counts as taken is a race: curl hangs up with its last byte.
+            // curl hangs up with its last byte, so it is a race whether the answer counts as complete.
             let request = try await server.waitForRequests(1)[0]
             #expect(request.body == bytes)
             #expect(request.bodyLength == bytes.count)
@@ -127,7 +127,7 @@ struct CurlExchangeTests {
     func hangUps(way: Way, place: HTTPTestAnswer.Place) async throws {
         let answer = HTTPTestAnswer.text("half said").interrupted(place, by: .stall)
         try await with(way, Array(repeating: answer, count: 100)) { server, arguments in
-            // On a busy machine curl may give up before it has asked anything.
+            // On a busy machine curl may give up before it has sent a request.
             while server.hangUps.isEmpty {
                 let result = try await Curl.run(arguments + ["--max-time", "2", server.address()])
                 #expect(result.exitCode == 28)

@@ -10,7 +10,7 @@ import Testing
     .timeLimit(.minutes(1))
 )
 struct CurlFaultTests {
-    /// A fault, and the exit codes with which curl tells it.
+    /// A fault, and the exit codes with which curl reports it.
     struct Row: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var answer: HTTPTestAnswer
@@ -70,7 +70,7 @@ struct CurlFaultTests {
         Row(
             "resets before the head",
             .text("x").interrupted(.beforeHead, by: .reset),
-            // While it reads, or while it still sends its own frames.
+            // While reading, or while still sending its own frames.
             [16, 55, 56]
         ),
         Row(
@@ -105,7 +105,7 @@ struct CurlFaultTests {
         Row(
             "breaks the framing",
             .raw([UInt8](repeating: 0xff, count: 32)),
-            // Also while it still sends its own frames.
+            // Also while still sending its own frames.
             [16, 52, 55, 56, 92]
         ),
     ]
@@ -143,7 +143,7 @@ struct CurlFaultTests {
         }
     }
 
-    // MARK: Secure channels
+    // MARK: TLS
 
     @Test("A certificate is", arguments: TestAuthority.Flaw.allCases)
     func certificates(flaw: TestAuthority.Flaw) async throws {

@@ -19,7 +19,7 @@ struct CurlProxyTests {
 
     private static let ada = TestProxy.Credentials(name: "ada", password: "s3cret")
 
-    /// Asks `server` for something through `proxy`.
+    /// Sends a request to `server` through `proxy`.
     private func ask(
         _ kind: Kind,
         _ proxy: TestProxy,

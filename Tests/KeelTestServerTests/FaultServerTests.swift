@@ -11,7 +11,7 @@ import Testing
 struct FaultServerTests {
     private typealias Client = NIOAsyncChannel<ByteBuffer, ByteBuffer>
 
-    /// Sends each text and reads until the answer to it ends as given, or the server closes.
+    /// Sends each text and reads until its answer ends as specified, or the server closes.
     private func talk(
         _ server: FaultServer,
         over tls: NIOSSLContext? = nil,

@@ -12,14 +12,14 @@ struct URLSessionConformanceTests {
     static let features: HTTPTransportFeatures = []
     static let traits: HTTPTransportTraits = []
 
-    /// Foundation 6.3 on Linux traps when a connection ends inside the first head
-    /// ("Transfer completed, but there's no response"), and takes the tests with it.
+    /// Foundation 6.3 on Linux traps if a connection ends inside the first head ("Transfer completed, but there's no
+    /// response"), which crashes the tests.
     static let fatal: Set<HTTPFault> = [
         HTTPFault("closes inside the head"), HTTPFault("resets inside the head"),
     ]
 
-    /// Foundation on Linux shows a head only together with what is read behind it, and does not
-    /// show what is followed by silence, unless that comes apart from the head.
+    /// Foundation on Linux shows a head only together with the bytes after it, and does not show bytes followed by
+    /// silence unless they arrive separately from the head.
     private static let early = HTTPFault.Outcome(.responseTimeout, .awaitHead, .maybe)
 
     private let subject = HTTPTransportSubject(

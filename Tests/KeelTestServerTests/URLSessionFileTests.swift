@@ -14,7 +14,7 @@ private struct AddFilm: Endpoint {
 
 @Suite("URLSessionTransport sends files over real sockets", .timeLimit(.minutes(2)))
 struct URLSessionFileTests {
-    /// Runs `body` with a file of so many zeroes, and what an observer of its upload is told.
+    /// Runs `body` with a file of the given number of zeros, and the progress reports of its upload.
     private func upload(
         of length: UInt64,
         to server: FaultServer,
@@ -47,7 +47,7 @@ struct URLSessionFileTests {
 
     @Test("A file of any length is sent, with the progress of the network")
     func sends() async throws {
-        // More than a body that is produced on the way may have on Linux.
+        // More than the limit for streamed bodies on Linux.
         let length = 65 << 20
         try await FaultServer.run(answers: [.status(.noContent)]) { server in
             try await upload(of: UInt64(length), to: server) { run, reports in
@@ -82,7 +82,7 @@ struct URLSessionFileTests {
                 try await waitUntil { (reports.all.last?.completedBytes ?? 0) > 0 }
                 run.cancel()
                 await #expect(throws: NetworkError.self) { _ = try await run.value }
-                // What the system's buffers take counts as sent.
+                // Bytes in the system's buffers count as sent.
                 #expect(try #require(reports.all.last).completedBytes < Int64(length / 2))
             }
         }

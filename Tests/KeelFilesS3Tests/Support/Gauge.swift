@@ -4,7 +4,7 @@ import HTTPTypes
 import KeelHTTP
 import Synchronization
 
-/// Counts from 0.
+/// A counter that starts at 0.
 final class PieceCounter: Sendable {
     private let count = Mutex(0)
 
@@ -16,7 +16,7 @@ final class PieceCounter: Sendable {
     }
 }
 
-/// How many bytes have been read and not arrived yet, at most.
+/// The maximum number of bytes that were read but had not arrived yet.
 final class Gauge: Sendable {
     private struct State {
         var now = 0
@@ -37,7 +37,7 @@ final class Gauge: Sendable {
     func arrived(_ count: Int) { state.withLock { $0.now -= count } }
 }
 
-/// Tells the gauge of each part that has arrived.
+/// A transport that reports each arrived part to the gauge.
 struct GaugedTransport<Upstream: HTTPTransport>: HTTPTransport {
     let upstream: Upstream
     let gauge: Gauge
@@ -55,7 +55,7 @@ struct GaugedTransport<Upstream: HTTPTransport>: HTTPTransport {
     func shutdown() async {}
 }
 
-/// A folder that goes away with its last user.
+/// A folder that is removed with its last reference.
 final class ScratchFolder: Sendable {
     let path: String
 

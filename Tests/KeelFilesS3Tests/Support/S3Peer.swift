@@ -6,17 +6,17 @@ import KeelFilesS3
 import KeelHTTP
 import Testing
 
-/// A server that speaks S3, on loopback, as long as these tests run.
+/// An S3 server on loopback, for the duration of these tests.
 ///
-/// It is started by the interpreter that `KEEL_PYTHON` names, when a test first asks for it, and ends
-/// when the pipe to it closes: with this process, however that ends.
+/// It is started with the interpreter in `KEEL_PYTHON` when a test first needs it, and ends when the pipe to it closes:
+/// with this process, however that ends.
 final class S3Peer: Sendable {
     enum Kind: String, Sendable, CaseIterable {
-        /// PyPI's moto, which keeps everything in memory and looks at no signature.
+        /// PyPI's moto, which keeps everything in memory and verifies no signatures.
         case moto
-        /// The same, verifying every signature.
+        /// moto with verification of every signature.
         case signedMoto = "moto-signed"
-        /// rclone's server, over a folder; it verifies every signature.
+        /// rclone's server over a folder, which verifies every signature.
         case rclone
     }
 
@@ -30,7 +30,7 @@ final class S3Peer: Sendable {
     private static let signedMoto = Result { try S3Peer(.signedMoto) }
     private static let rclone = Result { try S3Peer(.rclone) }
 
-    /// The one of a kind that all tests share; each works in a folder of its own.
+    /// Returns the server of a kind that all tests share, each in its own folder.
     static func shared(_ kind: Kind) throws -> S3Peer {
         switch kind {
         case .moto: try moto.get()
@@ -42,7 +42,7 @@ final class S3Peer: Sendable {
     let kind: Kind
     let endpoint: String
     let credentials: AWSCredentials
-    /// Shared by all adapters, so that connections are used again.
+    /// Shared by all adapters, so that connections are reused.
     let transport = AsyncHTTPClientTransport()
     private let input = Pipe()
 
@@ -74,7 +74,7 @@ final class S3Peer: Sendable {
         )
     }
 
-    /// What reaches a folder of the bucket.
+    /// Returns the configuration for a folder of the bucket.
     func configuration(_ root: FileStoreFolder) -> S3FileStoreAdapter.Configuration {
         var configuration = S3FileStoreAdapter.Configuration(
             bucket: Self.bucket,
@@ -98,12 +98,12 @@ final class S3Peer: Sendable {
     }
 }
 
-/// A folder of the bucket that no other test uses.
+/// Returns a folder of the bucket that no other test uses.
 func freshFolder() -> FileStoreFolder {
     "\("test-" + String(UInt64.random(in: .min ... .max), radix: 36))"
 }
 
-/// Bytes that tell from each place where they are.
+/// Returns bytes that differ at each position.
 func sampleBytes(_ seed: Int, count: Int) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
         var state = UInt32(truncatingIfNeeded: seed) &* 2_654_435_761 | 1

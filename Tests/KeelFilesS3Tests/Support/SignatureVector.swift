@@ -4,7 +4,7 @@ import HTTPTypes
 import KeelFilesS3
 import Testing
 
-/// A request of AWS's suite for signatures, published at awslabs/aws-c-auth.
+/// A request of AWS's signature test suite, published at awslabs/aws-c-auth.
 struct SignatureVector: Sendable, CustomTestStringConvertible {
     struct Context: Decodable, Sendable {
         struct Credentials: Decodable, Sendable {
@@ -84,7 +84,7 @@ struct SignatureVector: Sendable, CustomTestStringConvertible {
         var fields: [(name: String, value: String)] = []
         for line in lines {
             if line.hasPrefix(" "), let last = fields.indices.last {
-                // A line that goes on with the one before.
+                // A continuation of the previous line.
                 fields[last].value += " " + line.trimmingCharacters(in: .whitespaces)
             } else {
                 let name = line.prefix { $0 != ":" }
@@ -94,7 +94,7 @@ struct SignatureVector: Sendable, CustomTestStringConvertible {
         self.fields = fields
     }
 
-    /// The text of one of its files.
+    /// Returns the text of one of its files.
     func expected(_ file: String) throws -> String {
         let file = Self.folder.appending(path: name).appending(path: file + ".txt")
         let text = try String(contentsOf: file, encoding: .utf8)

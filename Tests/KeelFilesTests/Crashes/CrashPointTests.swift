@@ -4,9 +4,9 @@ import KeelFiles
 import KeelTestKit
 import Testing
 
-/// Stops the world after every change of random programs, and looks at what opens afterwards.
+/// A test that crashes after every change of random programs, and checks the reopened store.
 ///
-/// `KEEL_FILES_CRASHES` asks for more crashes, `KEEL_SEED` repeats a run.
+/// `KEEL_FILES_CRASHES` sets the number of crashes, `KEEL_SEED` repeats a run.
 @Suite("Crashes of a local store", .timeLimit(.minutes(30)))
 struct CrashPointTests {
     private static func number<Number: LosslessStringConvertible>(_ name: String) -> Number? {
@@ -26,7 +26,7 @@ struct CrashPointTests {
         let total = Self.crashCount / 2
         let (flaws, found) = try await Self.crash(crash, total, durability: .power)
         #expect(flaws.isEmpty, "\(flaws.prefix(3))")
-        // A store that forgets everything would pass otherwise.
+        // Without this, a store that forgets everything would pass.
         #expect(found > total, "only \(found) files were there")
     }
 
@@ -38,7 +38,7 @@ struct CrashPointTests {
         #expect(powers.flaws.count > Self.crashCount / 100)
     }
 
-    /// - Returns: What was found that must not be, and how many files were there.
+    /// - Returns: The violations, and the number of files found.
     private static func crash(
         _ crash: Crash,
         _ total: Int,
@@ -76,7 +76,7 @@ struct CrashPointTests {
         return (flaws, found)
     }
 
-    /// Opens what was left.
+    /// Opens the remains of a crash.
     private static func look(
         _ contents: FolderReplay.Contents,
         _ moments: (before: FolderScript.Moment, after: FolderScript.Moment),
@@ -84,7 +84,7 @@ struct CrashPointTests {
     ) async throws -> (count: Int, flaw: String?) {
         let scratch = try ScratchFolder()
         try contents.write(to: scratch.path)
-        // The time that the disk takes proves nothing here.
+        // Waiting for the disk proves nothing here.
         var configuration = LocalFileStoreAdapter.Configuration()
         configuration.durability = .process
         let files = FileStore(
@@ -105,7 +105,7 @@ struct CrashPointTests {
             flaw = "an unfinished file was not removed"
         }
         if number.isMultiple(of: 8) {
-            // It goes on: a new file is there beside the others.
+            // The store still works: a new file is added to the others.
             try await files.put(Data("x".utf8), at: "next/one")
             let listed = try await files.list().files.map(\.path)
             if Set(listed) != Set(found.files.keys).union(["next/one"]) {

@@ -2,9 +2,9 @@
 import Foundation
 import KeelFiles
 
-/// The changes that a local store made, to be repeated as far as a crash has let them.
+/// The changes of a local store, which can be repeated up to a crash.
 struct FolderReplay {
-    /// What is in the folder, by numbers that are given once.
+    /// The contents of a folder, with unique node numbers.
     struct Contents {
         struct File {
             var bytes: [UInt8] = []
@@ -17,11 +17,11 @@ struct FolderReplay {
         fileprivate(set) var folders: [Int: [String: Int]] = [0: [:]]
     }
 
-    /// A change, with numbers that no other file or folder has had before or will have.
+    /// A change, with node numbers that are never reused.
     private enum Change {
         case write(file: Int, offset: Int, bytes: [UInt8], modified: Int64)
         case label(file: Int, bytes: [UInt8])
-        /// A name is another one's, no one's any more, or new.
+        /// A name is moved, removed or added.
         case names(node: Int, from: Place?, to: Place?)
         case sync(Int)
     }
@@ -33,7 +33,7 @@ struct FolderReplay {
 
     private var changes: [Change] = []
     private var isFolder: [Int: Bool] = [0: true]
-    /// When each file was made.
+    /// The creation time of each file.
     private var made: [Int: Int64] = [:]
 
     var count: Int { changes.count }
@@ -44,7 +44,7 @@ struct FolderReplay {
         var nodes: [UInt64: Int] = [(root as? NSNumber)?.uint64Value ?? 0: 0]
         var names: [Place: Int] = [:]
         var sizes: [Int: Int] = [:]
-        // The volume gives numbers again that have become free.
+        // The volume reuses inode numbers.
         func node(_ number: UInt64) -> Int { nodes[number] ?? -1 }
         func begin(_ number: UInt64, _ place: Place, _ isFolder: Bool) -> Change {
             let node = self.isFolder.count
@@ -85,7 +85,7 @@ struct FolderReplay {
 
     // MARK: Crashes
 
-    /// What a killed process leaves: every change before, and perhaps a part of the next write.
+    /// Returns the contents after a kill: every previous change, and possibly a part of the next write.
     func contents(
         afterKillAt count: Int,
         using random: inout some RandomNumberGenerator
@@ -104,11 +104,11 @@ struct FolderReplay {
         return contents
     }
 
-    /// What a power failure leaves: what was synchronised, and any part of the rest.
+    /// Returns the contents after a power failure: the synchronized changes, and an arbitrary part of the others.
     ///
-    /// A write that was not synchronised is there, missing, cut off, or there as zeros; a label or a name that
-    /// was not is old or new. Each is drawn on its own. A name is safe with each of its folders:
-    /// volumes give a file another name in one step, however many folders that is in.
+    /// An unsynchronized write is present, missing, truncated, or filled with zeros; an unsynchronized label or name is
+    /// old or new. Each is decided independently. A name survives if any of its folders was synchronized, because
+    /// volumes rename atomically across folders.
     func contents(
         afterPowerFailureAt count: Int,
         using random: inout some RandomNumberGenerator
@@ -117,7 +117,7 @@ struct FolderReplay {
         for (position, change) in changes.prefix(count).enumerated() {
             if case .sync(let node) = change { synced[node] = position }
         }
-        // From all that was not synchronised to nothing of it.
+        // From keeping all unsynchronized changes to keeping none.
         let chance = Int.random(in: 0...4, using: &random)
         var contents = begun()
         for (position, change) in changes.prefix(count).enumerated() {
@@ -145,7 +145,7 @@ struct FolderReplay {
         return contents
     }
 
-    /// A folder with nothing in it, and all files and folders without names.
+    /// Returns an empty folder, with all files and folders still unnamed.
     private func begun() -> Contents {
         var contents = Contents()
         for (node, isFolder) in isFolder {
@@ -179,7 +179,7 @@ struct FolderReplay {
 }
 
 extension FolderReplay.Contents {
-    /// Makes the files and folders, in one that is empty.
+    /// Creates the files and folders in an empty folder.
     func write(to path: String) throws { try write(0, to: path) }
 
     private func write(_ folder: Int, to path: String) throws {

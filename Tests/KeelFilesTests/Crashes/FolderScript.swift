@@ -3,30 +3,29 @@ import Foundation
 import KeelFiles
 import KeelTestKit
 
-/// A random program of changes, run once in a folder of the machine; every one is noted.
+/// A random program of changes, run once in a folder on disk with a trace.
 struct FolderScript {
-    /// What a store tells of a file.
+    /// The information of a store about a file.
     struct Stored: Hashable {
         var bytes: [UInt8]
         var contentType: String
         var attributes: [String: String]
 
         init(_ files: FileStore, _ metadata: FileMetadata) async throws {
-            // All of it is read, so that the checksum is compared.
+            // The whole file is read, so that the checksum is verified.
             bytes = try await Array(files.get(metadata.path))
             contentType = metadata.contentType
             attributes = metadata.attributes
         }
     }
 
-    /// What there was once a call had returned.
+    /// The state when a call returned.
     struct Moment {
-        /// How many changes had been made.
+        /// The number of changes so far.
         let position: Int
         let files: [FileStorePath: Stored]
         let versions: [FileStorePath: FileVersion]
-        /// The file that the call was to move: it gets another version before it gets its name, also
-        /// where that fails.
+        /// The file to be moved by the call, which gets a new version before its new name, even if the move fails.
         var moved: FileStorePath?
     }
 
@@ -40,7 +39,7 @@ struct FolderScript {
 
     let replay: FolderReplay
     private(set) var moments: [Moment] = []
-    /// How many calls changed something.
+    /// The number of calls that changed something.
     private(set) var changes = 0
 
     init(
@@ -142,15 +141,14 @@ struct FolderScript {
         return Moment(position: position, files: stored, versions: versions)
     }
 
-    /// What there may be after so many changes: what the calls that had returned have left, or that and
-    /// the call under way.
+    /// Returns the allowed states after a number of changes: without or with the call in progress.
     func moments(around count: Int) -> (before: Moment, after: Moment) {
         let next = moments.firstIndex { $0.position > count } ?? moments.count
         let before = moments[max(0, next - 1)]
         return (before, next < moments.count ? moments[next] : before)
     }
 
-    /// What a store finds in what was left.
+    /// Returns the state that a store finds after a crash.
     static func found(_ files: FileStore) async throws -> Moment {
         try await moment(files, FolderTrace())
     }

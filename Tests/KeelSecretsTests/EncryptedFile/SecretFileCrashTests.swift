@@ -19,13 +19,13 @@ struct SecretFileCrashTests {
         )
     }
 
-    /// What is saved one after the other, with the state after each.
+    /// The consecutive changes.
     private static let changes: [(key: String, value: String?)] = [
         ("A", "1"), ("B", "2"), ("A", "11"), ("C", String(repeating: "c", count: 700)),
         ("B", nil), ("A", "111"),
     ]
 
-    /// The states of the store, and how many steps of the disk came before each.
+    /// Returns the states of the store after each change, with the number of preceding disk steps.
     private func history() async throws -> (
         files: SimulatedFileSystem, states: [[String: String]], steps: [Int]
     ) {
@@ -63,7 +63,7 @@ struct SecretFileCrashTests {
                 let left = SimulatedFileSystem(files.disk(afterKillAt: count, torn: torn))
                 let store = try store(left)
                 let found = try await contents(store)
-                // The last change that had returned, and the one that was under way.
+                // The last completed change, and the one in progress.
                 let done = steps.lastIndex { $0 <= count } ?? 0
                 let allowed = states[done...min(done + 1, states.count - 1)]
                 #expect(allowed.contains(found), "after \(count) steps")

@@ -122,7 +122,7 @@ struct SecretFileFormatTests {
         try await store(.passphrase("right", cost: cost)).save("1", forKey: "A")
         #expect(try await code(.passphrase("wrong", cost: cost)) == .wrongKey)
         #expect(try await code(.source(FixedKeySource())) == .wrongKey)
-        // The file's own cost counts, not that of who opens it.
+        // The file's own cost applies, not that of the opener.
         #expect(try await code(.passphrase("right", cost: .init(memory: 128))) == nil)
     }
 

@@ -12,7 +12,7 @@ struct SecretFileKillTests {
         return try SecretStore(adapter, service: "test")
     }
 
-    /// `KEEL_KILLS` asks for a longer or shorter run.
+    /// The number of trials, which `KEEL_KILLS` overrides.
     private static let trials =
         ProcessInfo.processInfo.environment["KEEL_KILLS"].flatMap { Int($0) } ?? 24
 
@@ -20,7 +20,7 @@ struct SecretFileKillTests {
     func kill() async throws {
         var folder = try TemporaryFolder()
         for trial in 0..<Self.trials {
-            // In a long run, before the file has so many secrets that writing it takes all the time.
+            // In a long run, start over before the file is so large that writing it takes all the time.
             if trial > 0, trial.isMultiple(of: 24) { folder = try TemporaryFolder() }
             let prefix = "T\(trial)"
             let printed: [Int]? = try await CrashTrial.run(
@@ -35,7 +35,7 @@ struct SecretFileKillTests {
             let left = value.flatMap { Int(String(decoding: $0, as: UTF8.self)) }
             if let last = numbers.last {
                 let found = try #require(left, "the secret is gone")
-                // Perhaps saved and not printed any more.
+                // The last secret may have been saved but not printed.
                 #expect(found == last || found == last + 1)
                 let keys = try await store.list().filter { $0.hasPrefix(prefix + "-") }
                 #expect(keys.count >= last / 8 + 1)
@@ -56,7 +56,7 @@ struct SecretFileKillTests {
             try process.run()
             return process
         }
-        // This process is a third one.
+        // This process is the third writer.
         let store = try store(folder)
         for number in 10..<30 { try await store.save("x", forKey: "C\(number)") }
         for process in processes {

@@ -13,10 +13,9 @@ import Testing
     )
 )
 struct SecretServiceStateTests {
-    /// What a call fails with.
+    /// Returns the error of a call.
     ///
-    /// It and a look at the capabilities take less than 200 ms together; a machine that does other
-    /// work meanwhile is given many attempts.
+    /// The call and a check of the capabilities take less than 200 ms together; a busy machine gets many attempts.
     private func probe(
         _ bus: SessionBus,
         _ arguments: String...,

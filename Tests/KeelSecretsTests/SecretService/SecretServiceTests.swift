@@ -6,7 +6,7 @@ import KeelSecrets
 import Synchronization
 import Testing
 
-/// Gives a suite an unlocked keyring on a bus of its own, and this process its address.
+/// A trait that provides an unlocked keyring on a private bus, whose address this process uses.
 private struct UnlockedKeyring: SuiteTrait, TestScoping {
     @TaskLocal static var bus: SessionBus?
 
@@ -23,7 +23,7 @@ private struct UnlockedKeyring: SuiteTrait, TestScoping {
         let bus = try await SessionBus()
         defer { bus.stop() }
         try await bus.startKeyring(unlocked: true)
-        // libsecret knows no other way to be told. Nothing else in these tests reads this variable.
+        // libsecret supports no other way. Nothing else in these tests reads this variable.
         setenv("DBUS_SESSION_BUS_ADDRESS", bus.address, 1)
         try await Self.$bus.withValue(bus, operation: function)
     }
@@ -79,7 +79,7 @@ struct SecretServiceTests {
         #expect(try await bus.run("secret-tool", ["lookup"] + names).status != 0)
     }
 
-    /// The Python that has PyPI's SecretStorage.
+    /// The Python interpreter with PyPI's SecretStorage.
     private static let python = ProcessInfo.processInfo.environment["KEEL_PYTHON"]
 
     private func secretStorage(

@@ -4,15 +4,15 @@ import Glibc
 import Synchronization
 import Testing
 
-/// A session bus and a keyring of its own, with a home of its own, as long as a test needs them.
+/// A private session bus with its own keyring and home folder, for the duration of a test.
 ///
-/// The bus starts no services by itself: what runs is what was started here, and is stopped here.
+/// The bus activates no services: only the processes started here run, and they are stopped here.
 final class SessionBus: Sendable {
     static let programs = [
         "dbus-daemon", "dbus-send", "gnome-keyring-daemon", "secret-tool",
     ]
 
-    /// What is not installed of what the tests need.
+    /// The required programs that are not installed.
     static let missing = programs.filter { path($0) == nil }
 
     private let folder: TemporaryFolder
@@ -49,13 +49,13 @@ final class SessionBus: Sendable {
             ["--config-file=\(file)", "--nofork", "--print-address"],
             output: output
         )
-        // It prints its address once it listens.
+        // The bus prints its address once it listens.
         _ = output.fileHandleForReading.availableData
     }
 
     deinit { stop() }
 
-    /// Stops the keyring and the bus, the last one first, and removes what they kept.
+    /// Stops the keyring and the bus in reverse order, and removes their files.
     func stop() {
         let processes = running.withLock { running in
             defer { running = [] }
@@ -65,13 +65,13 @@ final class SessionBus: Sendable {
         try? FileManager.default.removeItem(atPath: folder.path)
     }
 
-    /// Not with SIGTERM: a child inherits the signals that its parent's threads block.
+    /// Ends a process with SIGKILL instead of SIGTERM, because a child inherits the signal mask of its parent's thread.
     private func end(_ process: Process) {
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }
 
-    /// Starts a keyring, and returns once it has its name on the bus.
+    /// Starts a keyring, and returns when it owns its name on the bus.
     func startKeyring(unlocked: Bool) async throws {
         let input = Pipe()
         var arguments = ["--foreground", "--components=secrets"]
@@ -88,7 +88,7 @@ final class SessionBus: Sendable {
         try await waitForService(false)
     }
 
-    /// Asks the bus until somebody has the name of the Secret Service, or nobody has any more.
+    /// Polls the bus until the name of the Secret Service has an owner, or no longer has one.
     private func waitForService(_ isThere: Bool) async throws {
         for _ in 0..<10_000 {
             let answer = try await run(
@@ -103,7 +103,7 @@ final class SessionBus: Sendable {
         throw CocoaError(.featureUnsupported)
     }
 
-    /// Runs a program of the session to its end.
+    /// Runs a program in the session until it exits.
     func run(
         _ program: String,
         _ arguments: [String],

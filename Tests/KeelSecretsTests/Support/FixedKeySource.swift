@@ -1,7 +1,7 @@
 import KeelCore
 import KeelSecrets
 
-/// A key that a test chose.
+/// A key chosen by a test.
 struct FixedKeySource: KeyEncryptionKeySource {
     var identifier = "fixed"
     var filling: UInt8 = 7

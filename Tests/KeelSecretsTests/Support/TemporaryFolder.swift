@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder that is removed with the last one who holds this.
+/// A folder that is removed with the last reference to this object.
 final class TemporaryFolder: Sendable {
     let path: String
 

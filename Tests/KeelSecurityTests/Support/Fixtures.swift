@@ -3,7 +3,7 @@ import KeelCore
 import KeelSecurity
 import Testing
 
-/// A key-encryption key that is always the same.
+/// A constant key-encryption key.
 struct FixedKeySource: KeyEncryptionKeySource {
     var bytes = [UInt8](0..<32)
 
@@ -12,7 +12,7 @@ struct FixedKeySource: KeyEncryptionKeySource {
     }
 }
 
-/// A source that has nothing.
+/// A source without a key.
 struct FailingKeySource: KeyEncryptionKeySource {
     struct Locked: Error {}
 
@@ -21,7 +21,7 @@ struct FailingKeySource: KeyEncryptionKeySource {
 
 #if Crypto
 extension Keyset {
-    /// A keyset with one key of known bytes, as Tink writes it.
+    /// Returns a keyset with one key of known bytes, in Tink's format.
     static func known(
         _ type: String,
         key: [UInt8],
@@ -39,18 +39,18 @@ extension Keyset {
     }
 }
 
-/// The kinds of keys for values.
+/// The algorithms of keys for values.
 let valueAlgorithms: [KeyAlgorithm] = [
     .aes256GCM, .aes128GCM, .aes256GCMSIV, .chaCha20Poly1305,
 ]
 
-/// The kinds of keys for streams.
+/// The algorithms of keys for streams.
 let streamAlgorithms: [KeyAlgorithm] = [
     .aes256GCMHKDF4KB, .aes256GCMHKDF64KB, .aes256GCMHKDF1MB,
 ]
 #endif
 
-/// Random numbers that are the same in each run.
+/// A random number generator with a fixed seed.
 struct Seeded: RandomNumberGenerator {
     var state: UInt64
 

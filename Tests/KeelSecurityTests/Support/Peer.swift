@@ -2,23 +2,23 @@ import Dispatch
 import Foundation
 import Testing
 
-/// Other implementations, called by the Python interpreter that `KEEL_PYTHON` names.
+/// Other implementations, called through the Python interpreter in `KEEL_PYTHON`.
 enum Peer {
     static let interpreter = ProcessInfo.processInfo.environment["KEEL_PYTHON"]
 
     static let isPresent = interpreter != nil
 
-    /// Why the tests with it do not run.
+    /// The reason for skipping the tests that need it.
     static let absence: Comment = """
         SKIPPED: KEEL_PYTHON names no Python with tink, argon2-cffi and cryptography; \
         see Scripts/setup.sh
         """
 
-    /// Lets the script do a list of tasks.
+    /// Runs a list of tasks in the script.
     ///
     /// - Parameter tasks: The tasks, each with its `do` and its arguments.
-    /// - Returns: An answer for each: `ok` with a text, or `error` with a reason.
-    /// - Throws: If the script could not be run, or did not end well.
+    /// - Returns: One answer per task: `ok` with a text, or `error` with a reason.
+    /// - Throws: An error if the script could not be run or failed.
     static func run(_ tasks: [[String: String]]) async throws -> [[String: String]] {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("keel-security-\(UUID().uuidString)")
@@ -33,7 +33,7 @@ enum Peer {
         process.executableURL = URL(filePath: try #require(interpreter))
         process.arguments = [script.path, input.path, output.path]
         process.standardInput = FileHandle.nullDevice
-        // Nothing here may block a thread: the tests have as many as there are processors.
+        // This must not block a thread, because the tests have only as many as there are processors.
         let (ended, ending) = AsyncStream<Void>.makeStream()
         process.terminationHandler = { _ in ending.finish() }
         try process.run()
@@ -49,6 +49,6 @@ enum Peer {
 }
 
 extension [String: String] {
-    /// The bytes of an answer, if there are some.
+    /// The bytes of an answer, if any.
     var bytes: Data? { self["ok"].flatMap { Data(base64Encoded: $0) } }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Project Wycheproof's vectors, read from outside of the repository.
+/// Project Wycheproof's test vectors, read from outside of the repository.
 struct Wycheproof: Decodable {
     var testGroups: [Group]
 
