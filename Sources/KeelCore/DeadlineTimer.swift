@@ -22,11 +22,7 @@ package final class DeadlineTimer: Sendable {
     /// The shared timer of the system's continuous clock.
     private static let continuous = DeadlineTimer(ContinuousClock(), lingers: true)
 
-    /// Creates a timer.
-    ///
-    /// - Parameters:
-    ///   - clock: The clock of the deadlines.
-    ///   - lingers: Whether the sleeping task may outlive the last operation.
+    /// Creates a timer; if it lingers, the sleeping task may outlive the last operation.
     package init(_ clock: any Clock<Duration>, lingers: Bool = false) {
         timeline = Timeline(clock)
         self.lingers = lingers

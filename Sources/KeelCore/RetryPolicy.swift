@@ -23,14 +23,7 @@ public struct RetryPolicy: Sendable, Hashable {
     /// limit.
     public var totalLimit: Duration?
 
-    /// Creates a policy.
-    ///
-    /// - Parameters:
-    ///   - attempts: The maximum number of attempts; less than 1 counts as 1.
-    ///   - baseDelay: The upper bound of the first pause.
-    ///   - maximumDelay: The maximum upper bound of a pause.
-    ///   - multiplier: The factor by which the upper bound grows with each pause; at least 1.
-    ///   - totalLimit: The time after which no retry begins; nil means no limit.
+    /// Creates a policy; fewer than 1 attempts, and a multiplier below 1, count as 1.
     public init(
         attempts: Int = 3,
         baseDelay: Duration = .milliseconds(100),

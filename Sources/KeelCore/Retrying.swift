@@ -33,20 +33,9 @@ public func withRetry<Value, Failure: Error>(
     )
 }
 
-/// Calls `operation` with retries, drawing the pauses from the given generator.
+/// Calls `operation` like the function without a generator, drawing the pauses from the given one.
 ///
 /// With a seeded generator and a test clock, a test sees the same pauses each time.
-///
-/// - Parameters:
-///   - policy: The number of attempts, and the pauses between them.
-///   - clock: The clock of the pauses.
-///   - generator: The source of the random pauses.
-///   - askedPause: The pause that the server asks for in its error, if any.
-///   - onRetry: Called before each pause with the error, the number of the failed attempt and the pause.
-///   - shouldRetry: Returns whether to retry after an error.
-///   - operation: The call, given the number of the attempt, counted from 1.
-/// - Returns: The result of the first successful attempt.
-/// - Throws: The error of the last attempt.
 public func withRetry<Value, Failure: Error, Generator: RandomNumberGenerator>(
     _ policy: RetryPolicy,
     clock: any Clock<Duration> = ContinuousClock(),

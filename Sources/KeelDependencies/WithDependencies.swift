@@ -10,9 +10,6 @@
 ///     Search().results(for: "ramen")
 /// }
 /// ```
-///
-/// - Returns: The result of the operation.
-/// - Throws: The error of the operation.
 public func withDependencies<Result, Failure: Error>(
     _ update: (inout DependencyValues) -> Void,
     operation: () throws(Failure) -> Result
@@ -24,9 +21,6 @@ public func withDependencies<Result, Failure: Error>(
 ///
 /// The overrides apply as in the synchronous form. Around an app's `main`, this is the composition root; see
 /// <doc:KeelDependencies>.
-///
-/// - Returns: The result of the operation.
-/// - Throws: The error of the operation.
 public func withDependencies<Result, Failure: Error>(
     _ update: (inout DependencyValues) -> Void,
     operation: () async throws(Failure) -> Result
@@ -45,9 +39,6 @@ public func withDependencies<Result, Failure: Error>(
 ///     withDependencies(from: values) { Search().refresh() }
 /// }
 /// ```
-///
-/// - Returns: The result of the operation.
-/// - Throws: The error of the operation.
 public func withDependencies<Result, Failure: Error>(
     from values: DependencyValues,
     operation: () throws(Failure) -> Result
@@ -58,12 +49,7 @@ public func withDependencies<Result, Failure: Error>(
     }.get()
 }
 
-/// Runs an asynchronous operation with the dependencies of another context.
-///
-/// The values apply as in the synchronous form.
-///
-/// - Returns: The result of the operation.
-/// - Throws: The error of the operation.
+/// Runs an asynchronous operation with the dependencies of another context, as in the synchronous form.
 public func withDependencies<Result, Failure: Error>(
     from values: DependencyValues,
     operation: () async throws(Failure) -> Result

@@ -9,11 +9,6 @@ public struct FileStoreError: KeelError {
     public let cause: (any Error)?
 
     /// Creates an error, for an adapter that is implemented outside of Keel.
-    ///
-    /// - Parameters:
-    ///   - code: The kind of failure.
-    ///   - message: What happened, in one sentence.
-    ///   - cause: The underlying error.
     public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
         self.code = code
         self.message = message

@@ -76,13 +76,7 @@ extension S3FileStoreAdapter {
         /// are sent.
         public var timeouts = HTTPTimeouts(firstByte: .seconds(60), idle: .seconds(30))
 
-        /// Creates the default configuration.
-        ///
-        /// - Parameters:
-        ///   - bucket: The name of the bucket.
-        ///   - region: The region of the bucket.
-        ///   - endpoint: The address of the server; nil for AWS in the region.
-        ///   - credentials: The credentials that sign requests; those of the environment by default.
+        /// Creates the default configuration of a bucket.
         public init(
             bucket: String,
             region: String,

@@ -11,10 +11,7 @@ public struct SecretError: KeelError {
 
     /// Creates an error, for an adapter that is implemented outside of Keel.
     ///
-    /// - Parameters:
-    ///   - code: The kind of failure.
-    ///   - message: What happened, in one sentence; it may name keys, never their secrets.
-    ///   - cause: The underlying error.
+    /// The message is one sentence; it may name keys, never their secrets.
     public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
         self.code = code
         self.message = message
@@ -30,10 +27,6 @@ public struct SecretStoreStatus: Error, Hashable, Sendable, CustomStringConverti
     public let number: Int
 
     /// Creates a status.
-    ///
-    /// - Parameters:
-    ///   - domain: The source of the status.
-    ///   - number: The reported number.
     public init(domain: String, number: Int) {
         self.domain = domain
         self.number = number

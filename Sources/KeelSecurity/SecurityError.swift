@@ -11,10 +11,7 @@ public struct SecurityError: KeelError {
 
     /// Creates an error, for a key source that is implemented outside of Keel.
     ///
-    /// - Parameters:
-    ///   - code: The kind of failure.
-    ///   - message: What happened, in one sentence without any secret.
-    ///   - cause: The underlying error.
+    /// The message is one sentence and must not contain a secret.
     public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
         self.code = code
         self.message = message

@@ -42,7 +42,7 @@ extension SecurityService {
     /// - Parameters:
     ///   - data: The data to hash.
     ///   - hash: Hexadecimal digits, lowercase or uppercase.
-    /// - Returns: False as well if `hash` is not a SHA-256.
+    /// - Returns: False if the hashes differ or `hash` is not a SHA-256.
     public func verifyHash(_ data: Data, hash: String) -> Bool {
         guard let expected = Hexadecimal.bytes(of: hash), expected.count == SHA256.byteCount else {
             return false
@@ -71,7 +71,7 @@ extension SecurityService {
     ///   - code: The result of ``authenticationCode(for:key:)``.
     ///   - data: The authenticated data.
     ///   - key: The key.
-    /// - Returns: False as well for a truncated code.
+    /// - Returns: False if the codes differ or `code` is truncated.
     /// - Throws: `invalidKey` if the key is shorter than 16 bytes.
     public func isValidAuthenticationCode(
         _ code: Data,

@@ -27,16 +27,12 @@ public struct SecurityService: Sendable {
     public var keys: KeyRing? { try? keyRing() }
 
     /// Creates a service without keys, or with a shared key ring.
-    ///
-    /// - Parameter keys: The keys to encrypt and decrypt with.
     public init(keys: KeyRing? = nil) {
         ring = keys
         opening = nil
     }
 
     /// Creates a service with a keyset that does not change while the program runs.
-    ///
-    /// - Parameter keyset: The keys to encrypt and decrypt with.
     public init(keyset: Keyset) { self.init(keys: KeyRing(keyset)) }
 
     /// Creates a service that opens its keys on first use, for code that cannot await them.

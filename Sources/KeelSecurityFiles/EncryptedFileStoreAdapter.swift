@@ -38,14 +38,6 @@ public struct EncryptedFileStoreAdapter<Upstream: FileStoreAdapter>: FileStoreAd
     private let binding: FileBinding
 
     /// Creates the decorator; prefer `adapter.encrypted(with:)`.
-    ///
-    /// - Parameters:
-    ///   - upstream: The store of the encrypted files.
-    ///   - streams: The encryption. All enabled keys must have the same segment layout, because the size of a file is
-    ///     computed from that of the encrypted file.
-    ///   - context: The context that files are bound to; files of another context are refused.
-    ///   - binding: Whether a file is valid only at its own path.
-    /// - Throws: `FileStoreError` with the code `invalidArgument` for keys with different layouts.
     public init(
         _ upstream: Upstream,
         with streams: StreamingEncryption,

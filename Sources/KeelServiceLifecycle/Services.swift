@@ -8,12 +8,9 @@ public import KeelStorage
 public import KeelSync
 
 extension AnalyticsService {
-    /// Returns a service that delivers events continuously, and flushes at shutdown.
+    /// Returns a service that delivers events continuously, and flushes at shutdown for at most `limit`.
     ///
     /// The next launch delivers the remaining events.
-    ///
-    /// - Parameter limit: The maximum duration of the flush at shutdown.
-    /// - Returns: The service.
     public func service(flushingUpTo limit: Duration = .seconds(10)) -> LifecycleService {
         LifecycleService(
             "keel.analytics",
@@ -26,15 +23,10 @@ extension AnalyticsService {
 }
 
 extension OTLPLogExporter {
-    /// Returns a service that ships records continuously, and flushes at shutdown.
+    /// Returns a service that ships records continuously, and flushes at shutdown for at most `limit`.
     ///
     /// Records that other services log during shutdown are shipped if this service precedes them in the group. The next
     /// launch ships the remaining records.
-    ///
-    /// - Parameters:
-    ///   - limit: The maximum duration of the flush at shutdown.
-    ///   - clock: The clock of the limit.
-    /// - Returns: The service.
     public func service(
         flushingUpTo limit: Duration = .seconds(10),
         clock: any Clock<Duration> = ContinuousClock()
@@ -50,15 +42,9 @@ extension OTLPLogExporter {
 }
 
 extension Outbox {
-    /// Returns a service that sends writes continuously, and flushes at shutdown.
+    /// Returns a service that sends writes continuously, and flushes at shutdown for at most `limit`.
     ///
     /// The next launch sends the remaining writes.
-    ///
-    /// - Parameters:
-    ///   - sender: The sender of the writes.
-    ///   - limit: The maximum duration of the flush at shutdown.
-    ///   - clock: The clock of the limit.
-    /// - Returns: The service.
     public func service(
         sending sender: some OutboxSender,
         flushingUpTo limit: Duration = .seconds(10),
@@ -76,10 +62,7 @@ extension Outbox {
 }
 
 extension ReconnectingWebSocket {
-    /// Returns a service that keeps a connection open until shutdown.
-    ///
-    /// - Parameter session: The use of each connection; shutdown cancels its task.
-    /// - Returns: The service.
+    /// Returns a service that keeps a connection open until shutdown, which cancels the task of the session.
     public func service(
         _ session: @escaping @Sendable (WebSocketConnection) async throws -> Void
     ) -> LifecycleService {

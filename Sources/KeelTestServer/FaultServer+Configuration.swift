@@ -26,11 +26,6 @@ extension FaultServer {
         public var clock: any Clock<Duration>
 
         /// Creates a configuration.
-        ///
-        /// - Parameters:
-        ///   - tls: The TLS of the server; nil for plaintext.
-        ///   - protocols: The offered protocols.
-        ///   - clock: The clock of delays and throttles.
         public init(
             tls: TLS? = nil,
             protocols: [Version] = [.http2, .http1],

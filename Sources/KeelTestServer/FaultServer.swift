@@ -49,13 +49,8 @@ public struct FaultServer: Sendable {
 
     /// Runs a server with a queue of answers while `body` runs.
     ///
-    /// - Parameters:
-    ///   - configuration: The address and protocols of the server.
-    ///   - answers: The answers to the first requests, in the order in which their heads arrive.
-    ///   - fallback: The answer to all other requests.
-    ///   - body: The test. When it returns or throws, every connection is cut.
-    /// - Returns: The result of `body`.
-    /// - Throws: The error of `body`, or an error of the system if no port was available.
+    /// Requests get the answers in the order in which their heads arrive, and then `fallback`. When `body` returns or
+    /// throws, every connection is cut.
     public static func run<Value>(
         _ configuration: Configuration = Configuration(),
         answers: [Answer] = [],
@@ -68,13 +63,8 @@ public struct FaultServer: Sendable {
 
     /// Runs a server that computes its answers while `body` runs.
     ///
-    /// - Parameters:
-    ///   - configuration: The address and protocols of the server.
-    ///   - handler: Answers one request, concurrently with others. Answers that are enqueued while the server runs take
-    ///     precedence.
-    ///   - body: The test. When it returns or throws, every connection is cut.
-    /// - Returns: The result of `body`.
-    /// - Throws: The error of `body`, or an error of the system if no port was available.
+    /// The handler runs concurrently for several requests. Answers that are enqueued while the server runs take
+    /// precedence. When `body` returns or throws, every connection is cut.
     public static func run<Value>(
         _ configuration: Configuration = Configuration(),
         answering handler: @escaping Handler,
@@ -85,12 +75,8 @@ public struct FaultServer: Sendable {
 
     /// Runs a server whose connections are handled by a function.
     ///
-    /// - Parameters:
-    ///   - configuration: The address and protocols of the server, which performs TLS itself.
-    ///   - serving: Serves one connection, which is closed when the function returns.
-    ///   - body: The test. When it returns or throws, every connection is cut.
-    /// - Returns: The result of `body`.
-    /// - Throws: The error of `body`, or an error of the system if no port was available.
+    /// The server performs TLS itself, and closes a connection when its function returns. When `body` returns or
+    /// throws, every connection is cut.
     public static func run<Value>(
         _ configuration: Configuration = Configuration(),
         serving: @escaping @Sendable (RawConnection) async throws -> Void,
@@ -113,11 +99,8 @@ public struct FaultServer: Sendable {
     /// The descriptions of errors thrown by handlers.
     public var failures: [String] { journal.value.failures }
 
-    /// Waits until the given number of requests has arrived.
+    /// Waits for the given number of requests, including their bodies if `whole` is true.
     ///
-    /// - Parameters:
-    ///   - count: The number of requests.
-    ///   - whole: Whether to wait for their bodies, instead of only their heads.
     /// - Returns: Those requests, in the order in which their heads arrived.
     /// - Throws: `CancellationError` if the task is canceled first.
     @discardableResult
@@ -143,11 +126,8 @@ public struct FaultServer: Sendable {
         try await journal.waitForHangUps(count)
     }
 
-    /// Waits for the given number of connections.
+    /// Waits for the given number of connections, until they are closed if `closed` is true.
     ///
-    /// - Parameters:
-    ///   - count: The number of connections.
-    ///   - closed: Whether to wait until they are closed.
     /// - Returns: Those connections.
     /// - Throws: `CancellationError` if the task is canceled first.
     @discardableResult

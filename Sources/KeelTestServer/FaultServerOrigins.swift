@@ -11,9 +11,7 @@ public import KeelTestKit
 public struct FaultServerOrigins: HTTPTestOrigins {
     private let clock: any Clock<Duration>
 
-    /// Creates a source of origins.
-    ///
-    /// - Parameter clock: The clock of delays and throttles.
+    /// Creates a source of origins with a clock for delays and throttles.
     public init(clock: any Clock<Duration> = ContinuousClock()) {
         self.clock = clock
     }

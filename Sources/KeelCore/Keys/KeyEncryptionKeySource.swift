@@ -23,11 +23,7 @@ public struct KeyEncryptionKey: Sendable {
     /// The 32 bytes of the key.
     public let bytes: [UInt8]
 
-    /// Creates a key, or returns nil unless it has 32 bytes.
-    ///
-    /// - Parameters:
-    ///   - identifier: An identifier that reveals nothing about the key.
-    ///   - bytes: The key.
+    /// Creates a key, or returns nil unless it has 32 bytes; the identifier must reveal nothing about the key.
     public init?(identifier: String, bytes: [UInt8]) {
         guard bytes.count == Self.byteCount else { return nil }
         self.identifier = identifier

@@ -40,12 +40,6 @@ public struct Redactor: Sendable {
     public var marker: RedactionMarker
 
     /// Creates a redactor.
-    ///
-    /// - Parameters:
-    ///   - names: The names whose values are removed.
-    ///   - patterns: The patterns whose values are removed everywhere.
-    ///   - query: The rule for queries of URLs.
-    ///   - marker: The text that replaces a removed value.
     public init(
         names: SensitiveNames = .standard,
         patterns: RedactionPatterns = .standard,

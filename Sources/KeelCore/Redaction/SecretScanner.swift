@@ -17,12 +17,7 @@ struct SecretScanner {
         self.patterns = patterns
     }
 
-    /// Finds all secrets.
-    ///
-    /// - Parameters:
-    ///   - names: The names whose values are secrets.
-    ///   - findsOne: Whether to stop after the first one.
-    /// - Returns: The ranges of the secrets.
+    /// Returns the ranges of all secrets, or only the first one.
     mutating func scan(_ names: SensitiveNames, findsOne: Bool = false) -> [Range<Int>] {
         var index = 0
         while index < bytes.count, !findsOne || secrets.isEmpty {

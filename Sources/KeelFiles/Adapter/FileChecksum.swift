@@ -24,12 +24,7 @@ public struct FileChecksum: Hashable, Sendable, CustomStringConvertible {
     /// The bytes of the checksum.
     public let bytes: [UInt8]
 
-    /// Creates a checksum from its bytes.
-    ///
-    /// - Parameters:
-    ///   - algorithm: The algorithm of the checksum.
-    ///   - bytes: The bytes of the checksum.
-    /// - Throws: ``FileStoreError`` with the code `invalidArgument` if the number of bytes is wrong.
+    /// Creates a checksum from its bytes, or throws `invalidArgument` if their number is wrong.
     public init(_ algorithm: Algorithm, bytes: [UInt8]) throws(FileStoreError) {
         guard bytes.count == algorithm.byteCount else {
             throw FileStoreError(
@@ -45,13 +40,7 @@ public struct FileChecksum: Hashable, Sendable, CustomStringConvertible {
         self.bytes = bytes
     }
 
-    /// Returns the checksum of bytes in memory.
-    ///
-    /// - Parameters:
-    ///   - bytes: The bytes.
-    ///   - algorithm: The algorithm.
-    /// - Returns: The checksum.
-    /// - Throws: ``FileStoreError`` with the code `unsupported` if the algorithm is not available.
+    /// Returns the checksum of bytes in memory, or throws `unsupported` if the algorithm is not available.
     public static func of(
         _ bytes: [UInt8],
         by algorithm: Algorithm = .sha256

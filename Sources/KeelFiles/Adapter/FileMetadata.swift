@@ -12,8 +12,6 @@ public struct FileVersion: Hashable, Sendable, Codable, CustomStringConvertible 
     public let string: String
 
     /// Creates a version.
-    ///
-    /// - Parameter string: The store's text of the version.
     public init(_ string: String) { self.string = string }
 
     public var description: String { string }
@@ -31,12 +29,6 @@ public struct FileSummary: Hashable, Sendable {
     public var version: FileVersion
 
     /// Creates a summary.
-    ///
-    /// - Parameters:
-    ///   - path: The path of the file.
-    ///   - size: The size of the file in bytes.
-    ///   - modified: The time when the file was written.
-    ///   - version: The version of the content.
     public init(path: FileStorePath, size: Int, modified: Date, version: FileVersion) {
         self.path = path
         self.size = size
@@ -58,12 +50,6 @@ public struct FileMetadata: Hashable, Sendable {
     public var checksum: FileChecksum?
 
     /// Creates the metadata of a file.
-    ///
-    /// - Parameters:
-    ///   - summary: The path, size, time and version.
-    ///   - contentType: The content type.
-    ///   - attributes: The attributes written with the file.
-    ///   - checksum: A checksum of the bytes.
     public init(
         _ summary: FileSummary,
         contentType: String,

@@ -9,10 +9,7 @@ public enum FileCondition: Hashable, Sendable {
     /// The file must exist with this version.
     case version(FileVersion)
 
-    /// Returns whether a file meets the condition.
-    ///
-    /// - Parameter version: The version of the file, or nil if there is none.
-    /// - Returns: Whether the condition holds.
+    /// Returns whether a file with the given version, or nil if there is none, meets the condition.
     public func holds(for version: FileVersion?) -> Bool {
         switch self {
         case .none: true
@@ -99,12 +96,6 @@ public struct FileWriteOptions: Hashable, Sendable {
     public var checksum: FileChecksum?
 
     /// Creates options.
-    ///
-    /// - Parameters:
-    ///   - contentType: The content type; nil derives it from the path's extension.
-    ///   - attributes: The attributes to store with the file.
-    ///   - condition: The condition on the existing file.
-    ///   - checksum: The expected checksum of the bytes.
     public init(
         contentType: String? = nil,
         attributes: [String: String] = [:],
@@ -157,12 +148,6 @@ public struct FileTransferRequest: Hashable, Sendable {
     public var condition: FileCondition
 
     /// Creates a request.
-    ///
-    /// - Parameters:
-    ///   - source: The path of the existing file.
-    ///   - target: The path of the new file.
-    ///   - isMove: Whether the file is removed at its old path.
-    ///   - condition: The condition on the file at the target.
     public init(
         from source: FileStorePath,
         to target: FileStorePath,
@@ -191,12 +176,6 @@ public struct FileListRequest: Hashable, Sendable {
     public var limit: Int
 
     /// Creates a request.
-    ///
-    /// - Parameters:
-    ///   - folder: The folder to list.
-    ///   - isRecursive: Whether to list the files in subfolders.
-    ///   - after: The cursor after which the page begins.
-    ///   - limit: The maximum number of files and folders in the page.
     public init(
         in folder: FileStoreFolder,
         isRecursive: Bool = true,
@@ -216,8 +195,6 @@ public struct FileCursor: Hashable, Sendable, Codable {
     public let string: String
 
     /// Creates a cursor.
-    ///
-    /// - Parameter string: The store's text of the position.
     public init(_ string: String) { self.string = string }
 }
 
@@ -231,11 +208,6 @@ public struct FilePage: Hashable, Sendable {
     public var next: FileCursor?
 
     /// Creates a page.
-    ///
-    /// - Parameters:
-    ///   - files: The files.
-    ///   - folders: The subfolders.
-    ///   - next: The cursor of the next page.
     public init(files: [FileSummary], folders: [FileStoreFolder] = [], next: FileCursor? = nil) {
         self.files = files
         self.folders = folders

@@ -8,9 +8,7 @@ public struct FileStoreFolder: Hashable, Sendable {
     /// The path of the folder; nil for the root.
     public let path: FileStorePath?
 
-    /// Creates a folder.
-    ///
-    /// - Parameter path: The path of the folder; nil for the root.
+    /// Creates a folder; a nil path is the root.
     public init(_ path: FileStorePath?) { self.path = path }
 
     /// The path as text; empty for the root.
@@ -26,9 +24,7 @@ public struct FileStoreFolder: Hashable, Sendable {
 
     /// Returns the path of a file in this folder.
     ///
-    /// - Parameter name: The name of the file, or several names separated by `/`.
-    /// - Returns: The path.
-    /// - Throws: ``FileStoreError`` with the code `invalidPath`.
+    /// The name may be several names separated by `/`; an invalid one throws `invalidPath`.
     public func file(_ name: String) throws(FileStoreError) -> FileStorePath {
         try FileStorePath(prefix + name)
     }

@@ -148,9 +148,7 @@ extension FileStorePath: ExpressibleByStringInterpolation {
 
         public mutating func appendLiteral(_ literal: String) { string += literal }
 
-        /// Appends a value to the current name.
-        ///
-        /// - Parameter value: The value, whose description is used.
+        /// Appends the description of a value to the current name.
         public mutating func appendInterpolation(_ value: some CustomStringConvertible) {
             let text = value.description
             if text.utf8.contains(UInt8(ascii: "/")) { flaw = "a value in it holds a “/”" }

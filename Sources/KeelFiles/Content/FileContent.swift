@@ -33,8 +33,6 @@ public struct FileContent: Sendable {
     }
 
     /// Creates a content of bytes in memory.
-    ///
-    /// - Parameter bytes: The bytes.
     public init(_ bytes: [UInt8]) {
         self.init(length: bytes.count, isReplayable: true) { () throws(FileStoreError) in
             FileReader(pieces: bytes.isEmpty ? [] : [bytes])
@@ -42,8 +40,6 @@ public struct FileContent: Sendable {
     }
 
     /// Creates a content of data in memory.
-    ///
-    /// - Parameter data: The data.
     public init(_ data: Data) { self.init(Array(data)) }
 
     /// Creates a content of a sequence that can be read once.
@@ -153,11 +149,6 @@ public struct FileReading: Sendable {
     public let content: FileContent
 
     /// Creates a reading.
-    ///
-    /// - Parameters:
-    ///   - metadata: The metadata of the file.
-    ///   - range: The range of bytes that is read.
-    ///   - content: The bytes.
     public init(metadata: FileMetadata, range: Range<Int>, content: FileContent) {
         self.metadata = metadata
         self.range = range

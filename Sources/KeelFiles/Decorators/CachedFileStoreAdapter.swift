@@ -21,11 +21,6 @@ public struct CachedFileStoreAdapter<
     private let limit: Int
 
     /// Creates the decorator; prefer `adapter.cached(in:)`.
-    ///
-    /// - Parameters:
-    ///   - upstream: The slow store, which is authoritative.
-    ///   - kept: The fast store, which must support attributes.
-    ///   - limit: The maximum size of a cached file in bytes.
     public init(_ upstream: Upstream, in kept: Kept, upTo limit: Int = FileStore.usualLimit) {
         self.upstream = upstream
         self.kept = kept

@@ -46,11 +46,6 @@ public struct ObservedFileStoreAdapter<Upstream: FileStoreAdapter>: FileStoreAda
     private let observer: @Sendable (FileStoreObservation) -> Void
 
     /// Creates the decorator; prefer `adapter.observed(by:)`.
-    ///
-    /// - Parameters:
-    ///   - upstream: The adapter to observe.
-    ///   - clock: The clock that measures durations.
-    ///   - observer: Called after each call.
     public init(
         _ upstream: Upstream,
         clock: any Clock<Duration> = ContinuousClock(),

@@ -9,10 +9,6 @@ public struct FileProgress: Hashable, Sendable {
     public var total: Int?
 
     /// Creates a progress.
-    ///
-    /// - Parameters:
-    ///   - byteCount: The number of bytes transferred.
-    ///   - total: The total number of bytes; nil if unknown.
     public init(byteCount: Int, total: Int?) {
         self.byteCount = byteCount
         self.total = total

@@ -1,7 +1,5 @@
 extension FileStore {
-    /// Creates a store whose calls all fail, for code that expects a store where none is available.
-    ///
-    /// - Parameter error: The error that each call throws.
+    /// Creates a store whose calls all throw the given error, for code that expects a store where none is available.
     public init(unavailable error: FileStoreError) {
         self.init(UnavailableFileStoreAdapter(error: error))
     }

@@ -22,8 +22,6 @@ public struct FileStore: Sendable {
     let adapter: any FileStoreAdapter
 
     /// Creates a store with an adapter.
-    ///
-    /// - Parameter adapter: The adapter that keeps the files.
     public init(_ adapter: any FileStoreAdapter) { self.adapter = adapter }
 
     /// The capabilities of the store.
@@ -96,13 +94,7 @@ public struct FileStore: Sendable {
         return Data(try await reading.content.collect(upTo: limit))
     }
 
-    /// Returns the bytes of a file, or nil if it does not exist.
-    ///
-    /// - Parameters:
-    ///   - path: The path of the file.
-    ///   - limit: The maximum number of bytes to read into memory.
-    /// - Returns: The bytes.
-    /// - Throws: ``FileStoreError``.
+    /// Returns the bytes of a file, at most `limit`, or nil if it does not exist.
     @concurrent
     public func find(
         _ path: FileStorePath,
@@ -137,11 +129,7 @@ public struct FileStore: Sendable {
 
     // MARK: Metadata
 
-    /// Returns the metadata of a file.
-    ///
-    /// - Parameter path: The path of the file.
-    /// - Returns: The metadata.
-    /// - Throws: ``FileStoreError``, with the code `fileNotFound` if the file does not exist.
+    /// Returns the metadata of a file, or throws `fileNotFound` if it does not exist.
     @concurrent
     public func metadata(of path: FileStorePath) async throws(FileStoreError) -> FileMetadata {
         guard let metadata = try await findMetadata(of: path) else {

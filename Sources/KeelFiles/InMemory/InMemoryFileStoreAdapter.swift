@@ -30,9 +30,7 @@ public final class InMemoryFileStoreAdapter: FileStoreAdapter {
     private let state = Mutex(State())
     private let now: @Sendable () -> Date
 
-    /// Creates an empty store.
-    ///
-    /// - Parameter now: Returns the time of new files.
+    /// Creates an empty store with a clock for the times of new files.
     public init(now: @escaping @Sendable () -> Date = { Date.now }) { self.now = now }
 
     public var capabilities: FileStoreCapabilities {

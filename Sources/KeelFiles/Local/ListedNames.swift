@@ -47,12 +47,7 @@ final class ListedNames: Sendable {
     /// Clears the cache at the end of a listing.
     func forget() { known.withLock { $0 = nil } }
 
-    /// Caches the entries of a folder.
-    ///
-    /// - Parameters:
-    ///   - entries: The entries, sorted.
-    ///   - prefix: The path of the folder.
-    ///   - status: The status of the folder before it was read.
+    /// Caches the sorted entries of a folder, with the status that the folder had before it was read.
     func keep(
         _ entries: [LocalFileStoreAdapter.Entry],
         of prefix: String,

@@ -87,12 +87,7 @@ struct S3Refusal: Hashable, Sendable {
     }
     var isBeyondEnd: Bool { code == "InvalidRange" || status == 416 }
 
-    /// Returns the error for the caller.
-    ///
-    /// - Parameters:
-    ///   - subject: The subject of the call, for the message.
-    ///   - isWrite: Whether the call changes something.
-    /// - Returns: The error.
+    /// Returns the error for the caller, with the subject of the call in its message.
     func error(of subject: String, isWrite: Bool) -> FileStoreError {
         var text = "\(subject) failed: the server says \(code.isEmpty ? "" : code + " ")"
         text += "(status \(status)"
@@ -188,12 +183,7 @@ enum S3Failure: Error {
         }
     }
 
-    /// Returns the error for the caller.
-    ///
-    /// - Parameters:
-    ///   - subject: The subject of the call, for the message.
-    ///   - isWrite: Whether the call changes something.
-    /// - Returns: The error.
+    /// Returns the error for the caller, with the subject of the call in its message.
     func error(of subject: String, isWrite: Bool = false) -> FileStoreError {
         switch self {
         case .refused(let refusal): return refusal.error(of: subject, isWrite: isWrite)

@@ -10,11 +10,6 @@ public struct AWSCredentials: Hashable, Sendable {
     public var sessionToken: String?
 
     /// Creates credentials.
-    ///
-    /// - Parameters:
-    ///   - accessKeyID: The id of the key.
-    ///   - secretAccessKey: The secret of the key.
-    ///   - sessionToken: The session token of temporary credentials.
     public init(accessKeyID: String, secretAccessKey: String, sessionToken: String? = nil) {
         self.accessKeyID = accessKeyID
         self.secretAccessKey = secretAccessKey

@@ -1,11 +1,6 @@
 /// Percent-encoding for signatures: every byte except the unreserved ones of RFC 3986, with uppercase digits.
 enum AWSEncoding {
-    /// Encodes a text.
-    ///
-    /// - Parameters:
-    ///   - text: The text.
-    ///   - keepsSlashes: Whether `/` is left unencoded, as in keys.
-    /// - Returns: The encoded text.
+    /// Encodes a text, optionally leaving `/` unencoded as in keys.
     static func encode(_ text: some StringProtocol, keepsSlashes: Bool = false) -> String {
         var encoded: [UInt8] = []
         encoded.reserveCapacity(text.utf8.count)

@@ -29,11 +29,6 @@ public struct AWSSignatureV4: Sendable {
         public var sendsPayloadHash: Bool
 
         /// Creates rules.
-        ///
-        /// - Parameters:
-        ///   - normalizesPath: Whether empty and relative segments of the path are removed.
-        ///   - encodesPath: Whether the path, as sent, is percent-encoded again.
-        ///   - sendsPayloadHash: Whether the payload's hash is sent in a field of its own.
         public init(normalizesPath: Bool, encodesPath: Bool, sendsPayloadHash: Bool) {
             self.normalizesPath = normalizesPath
             self.encodesPath = encodesPath
@@ -64,9 +59,6 @@ public struct AWSSignatureV4: Sendable {
         public static let empty = Payload.bytes([])
 
         /// Returns the payload of a body.
-        ///
-        /// - Parameter bytes: The body.
-        /// - Returns: The payload.
         public static func bytes(_ bytes: [UInt8]) -> Payload {
             Payload(text: Hexadecimal.text(of: SHA256.hash(data: bytes)))
         }
@@ -89,11 +81,6 @@ public struct AWSSignatureV4: Sendable {
     public let rules: Rules
 
     /// Creates a signer.
-    ///
-    /// - Parameters:
-    ///   - region: The region of the service.
-    ///   - service: The name of the service, such as `s3`.
-    ///   - rules: The rules of the service.
     public init(region: String, service: String, rules: Rules) {
         self.region = region
         self.service = service

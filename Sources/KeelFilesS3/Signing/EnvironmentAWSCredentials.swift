@@ -13,17 +13,12 @@ public import Foundation
 public struct EnvironmentAWSCredentials: AWSCredentialsProvider {
     private let environment: [String: String]
 
-    /// Creates a provider.
-    ///
-    /// - Parameter environment: The environment variables.
+    /// Creates a provider for the given environment.
     public init(environment: [String: String] = ProcessInfo.processInfo.environment) {
         self.environment = environment.filter { $0.key.hasPrefix("AWS_") && !$0.value.isEmpty }
     }
 
-    /// Returns the credentials in the environment.
-    ///
-    /// - Returns: The credentials.
-    /// - Throws: `FileStoreError` with the code `credentialsMissing`, which names the missing variable.
+    /// Returns the credentials in the environment, or throws `credentialsMissing` naming the missing variable.
     public func credentials() async throws -> AWSCredentials {
         AWSCredentials(
             accessKeyID: try value("AWS_ACCESS_KEY_ID"),

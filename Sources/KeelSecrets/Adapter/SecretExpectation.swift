@@ -7,10 +7,7 @@ public enum SecretExpectation: Hashable, Sendable {
     /// The secret must have these bytes.
     case bytes([UInt8])
 
-    /// Returns whether a stored value meets the expectation.
-    ///
-    /// - Parameter stored: The bytes, or nil if there is no secret.
-    /// - Returns: Whether the change may take place.
+    /// Returns whether a stored value, or nil if there is none, meets the expectation.
     public func holds(for stored: [UInt8]?) -> Bool {
         switch self {
         case .anything: true

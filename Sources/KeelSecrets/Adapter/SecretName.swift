@@ -9,10 +9,6 @@ public struct SecretName: Hashable, Sendable, Comparable, CustomStringConvertibl
     public let account: String
 
     /// Creates a name; ``SecretStore`` validates its parts.
-    ///
-    /// - Parameters:
-    ///   - service: The service.
-    ///   - account: The name of the secret within the service.
     public init(service: String, account: String) {
         self.service = service
         self.account = account

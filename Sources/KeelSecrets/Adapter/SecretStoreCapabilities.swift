@@ -6,8 +6,6 @@ public struct SecretStoreCapabilities: Hashable, Sendable {
         public let name: String
 
         /// Creates a kind, for an adapter that is implemented outside of Keel.
-        ///
-        /// - Parameter name: The name of the kind.
         public init(name: String) { self.name = name }
 
         public var description: String { name }
@@ -54,11 +52,6 @@ public struct SecretStoreCapabilities: Hashable, Sendable {
     public var problem: SecretError.Code?
 
     /// Creates a description of a store.
-    ///
-    /// - Parameters:
-    ///   - kind: The kind of the store.
-    ///   - features: The features of the store.
-    ///   - problem: The reason that the store is currently unusable.
     public init(kind: Kind, features: Features, problem: SecretError.Code? = nil) {
         self.kind = kind
         self.features = features

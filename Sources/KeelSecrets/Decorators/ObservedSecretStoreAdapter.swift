@@ -39,11 +39,6 @@ public struct ObservedSecretStoreAdapter<Upstream: SecretStoreAdapter>: SecretSt
     private let observer: @Sendable (SecretStoreObservation) -> Void
 
     /// Creates the decorator; prefer `adapter.observed(by:)`.
-    ///
-    /// - Parameters:
-    ///   - upstream: The adapter to observe.
-    ///   - clock: The clock that measures durations.
-    ///   - observer: Called after each call, in the task of the call.
     public init(
         _ upstream: Upstream,
         clock: any Clock<Duration> = ContinuousClock(),

@@ -38,9 +38,7 @@ public struct SecretStore: Sendable {
         self.service = service
     }
 
-    /// Creates a store whose calls all fail, for code that expects a store where none is available.
-    ///
-    /// - Parameter error: The error that each call throws.
+    /// Creates a store whose calls all throw the given error, for code that expects a store where none is available.
     public init(unavailable error: SecretError) {
         self.init(UnavailableSecretStoreAdapter(error), of: "unavailable")
     }
@@ -56,21 +54,12 @@ public struct SecretStore: Sendable {
 
     // MARK: Data
 
-    /// Saves data under a key, replacing an existing secret.
-    ///
-    /// - Parameters:
-    ///   - data: The secret, at most ``maximumByteCount`` bytes.
-    ///   - key: The key.
-    /// - Throws: ``SecretError``.
+    /// Saves data of at most ``maximumByteCount`` bytes under a key, replacing an existing secret.
     public func save(_ data: Data, forKey key: String) async throws(SecretError) {
         _ = try await replace(key, with: Array(data), expecting: .anything)
     }
 
-    /// Returns the data under a key.
-    ///
-    /// - Parameter key: The key.
-    /// - Returns: The secret.
-    /// - Throws: ``SecretError``, with the code `keyNotFound` if there is none.
+    /// Returns the data under a key, or throws `keyNotFound` if there is none.
     public func load(forKey key: String) async throws(SecretError) -> Data {
         guard let data = try await findData(forKey: key) else {
             throw SecretError(.keyNotFound, "There is no secret \(key) of \(service).")

@@ -6,9 +6,7 @@ internal import Synchronization
 public final class InMemorySecretStoreAdapter: SecretStoreAdapter {
     private let secrets: Mutex<[SecretName: [UInt8]]>
 
-    /// Creates a store.
-    ///
-    /// - Parameter secrets: The initial secrets.
+    /// Creates a store with initial secrets.
     public init(_ secrets: [SecretName: [UInt8]] = [:]) { self.secrets = Mutex(secrets) }
 
     public func capabilities() async -> SecretStoreCapabilities {

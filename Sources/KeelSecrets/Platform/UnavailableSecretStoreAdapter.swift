@@ -4,9 +4,7 @@
 public struct UnavailableSecretStoreAdapter: SecretStoreAdapter {
     private let error: SecretError
 
-    /// Creates an adapter.
-    ///
-    /// - Parameter error: The error that every call throws.
+    /// Creates an adapter whose calls all throw the given error.
     public init(_ error: SecretError) { self.error = error }
 
     public func capabilities() async -> SecretStoreCapabilities {

@@ -60,10 +60,7 @@ struct LibSecret: Sendable {
         let pointer: Object
     }
 
-    /// Loads the library.
-    ///
-    /// - Parameter name: The name of the library for the dynamic loader.
-    /// - Throws: ``SecretError`` with the code `missingLibrary`.
+    /// Loads the library with the given name, or throws `missingLibrary`.
     init(_ name: String) throws(SecretError) {
         guard let handle = dlopen(name, RTLD_NOW | RTLD_LOCAL) else {
             throw SecretError(.missingLibrary, "The library \(name) is not installed.")

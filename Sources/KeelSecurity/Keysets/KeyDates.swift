@@ -16,12 +16,6 @@ public struct KeyDates: Hashable, Sendable {
     public var destroyAfter: Date?
 
     /// Creates dates.
-    ///
-    /// - Parameters:
-    ///   - created: The creation date.
-    ///   - notBefore: The time from which the key may encrypt.
-    ///   - expires: The time from which the key may no longer encrypt.
-    ///   - destroyAfter: The time from which the key's bytes are destroyed.
     public init(
         created: Date? = nil,
         notBefore: Date? = nil,
@@ -34,10 +28,7 @@ public struct KeyDates: Hashable, Sendable {
         self.destroyAfter = destroyAfter
     }
 
-    /// Returns whether a key with these dates may encrypt.
-    ///
-    /// - Parameter now: The time to check.
-    /// - Returns: True from `notBefore`, inclusive, until `expires`, exclusive.
+    /// Returns whether a key with these dates may encrypt: from `notBefore`, inclusive, until `expires`, exclusive.
     public func permitEncryption(at now: Date) -> Bool {
         if let notBefore, now < notBefore { return false }
         if let expires, now >= expires { return false }

@@ -85,8 +85,7 @@ public struct PasswordHasher: Sendable {
 
     /// Returns whether a hash differs in function, version, cost or length from those that this hasher creates.
     ///
-    /// - Parameter hash: The hash.
-    /// - Returns: True as well for a text that is not a hash.
+    /// The result is true as well for a text that is not a hash.
     public func needsRehash(_ hash: String) -> Bool {
         guard let form = PHCString(hash), let (variant, cost) = try? Self.argon2Cost(form) else {
             return true

@@ -25,8 +25,6 @@ public struct SigningKey: Sendable {
     private let key: Key
 
     /// Generates a key.
-    ///
-    /// - Parameter algorithm: The signature algorithm.
     public init(_ algorithm: SignatureAlgorithm = .ed25519) {
         switch algorithm {
         case .ed25519: key = .ed25519(Curve25519.Signing.PrivateKey())
@@ -172,7 +170,7 @@ public struct VerificationKey: Sendable {
     /// - Parameters:
     ///   - signature: The result of ``SigningKey/signature(for:)``.
     ///   - data: The signed data.
-    /// - Returns: False as well for bytes that are not a signature.
+    /// - Returns: False for another signature or bytes that are not a signature.
     public func isValid(_ signature: Data, for data: Data) -> Bool {
         switch key {
         case .ed25519(let key):

@@ -48,10 +48,6 @@ public final class KeyRing: Sendable {
     private let state: Mutex<KeyRingState>
 
     /// Creates a ring with a keyset.
-    ///
-    /// - Parameters:
-    ///   - keyset: The keys.
-    ///   - configuration: How to count and save.
     public convenience init(_ keyset: Keyset, configuration: Configuration = Configuration()) {
         self.init(keyset, configuration: configuration, following: nil)
     }

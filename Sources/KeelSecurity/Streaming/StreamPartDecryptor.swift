@@ -96,16 +96,13 @@ extension StreamingEncryption {
     /// layout.
     package var headerCount: Int? { layout?.headerCount }
 
-    /// Returns the size of an encrypted stream.
-    ///
-    /// - Parameter count: The size of the plaintext.
-    /// - Returns: The size, or nil if the enabled keys differ in layout.
+    /// Returns the size of an encrypted stream with `count` bytes of plaintext, or nil if the enabled keys differ in
+    /// layout.
     package func encryptedCount(of count: Int) -> Int? { layout?.encryptedCount(of: count) }
 
-    /// Returns the size of the plaintext.
+    /// Returns the size of the plaintext of an encrypted stream.
     ///
-    /// - Parameter size: The size of the encrypted stream.
-    /// - Returns: The size, or nil if no stream has this size or the enabled keys differ in layout.
+    /// The result is nil if no stream has this size or the enabled keys differ in layout.
     package func plainCount(ofEncrypted size: Int) -> Int? { layout?.plainCount(size: size) }
 
     /// Begins to decrypt a part of an encrypted stream.

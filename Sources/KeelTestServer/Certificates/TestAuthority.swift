@@ -33,12 +33,9 @@ public struct TestAuthority: Sendable {
     let key: P256.Signing.PrivateKey
     private let now: Date
 
-    /// Creates an authority with a new key.
+    /// Creates an authority with a new key, and with a random suffix after its name.
     ///
-    /// - Parameters:
-    ///   - name: The name in its certificates, to which a random suffix is added.
-    ///   - now: The time that `expired` and `notYetValid` are relative to.
-    /// - Throws: An error of the certificate library; not expected to occur.
+    /// The flaws `expired` and `notYetValid` are relative to `now`. Errors of the certificate library are not expected.
     public init(name: String = "Keel Test Authority", now: Date = Date()) throws {
         let key = P256.Signing.PrivateKey()
         // Two authorities with the same name would be taken for one with an invalid signature.
@@ -82,10 +79,6 @@ public struct TestAuthority: Sendable {
     }
 
     /// Returns the TLS configuration of a SwiftNIO client that trusts only this authority.
-    ///
-    /// - Parameter client: The certificate of the client, if any.
-    /// - Returns: The configuration.
-    /// - Throws: An error of the TLS library; not expected to occur.
     public func clientConfiguration(
         showing client: TestIdentity? = nil
     ) throws -> NIOSSL.TLSConfiguration {
@@ -100,13 +93,9 @@ public struct TestAuthority: Sendable {
 
     // MARK: Certificates
 
-    /// Creates a server certificate.
+    /// Creates a server certificate, by default with a new key.
     ///
-    /// - Parameters:
-    ///   - flaw: The flaw of the certificate.
-    ///   - key: The key, by default a new one; pass the key of an old certificate to renew it with the same pin.
-    /// - Returns: The certificate and its key.
-    /// - Throws: An error of the certificate library; not expected to occur.
+    /// Pass the key of an old certificate to renew it with the same pin.
     public func identity(
         _ flaw: Flaw = .none,
         key: P256.Signing.PrivateKey = P256.Signing.PrivateKey()
@@ -127,13 +116,7 @@ public struct TestAuthority: Sendable {
         }
     }
 
-    /// Creates a client certificate with a new key.
-    ///
-    /// - Parameters:
-    ///   - name: The name in the certificate.
-    ///   - flaw: The flaw of the certificate; `wrongHost` has no effect for a client.
-    /// - Returns: The certificate and its key.
-    /// - Throws: An error of the certificate library; not expected to occur.
+    /// Creates a client certificate with a new key; the flaw `wrongHost` has no effect.
     public func client(_ name: String, flaw: Flaw = .none) throws -> TestIdentity {
         try leaf(name, flaw, P256.Signing.PrivateKey()) { try ExtendedKeyUsage([.clientAuth]) }
     }

@@ -64,13 +64,7 @@ public struct TestIdentity: Sendable {
         get throws { .privateKey(try NIOSSLPrivateKey(bytes: privateKeyDER, format: .der)) }
     }
 
-    /// Writes temporary PEM files, for programs that require files.
-    ///
-    /// - Parameters:
-    ///   - authority: The authority whose certificate is written as well.
-    ///   - body: A closure that uses the files, which are removed when it returns.
-    /// - Returns: The result of `body`.
-    /// - Throws: The error of `body`, or an error of the file system.
+    /// Writes temporary PEM files, for programs that require files, and removes them when `body` returns.
     public func withFiles<Value>(
         trusting authority: TestAuthority,
         _ body: (Files) async throws -> Value

@@ -27,8 +27,6 @@ public final class RawConnection: Sendable {
     }
 
     /// Returns the next bytes, or nil when the client sends no more.
-    ///
-    /// - Throws: An error of the connection.
     public func read() async throws -> [UInt8]? {
         try await reader.next()
     }
@@ -72,16 +70,12 @@ public final class RawConnection: Sendable {
         }
     }
 
-    /// Writes bytes, waiting while the client does not read.
-    ///
-    /// - Throws: An error of the connection, such as when the client has hung up.
+    /// Writes bytes, waiting while the client does not read; throws if the client has hung up.
     public func write(_ bytes: [UInt8]) async throws {
         try await wire.write(bytes)
     }
 
-    /// Writes a text.
-    ///
-    /// - Throws: An error of the connection, such as when the client has hung up.
+    /// Writes a text; throws if the client has hung up.
     public func write(_ text: String) async throws {
         try await wire.write(Array(text.utf8))
     }

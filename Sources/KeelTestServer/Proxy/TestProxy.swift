@@ -60,11 +60,6 @@ public struct TestProxy: Sendable {
         public var target: Int?
 
         /// Creates a configuration.
-        ///
-        /// - Parameters:
-        ///   - credentials: The required credentials.
-        ///   - fault: The fault to simulate.
-        ///   - target: The port of 127.0.0.1 to which all connections are made.
         public init(credentials: Credentials? = nil, fault: Fault? = nil, target: Int? = nil) {
             self.credentials = credentials
             self.fault = fault
@@ -82,13 +77,7 @@ public struct TestProxy: Sendable {
     /// A SOCKS5 request has the method `SOCKS`, with the host and port as its target.
     public var requests: [HTTPTestRequest] { server.requests }
 
-    /// Runs a proxy while `body` runs.
-    ///
-    /// - Parameters:
-    ///   - configuration: The credentials, fault and target of the proxy.
-    ///   - body: The test. When it returns or throws, every connection is cut.
-    /// - Returns: The result of `body`.
-    /// - Throws: The error of `body`, or an error of the system if no port was available.
+    /// Runs a proxy while `body` runs, and then cuts every connection.
     public static func run<Value>(
         _ configuration: Configuration = Configuration(),
         while body: (TestProxy) async throws -> Value
