@@ -37,10 +37,8 @@ package final class DeadlineTimer: Sendable {
         clock is ContinuousClock ? continuous : DeadlineTimer(clock)
     }
 
-    /// The time since the timer was created.
     package var now: Duration { timeline.now }
 
-    /// The number of operations in progress.
     package var count: Int { state.withLock { $0.heap.count } }
 
     /// Runs `operation` and cancels it when the timer's time reaches `end`.
@@ -208,7 +206,6 @@ private struct DeadlineTask: @unchecked Sendable {
 /// a traversal of the heap.
 struct DeadlineHeap {
     private var entries: [DeadlineEntry] = []
-    /// The number of pending entries.
     private(set) var count = 0
 
     var isEmpty: Bool { count == 0 }

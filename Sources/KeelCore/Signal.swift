@@ -15,7 +15,6 @@ package final class Signal: Sendable {
     /// The number of times the signal was raised; read this before examining the data.
     package var generation: UInt64 { state.withLock { $0.generation } }
 
-    /// Wakes all waiting tasks.
     package func raise() {
         let waiters: [UInt64: CheckedContinuation<Void, Never>]? = state.withLock { state in
             state.generation += 1

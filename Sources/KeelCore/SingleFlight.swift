@@ -130,7 +130,6 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     private struct Flight: Sendable {
         let id: UInt64
         let task: Task<Void, Never>
-        /// The waiting callers in FIFO order.
         var waiters: [Waiter]
     }
 

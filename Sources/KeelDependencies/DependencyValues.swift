@@ -67,7 +67,6 @@ public struct DependencyValues: Sendable {
 }
 
 extension DependencyValues {
-    /// Returns the values for a nested operation.
     package func nested(_ update: (inout Self) -> Void) -> Self {
         var values = self
         values.beginNested()

@@ -35,7 +35,6 @@ final class ValueCache: Sendable {
 private final class Slot: Sendable {
     private let key: String
     private let made = Mutex<(any Sendable)?>(nil)
-    /// Held while the value is created.
     private let making = Mutex<Void>(())
 
     init(key: String) { self.key = key }

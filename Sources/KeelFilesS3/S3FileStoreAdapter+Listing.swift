@@ -16,7 +16,6 @@ extension S3FileStoreAdapter {
         case file(FileSummary)
         case folder(FileStoreFolder)
 
-        /// The sort key.
         var key: String {
             switch self {
             case .file(let file): file.path.string

@@ -83,7 +83,6 @@ extension S3FileStoreAdapter {
 
 /// The request and reply of DeleteObjects.
 enum S3Removal {
-    /// The outcome for a key.
     enum Outcome: Hashable {
         case deleted
         case refused(S3Refusal)
@@ -111,7 +110,6 @@ enum S3Removal {
         return Array((begin + elements.joined() + "</Delete>").utf8)
     }
 
-    /// Returns the outcomes in a reply.
     static func outcomes(
         in document: XMLElement,
         _ head: HTTPResponse

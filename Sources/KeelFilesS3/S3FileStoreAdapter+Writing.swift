@@ -45,7 +45,6 @@ extension S3FileStoreAdapter {
         }
     }
 
-    /// Returns the size of the parts of a file.
     private func partByteCount(of content: FileContent) throws(FileStoreError) -> Int {
         let length = content.length ?? 0
         let fewest = (length + S3Upload.mostParts - 1) / S3Upload.mostParts
@@ -184,7 +183,6 @@ struct S3NewFile: Sendable {
 
     var contentType: String { options.contentType ?? ContentTypes.type(of: path) }
 
-    /// The fields for the metadata to store.
     var fields: [(name: String, value: String)] {
         [(name: "content-type", value: contentType)]
             + S3Attributes.fields(of: options.attributes)

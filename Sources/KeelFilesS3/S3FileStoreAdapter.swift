@@ -94,7 +94,6 @@ public struct S3FileStoreAdapter: FileStoreAdapter {
         return capabilities
     }
 
-    /// Returns the key of a file.
     func key(_ path: FileStorePath) -> String { configuration.root.prefix + path.string }
 
     /// Returns the key of a file, or throws if it is too long below the root.

@@ -47,7 +47,6 @@ extension EncryptedFileStoreAdapter {
         }
     }
 
-    /// Returns the plaintext of a whole encrypted file.
     func whole(_ content: FileContent, _ path: FileStorePath, _ size: Int) -> FileContent {
         opened(content, path, size, by: streams.decryptor(associatedData: associatedData(path)))
     }
@@ -95,7 +94,6 @@ extension EncryptedFileStoreAdapter {
     }
 }
 
-/// A decryptor of a stream or a part of one.
 private protocol PieceDecryptor: Sendable {
     mutating func update(_ piece: Data) throws(SecurityError) -> Data
     mutating func finish() throws(SecurityError) -> Data
@@ -104,7 +102,6 @@ private protocol PieceDecryptor: Sendable {
 extension StreamDecryptor: PieceDecryptor {}
 extension StreamPartDecryptor: PieceDecryptor {}
 
-/// The encryption of the pieces of one reader.
 private final class Sealer: Sendable {
     private struct State {
         let encryptor: StreamEncryptor
@@ -162,7 +159,6 @@ private final class Sealer: Sendable {
     }
 }
 
-/// The decryption of the pieces of one reader.
 private final class Opener<Decryptor: PieceDecryptor>: Sendable {
     private struct State {
         var decryptor: Decryptor
@@ -205,7 +201,6 @@ private final class Opener<Decryptor: PieceDecryptor>: Sendable {
     }
 }
 
-/// The reason that there is no next plaintext piece.
 private enum OpeningFailure: Error {
     case store(FileStoreError)
     case cipher(SecurityError)

@@ -223,7 +223,6 @@ public struct EncryptedFileStoreAdapter<Upstream: FileStoreAdapter>: FileStoreAd
 
     // MARK: Metadata
 
-    /// Returns the data that a file is bound to.
     func associatedData(_ path: FileStorePath) -> Data {
         // The length prefix of the context keeps different pairs distinct.
         var text = "keel-file-1:\(context.utf8.count):\(context)"

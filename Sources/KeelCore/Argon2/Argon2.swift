@@ -49,7 +49,6 @@ package struct Argon2 {
         self.associatedData = associatedData
     }
 
-    /// Returns the tag of a password.
     package func hash(_ password: [UInt8], salt: [UInt8]) -> [UInt8] {
         let total = lanes * laneLength * Argon2Block.words
         let blocks = UnsafeMutablePointer<UInt64>.allocate(capacity: total)

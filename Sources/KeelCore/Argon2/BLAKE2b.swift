@@ -32,7 +32,6 @@ package struct BLAKE2b {
         waiting.reserveCapacity(256)
     }
 
-    /// Returns the hash of the bytes.
     package static func hash(_ bytes: [UInt8], count: Int) -> [UInt8] {
         var hash = BLAKE2b(count: count)
         hash.update(bytes)

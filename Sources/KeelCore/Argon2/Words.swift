@@ -1,4 +1,3 @@
-/// Conversions of little-endian words.
 enum Words {
     static func word(_ bytes: [UInt8], at start: Int) -> UInt64 {
         var word: UInt64 = 0

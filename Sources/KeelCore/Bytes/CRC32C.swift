@@ -9,13 +9,10 @@ internal import CKeelChecksum
 package struct CRC32C: Sendable {
     private var state: UInt32 = .max
 
-    /// Begins a checksum.
     package init() {}
 
-    /// The checksum of the bytes so far.
     package var value: UInt32 { ~state }
 
-    /// Adds bytes.
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         guard Self.isInstruction, let base = bytes.baseAddress else { return updateByTables(bytes) }
         state = keel_crc32c_update(state, base.assumingMemoryBound(to: UInt8.self), bytes.count)
@@ -52,7 +49,6 @@ package struct CRC32C: Sendable {
         withUnsafeBytes(of: number.littleEndian) { update($0) }
     }
 
-    /// Returns the checksum of bytes.
     package static func checksum(_ bytes: [UInt8]) -> UInt32 {
         var checksum = CRC32C()
         bytes.withUnsafeBytes { checksum.update($0) }

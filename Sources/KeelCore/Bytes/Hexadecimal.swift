@@ -1,4 +1,3 @@
-/// Conversions of hexadecimal digits.
 package enum Hexadecimal {
     /// Returns two lowercase digits per byte.
     package static func text(of bytes: some Sequence<UInt8>) -> String {

@@ -18,7 +18,6 @@ extension UnsafeRawBufferPointer {
 }
 
 extension [UInt8] {
-    /// Appends a number.
     @inlinable
     package mutating func append(littleEndian number: some FixedWidthInteger & BitwiseCopyable) {
         Swift.withUnsafeBytes(of: number.littleEndian) { append(contentsOf: $0) }
@@ -30,13 +29,11 @@ package struct ByteCursor {
     private let bytes: UnsafeRawBufferPointer
     package private(set) var position: Int
 
-    /// Begins at the start of the bytes.
     package init(_ bytes: UnsafeRawBufferPointer) {
         self.bytes = bytes
         position = 0
     }
 
-    /// The number of remaining bytes.
     package var remaining: Int { bytes.count - position }
 
     /// Reads the next number, or returns nil at the end.

@@ -2,7 +2,6 @@
 ///
 /// Use it for small inputs that are not secret, such as public keys and the names of stored entries.
 package enum SecureHash {
-    /// Returns the hash of the message.
     package static func digest(_ message: [UInt8]) -> [UInt8] {
         var padded = message
         padded.append(0x80)

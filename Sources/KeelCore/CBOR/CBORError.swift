@@ -3,7 +3,6 @@
 /// The error is small and never boxed: readers throw it typed, and the calling module uses it as the cause of its own
 /// error. It contains no content, only kinds and an offset.
 package struct CBORError: Error, Hashable, Sendable {
-    /// The kinds of errors.
     package enum Kind: Hashable, Sendable {
         /// The bytes end inside an item, or a count exceeds the remaining bytes.
         case truncated
@@ -23,7 +22,6 @@ package struct CBORError: Error, Hashable, Sendable {
         case trailingBytes
     }
 
-    /// The kind of the error.
     package let kind: Kind
 
     /// The index of the faulty item or byte, in the bytes given to the reader.

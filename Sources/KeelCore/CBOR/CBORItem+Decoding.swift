@@ -41,7 +41,6 @@ extension CBORItem {
             return true
         }
 
-        /// The finished item.
         var item: CBORItem {
             switch shape {
             case .array: .array(items)

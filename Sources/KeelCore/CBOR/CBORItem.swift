@@ -32,7 +32,6 @@ package enum CBORItem: Sendable {
     package struct Entry: Hashable, Sendable {
         /// The key, which may be any item.
         package var key: CBORItem
-        /// The value.
         package var value: CBORItem
 
         package init(_ key: CBORItem, _ value: CBORItem) {
@@ -53,7 +52,6 @@ extension CBORItem: Hashable {
 }
 
 extension CBORItem {
-    /// Returns the item of an integer.
     package static func integer(_ value: Int64) -> Self {
         value >= 0 ? .unsigned(UInt64(value)) : .negative(UInt64(~value))
     }
@@ -65,7 +63,6 @@ extension CBORItem {
         return writer.bytes
     }
 
-    /// Appends the item to a writer.
     package func encode(to writer: inout CBORWriter) {
         switch self {
         case .unsigned(let value): writer.unsigned(value)

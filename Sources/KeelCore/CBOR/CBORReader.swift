@@ -11,13 +11,11 @@ package struct CBORReader: Sendable {
     /// The limit suffices for any document, and fits the 512 KiB stack of a thread.
     package static let nestingLimit = 512
 
-    /// The bytes being read.
     package let bytes: ArraySlice<UInt8>
 
     @usableFromInline
     var cursor: Int
 
-    /// Creates a reader at the start of `bytes`.
     @inlinable
     package init(_ bytes: [UInt8]) {
         self.init(bytes[...])
@@ -113,7 +111,6 @@ package struct CBORReader: Sendable {
         return value
     }
 
-    /// Reads `false` or `true`.
     @inlinable
     package mutating func readBoolean() throws(CBORError) -> Bool {
         let head = try head(at: cursor)
@@ -122,7 +119,6 @@ package struct CBORReader: Sendable {
         return head.initial == 0xf5
     }
 
-    /// Reads `null`.
     @inlinable
     package mutating func readNull() throws(CBORError) {
         guard readNullIfPresent() else { throw mismatch(.null) }

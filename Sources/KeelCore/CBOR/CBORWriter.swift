@@ -4,10 +4,8 @@
 /// deterministic if the caller writes the keys of each map once and in order (``CBORWriter/textKey(_:precedes:)``). The
 /// writer has no state except the bytes: the caller ensures that each header is followed by its number of items.
 package struct CBORWriter: Sendable {
-    /// The bytes written so far.
     package var bytes: [UInt8]
 
-    /// Creates a writer with the given capacity in bytes.
     @inlinable
     package init(capacity: Int = 0) {
         bytes = []
@@ -22,25 +20,21 @@ package struct CBORWriter: Sendable {
 
     // MARK: Scalars
 
-    /// Writes `null`.
     @inlinable
     package mutating func null() {
         bytes.append(0xf6)
     }
 
-    /// Writes `undefined`.
     @inlinable
     package mutating func undefined() {
         bytes.append(0xf7)
     }
 
-    /// Writes `false` or `true`.
     @inlinable
     package mutating func boolean(_ value: Bool) {
         bytes.append(value ? 0xf5 : 0xf4)
     }
 
-    /// Writes an integer.
     @inlinable
     package mutating func integer(_ value: Int64) {
         // The argument of a negative integer is −1 − n, the complement of n (section 3.1).
@@ -93,7 +87,6 @@ package struct CBORWriter: Sendable {
 
     // MARK: Strings
 
-    /// Writes a text string.
     @inlinable
     package mutating func text(_ value: String) {
         // Contiguous except for strings bridged from Foundation on Apple platforms.
@@ -112,7 +105,6 @@ package struct CBORWriter: Sendable {
         string(0x60, utf8)
     }
 
-    /// Writes a byte string.
     @inlinable
     package mutating func byteString(_ value: some Collection<UInt8>) {
         string(0x40, value)

@@ -8,7 +8,6 @@ import Musl
 import Bionic
 #endif
 
-/// An open file on disk.
 final class DiskFile: OpenFile {
     private let descriptor: Int32
     private let path: String

@@ -56,9 +56,7 @@ package protocol FileLock: AnyObject, Sendable {
     func isStill(at path: String) -> Bool
 }
 
-/// An open file.
 package protocol OpenFile: AnyObject, Sendable {
-    /// Returns the size in bytes.
     func size() throws(FileSystemError) -> Int
 
     /// Reads bytes, fewer than requested only at the end of the file.

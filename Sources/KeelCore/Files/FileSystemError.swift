@@ -10,7 +10,6 @@ import Bionic
 
 /// An error of a file operation, with the system's error number.
 package struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The kinds of errors that callers distinguish.
     package enum Kind: Hashable, Sendable {
         /// The file or folder does not exist.
         case notFound
@@ -33,14 +32,12 @@ package struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertib
     /// The error number, `errno`.
     package let number: Int32
 
-    /// Creates an error.
     package init(_ call: String, _ path: String, number: Int32) {
         self.call = call
         self.name = path.split(separator: "/").last.map(String.init) ?? path
         self.number = number
     }
 
-    /// The kind of the error number.
     package var kind: Kind {
         switch number {
         case ENOENT, ENOTDIR: .notFound
@@ -66,18 +63,12 @@ package struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertib
 
     // Error numbers for test doubles, so that they need not import a C library.
 
-    /// No such file or folder.
     package static let notFound = ENOENT
-    /// The file exists.
     package static let exists = EEXIST
-    /// Permission denied.
     package static let notPermitted = EACCES
-    /// No space left on the device.
     package static let noSpace = ENOSPC
-    /// The lock is taken.
     package static let busy = EWOULDBLOCK
     /// The name belongs to a folder, a pipe or a device.
     package static let notAFile = EISDIR
-    /// An input/output error.
     package static let inputOutput = EIO
 }

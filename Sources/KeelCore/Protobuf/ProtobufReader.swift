@@ -12,7 +12,6 @@ package struct ProtobufReader {
     /// Whether the bytes are not a valid message.
     package private(set) var isDamaged = false
 
-    /// Begins a message.
     package init(_ bytes: ArraySlice<UInt8>) { self.bytes = bytes }
 
     /// Reads the next field, or returns nil at the end.
@@ -52,7 +51,6 @@ package struct ProtobufReader {
         return bytes.prefix(Int(length))
     }
 
-    /// The remaining bytes.
     package var rest: ArraySlice<UInt8> { bytes }
 
     private mutating func number(_ count: Int) -> UInt64? {

@@ -2,10 +2,8 @@
 ///
 /// Fields with the default value are omitted, as in proto3.
 package struct ProtobufWriter {
-    /// The bytes written so far.
     package private(set) var bytes: [UInt8] = []
 
-    /// Begins a message.
     package init() {}
 
     package mutating func reserveCapacity(_ count: Int) { bytes.reserveCapacity(count) }

@@ -14,7 +14,6 @@ extension UInt8 {
 
     var asciiLowercased: UInt8 { isASCIIUppercase ? self | 0x20 : self }
 
-    /// The value of a hexadecimal digit, or nil.
     var hexDigitValue: UInt8? {
         if isASCIIDigit { return self &- 0x30 }
         return isASCIIHexDigit ? (self | 0x20) &- 0x61 &+ 10 : nil

@@ -3,7 +3,6 @@
 /// Names come from source code, so an app uses the same few repeatedly. A name of up to 16 bytes is compared as two
 /// numbers, which is faster than hashing it for a dictionary.
 package struct RecentNames: Sendable {
-    /// The verdict on a name.
     package enum Verdict: UInt8, Sendable {
         /// Its values may be written; the name is ASCII without characters that JSON escapes.
         case plain
@@ -29,11 +28,9 @@ package struct RecentNames: Sendable {
     private static let sets = 64
 
     private var places = [Place](repeating: Place(), count: sets * ways)
-    /// The bytes of the names.
     private var bytes = [UInt8](repeating: 0, count: sets * ways * byteLimit)
     private var next = 0
 
-    /// Creates an empty cache.
     package init() {}
 
     /// Returns the verdict on a name.

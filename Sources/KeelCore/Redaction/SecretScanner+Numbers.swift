@@ -35,7 +35,6 @@ extension SecretScanner {
         return found
     }
 
-    /// Returns whether a separator and a digit follow.
     private func hasGroup(after end: Int) -> Bool {
         (self[end] == UInt8(ascii: " ") || self[end] == UInt8(ascii: "-"))
             && self[end + 1].isASCIIDigit

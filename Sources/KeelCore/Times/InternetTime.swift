@@ -1,4 +1,3 @@
-/// Times as text in the form of RFC 3339.
 package enum InternetTime {
     /// Returns the text of a time, such as `2026-03-01T12:30:00.250000Z`.
     ///
@@ -49,7 +48,6 @@ package enum InternetTime {
     }
 }
 
-/// The bytes of a time's text.
 private struct TimeText {
     private var bytes: [UInt8] = []
 
@@ -78,7 +76,6 @@ private struct TimeText {
 extension Substring.UTF8View {
     private static let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
 
-    /// Removes a digit.
     private mutating func takeDigit() -> Int64? {
         guard let byte = first, Self.digits.contains(byte) else { return nil }
         removeFirst()

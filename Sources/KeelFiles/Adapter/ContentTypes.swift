@@ -5,7 +5,6 @@ package enum ContentTypes {
     /// The type of files with an unknown extension.
     package static let unknown = "application/octet-stream"
 
-    /// Returns the type for a path's extension.
     package static func type(of path: FileStorePath) -> String {
         byExtension[path.fileExtension] ?? unknown
     }

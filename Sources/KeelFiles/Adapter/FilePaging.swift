@@ -50,7 +50,6 @@ extension FilePage {
     }
 }
 
-/// The order of file listings.
 package enum FilePaging {
     /// Returns whether a path precedes another one in byte order.
     package static func precedes(_ left: String, _ right: String) -> Bool {

@@ -29,7 +29,6 @@ public struct FileStoreFolder: Hashable, Sendable {
         try FileStorePath(prefix + name)
     }
 
-    /// Throws `invalidPath` if the folder's path is invalid.
     package func check() throws(FileStoreError) { try path?.check() }
 }
 

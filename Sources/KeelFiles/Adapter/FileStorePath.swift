@@ -39,7 +39,6 @@ public struct FileStorePath: Hashable, Sendable {
     /// Creates a path from names that a store has provided.
     package init(unchecked string: String) { self.init(string, flaw: nil) }
 
-    /// Throws `invalidPath` if the path is invalid.
     package func check() throws(FileStoreError) {
         guard let flaw else { return }
         throw FileStoreError(.invalidPath, "“\(string)” is no path of a file: \(flaw).")

@@ -41,7 +41,6 @@ public struct FileChanges: AsyncSequence, Sendable {
 package final class FileChangeInbox: Sendable {
     private struct State {
         var changes: [FileChange] = []
-        /// The waiting tasks, each with a number.
         var waiters: [(id: UInt64, continuation: CheckedContinuation<FileChange?, Never>)] = []
         var lastWaiter: UInt64 = 0
         var isOver = false
@@ -84,7 +83,6 @@ package final class FileChangeInbox: Sendable {
         waiter?.resume(returning: change)
     }
 
-    /// Ends the changes for all readers.
     package func finish() {
         let waiters = state.withLock { state in
             state.isOver = true

@@ -1,7 +1,6 @@
 internal import Synchronization
 
 extension FileReader {
-    /// Creates a reader of pieces in memory.
     package init(pieces: [[UInt8]]) {
         let rest = PieceList(pieces)
         self.init { () throws(FileStoreError) in rest.next() }
@@ -77,7 +76,6 @@ extension FileStoreError {
         FileStoreError(.cancelled, "The call was cancelled.", cause: CancellationError())
     }
 
-    /// Throws if the current task is canceled.
     package static func checkCancellation() throws(FileStoreError) {
         if Task.isCancelled { throw cancellation }
     }

@@ -7,7 +7,6 @@ enum MachineFile {
     /// The number of bytes read or written at a time.
     static let pieceByteCount = 256 << 10
 
-    /// Returns the content of a file.
     static func content(of file: URL) throws(FileStoreError) -> FileContent {
         let size: Int
         do throws(FileSystemError) {

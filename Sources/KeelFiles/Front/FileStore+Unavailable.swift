@@ -5,7 +5,6 @@ extension FileStore {
     }
 }
 
-/// An adapter that fails every call with the same error.
 private struct UnavailableFileStoreAdapter: FileStoreAdapter {
     let error: FileStoreError
 

@@ -231,7 +231,6 @@ public struct FileStore: Sendable {
 }
 
 extension FileStoreError {
-    /// Returns the error for reading a missing file.
     package static func notFound(_ path: FileStorePath) -> FileStoreError {
         FileStoreError(.fileNotFound, "There is no file “\(path)”.")
     }

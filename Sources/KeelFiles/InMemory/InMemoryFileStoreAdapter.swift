@@ -155,7 +155,6 @@ public final class InMemoryFileStoreAdapter: FileStoreAdapter {
 
     // MARK: Changes under the lock
 
-    /// Stores a file at a path, as a new version.
     private static func keep(
         _ file: Stored,
         at path: FileStorePath,

@@ -46,13 +46,10 @@ final class Descriptor: Sendable {
         }
     }
 
-    /// The error number of a failed call.
     struct Failure: Error { let number: Int32 }
 
-    /// The inode number of the open file.
     private var inode: UInt64 { status()?.inode ?? 0 }
 
-    /// Returns the status of the open file.
     func status() -> FileStatus? {
         var status = stat()
         return fstat(number, &status) == 0 ? FileStatus(status) : nil
@@ -69,7 +66,6 @@ final class Descriptor: Sendable {
 
     // Each of these methods returns zero or the error number.
 
-    /// Creates a folder in this one.
     func makeFolder(_ name: String) -> Int32 {
         guard mkdirat(number, name, 0o700) == 0 else { return errno }
         if let trace {
@@ -96,7 +92,6 @@ final class Descriptor: Sendable {
         return 0
     }
 
-    /// Sets an extended attribute of the open file.
     func setAttribute(_ name: String, _ bytes: [UInt8]) -> Int32 {
         let result = bytes.withUnsafeBytes { bytes in
             #if canImport(Darwin)
@@ -128,7 +123,7 @@ final class Descriptor: Sendable {
         return 0
     }
 
-    /// Appends bytes to the file.
+    /// Appends all bytes to the file.
     func write(_ bytes: [UInt8]) -> Int32 {
         let failure = bytes.withUnsafeBytes { buffer -> Int32 in
             var done = 0

@@ -29,7 +29,6 @@ struct FileLabel: Hashable, Sendable {
     var modified: Int64
 
     static let name = "user.keel.file"
-    /// The first number of the array.
     private static let format: UInt64 = 1
     private static let fieldCount = 7
     /// The upper bound of a label's size: volumes allow at most 64 KiB, most of them 4.
@@ -37,7 +36,6 @@ struct FileLabel: Hashable, Sendable {
 
     static func newVersion() -> UInt64 { .random(in: .min ... .max) }
 
-    /// The version as part of the metadata.
     var fileVersion: FileVersion { FileVersion(String(version, radix: 36)) }
 
     /// Returns whether the file still has the labeled bytes.

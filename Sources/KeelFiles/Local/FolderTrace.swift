@@ -37,10 +37,8 @@ package enum FolderStep: Sendable {
 package final class FolderTrace: Sendable {
     private let recorded = Mutex<[FolderStep]>([])
 
-    /// Creates an empty trace.
     package init() {}
 
-    /// The changes so far.
     package var steps: [FolderStep] { recorded.withLock { $0 } }
 
     /// Sets the label of a recorded step on a file.

@@ -30,7 +30,6 @@ final class ListedNames: Sendable {
 
     init(settling: Int64 = usualSettling) { self.settling = settling }
 
-    /// The number of times that a folder was read.
     var readCount: Int { readings.withLock { $0 } }
 
     /// Returns the entries of a folder if it has not changed since they were read.

@@ -24,7 +24,6 @@ extension LocalFileStoreAdapter {
         return listing.page
     }
 
-    /// The state of a listing in progress.
     private struct Listing {
         let request: FileListRequest
         var files: [FileSummary] = []
@@ -51,7 +50,6 @@ extension LocalFileStoreAdapter {
         }
     }
 
-    /// A file or folder in a folder.
     struct Entry: Sendable {
         let name: String
         let isFolder: Bool

@@ -210,7 +210,6 @@ public final class LocalFileStoreAdapter: FileStoreAdapter {
         }
     }
 
-    /// Returns the metadata of an open file.
     func metadata(
         _ path: FileStorePath,
         _ status: FileStatus,

@@ -36,14 +36,12 @@ final class KnownFolders: Sendable {
 /// Each name is opened relative to its parent without following links: whatever other programs put there during a call,
 /// no call leaves the folder.
 struct LocalFolder: Sendable {
-    /// The folder itself.
     let root: Descriptor
     /// The folder of unfinished files.
     let news: Descriptor
     /// The folders that are known to survive a power failure.
     let durable = KnownFolders()
 
-    /// The result of resolving a path.
     enum Way {
         /// The folder of the file exists.
         case folder(Descriptor)

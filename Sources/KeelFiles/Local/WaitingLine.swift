@@ -62,7 +62,6 @@ final class WaitingLine: Sendable {
         }
     }
 
-    /// Admits the next task.
     func leave() {
         let next = state.withLock { state in
             let next = state.next()
@@ -72,6 +71,5 @@ final class WaitingLine: Sendable {
         next?.resume(returning: true)
     }
 
-    /// The number of waiting tasks.
     var count: Int { state.withLock { $0.waiting.count } }
 }

@@ -10,7 +10,6 @@ struct S3Address: Hashable, Sendable {
 
     var isSecure: Bool { scheme == "https" }
 
-    /// Whether the server is on this machine.
     var isLoopback: Bool {
         if authority.hasPrefix("[::1]") { return true }
         let host = authority.prefix { $0 != ":" }

@@ -25,7 +25,6 @@ struct S3Call: Sendable {
 }
 
 extension HTTPFields {
-    /// Returns the value of a field.
     func first(_ name: String) -> String? {
         HTTPField.Name(name).flatMap { self[$0] }
     }

@@ -124,7 +124,6 @@ final class S3Connection: Sendable {
         try await repeating(where: { $0.mayRepeat(call) }, operation: operation)
     }
 
-    /// Repeats an operation according to the retry policy.
     func repeating<Value>(
         where shouldRetry: (S3Failure) -> Bool,
         operation: () async throws(S3Failure) -> Value
@@ -197,7 +196,6 @@ final class S3Connection: Sendable {
 
     // MARK: Signing
 
-    /// Returns a request without its signature.
     func request(_ call: S3Call) -> HTTPRequest {
         var path = address.path(of: call.key)
         if !call.query.isEmpty { path += "?" + CanonicalRequest.query(call.query) }

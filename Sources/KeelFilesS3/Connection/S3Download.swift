@@ -102,7 +102,6 @@ struct S3Download: Sendable {
     }
 }
 
-/// A reply that can be taken once.
 private final class FirstReply: Sendable {
     private let reply: Mutex<HTTPReply?>
 
@@ -132,7 +131,6 @@ private final class S3BodyReading: Sendable {
         state = Mutex(State(body: reply?.body.makeAsyncIterator(), hash: hash))
     }
 
-    /// The number of bytes received.
     var count: Int { state.withLock { $0.count } }
 
     /// Whether bytes are missing and there is no reply to read them from.
@@ -147,7 +145,6 @@ private final class S3BodyReading: Sendable {
 
     func lose() { state.withLock { $0.body = nil } }
 
-    /// Returns the next bytes, or nil when all have arrived.
     func next() async throws(S3Failure) -> [UInt8]? {
         guard var body = state.withLock({ $0.body }) else { return nil }
         while true {

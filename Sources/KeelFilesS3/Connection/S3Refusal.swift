@@ -70,7 +70,6 @@ struct S3Refusal: Hashable, Sendable {
     /// Whether the time of the request was too early or too late by the server's clock.
     var isAboutTime: Bool { code == "RequestTimeTooSkewed" || code == "RequestExpired" }
 
-    /// Whether the credentials have expired.
     var isAboutExpiry: Bool { code == "ExpiredToken" || code == "ExpiredTokenException" }
 
     /// Whether the reply does not explain the reason, like one to HEAD.
@@ -79,7 +78,6 @@ struct S3Refusal: Hashable, Sendable {
     // MARK: Errors for the caller
 
     var isMissing: Bool { code == "NoSuchKey" || code.isEmpty && status == 404 }
-    /// Whether the server does not support the request.
     var isNotImplemented: Bool { code == "NotImplemented" || status == 501 }
     var isMissingUpload: Bool { code == "NoSuchUpload" }
     var isFailedCondition: Bool {

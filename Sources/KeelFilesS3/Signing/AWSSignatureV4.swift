@@ -214,7 +214,6 @@ public struct AWSSignatureV4: Sendable {
 }
 
 extension HTTPRequest {
-    /// Sets a field by its name.
     fileprivate mutating func set(_ name: String, _ value: String) {
         guard let name = HTTPField.Name(name) else { return }
         headerFields[name] = value

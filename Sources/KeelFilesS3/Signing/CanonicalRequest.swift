@@ -9,7 +9,6 @@ internal import KeelCore
 struct CanonicalRequest: Sendable {
     /// The names of the signed fields, sorted and separated by `;`.
     let signedFields: String
-    /// The canonical request.
     let text: String
 
     /// Creates the canonical form.

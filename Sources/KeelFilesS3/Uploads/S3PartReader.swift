@@ -27,10 +27,8 @@ final class S3PartReader: Sendable {
         reader = try await content.open()
     }
 
-    /// The number of bytes read.
     var count: Int { state.withLock { $0.count } }
 
-    /// Returns the checksum of all bytes read so far.
     func checksum(_ algorithm: FileChecksum.Algorithm?) -> FileChecksum? {
         algorithm.flatMap { algorithm in state.withLock { $0.hashes[algorithm]?.checksum } }
     }

@@ -7,7 +7,6 @@ internal import KeelHTTP
 
 /// An upload in parts, identified by the server's id.
 struct S3Upload: Sendable {
-    /// The maximum number of parts.
     static let mostParts = 10_000
 
     let connection: S3Connection

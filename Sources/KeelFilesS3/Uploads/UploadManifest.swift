@@ -9,7 +9,6 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// A part that the server has.
 struct S3Part: Codable, Hashable, Sendable {
     let number: Int
     let byteCount: Int
@@ -64,7 +63,6 @@ final class UploadManifest: Sendable {
         self.end = Mutex(end)
     }
 
-    /// Returns the path of the record for a key.
     static func path(in folder: String, place: String, key: String) -> String {
         let hash = SHA256.hash(data: Array("\(place)\n\(key)".utf8))
         return folder + "/" + Hexadecimal.text(of: hash.prefix(16)) + ".upload"
@@ -141,7 +139,6 @@ final class UploadManifest: Sendable {
         }
     }
 
-    /// Records that the server has a part.
     func add(_ part: S3Part) throws(FileSystemError) {
         let line = Self.line(part)
         try end.withLock { end throws(FileSystemError) in

@@ -13,12 +13,10 @@ internal import Foundation
 enum S3Attributes {
     private static let prefix = "x-amz-meta-"
 
-    /// Returns the fields of attributes.
     static func fields(of attributes: [String: String]) -> [(name: String, value: String)] {
         attributes.sorted { $0.key < $1.key }.map { (prefix + $0.key, encoded($0.value)) }
     }
 
-    /// Returns the attributes in the fields of a reply.
     static func attributes(in fields: HTTPFields) -> [String: String] {
         var attributes: [String: String] = [:]
         for field in fields where field.name.canonicalName.hasPrefix(prefix) {

@@ -12,7 +12,6 @@ internal import Foundation
 
 /// Conversions of an object's properties from fields of replies and entries of listings.
 enum S3Object {
-    /// Returns the metadata in the fields of a reply.
     static func metadata(
         of path: FileStorePath,
         _ fields: HTTPFields
@@ -66,12 +65,10 @@ enum S3Object {
 
     // MARK: Checksums
 
-    /// Returns the field of a checksum, such as `x-amz-checksum-crc32c`.
     static func field(of algorithm: FileChecksum.Algorithm) -> String {
         "x-amz-checksum-" + algorithm.rawValue
     }
 
-    /// Returns S3's name of an algorithm.
     static func name(of algorithm: FileChecksum.Algorithm) -> String {
         algorithm.rawValue.uppercased()
     }

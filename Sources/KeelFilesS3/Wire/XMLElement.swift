@@ -7,13 +7,10 @@ struct XMLElement: Sendable {
     /// The child elements, in order.
     fileprivate(set) var children: [XMLElement] = []
 
-    /// Returns the first child with a name.
     subscript(name: String) -> XMLElement? { children.first { $0.name == name } }
 
-    /// Returns the text of the first child with a name.
     func text(_ name: String) -> String? { self[name]?.text }
 
-    /// Returns all children with a name.
     func all(_ name: String) -> [XMLElement] { children.filter { $0.name == name } }
 
     /// Parses a document.
@@ -65,7 +62,6 @@ struct XMLElement: Sendable {
     private init(name: String) { self.name = name }
 }
 
-/// The reason that a document cannot be parsed.
 struct XMLFlaw: Error, Hashable, Sendable {
     let reason: String
 

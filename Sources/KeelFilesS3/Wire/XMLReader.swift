@@ -21,7 +21,6 @@ struct XMLReader {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
     }
 
-    /// Returns the next event, or nil at the end.
     mutating func next() throws(XMLFlaw) -> Event? {
         if let name = pendingEnd {
             pendingEnd = nil

@@ -18,7 +18,6 @@ public actor EncryptedFileSecretStoreAdapter: SecretStoreAdapter {
 
     private nonisolated let folder: String
     private var key: SecretFileKey
-    /// The number of key changes.
     private var changes = 0
     private nonisolated let files: any FileSystem
     private let lockMilliseconds: Int
@@ -214,7 +213,6 @@ public actor EncryptedFileSecretStoreAdapter: SecretStoreAdapter {
         }
     }
 
-    /// Returns the bytes of the file, or nil if it does not exist.
     private func fileBytes() throws(SecretError) -> [UInt8]? {
         do throws(FileSystemError) {
             let file = try files.open(path(Self.fileName), for: .reading)

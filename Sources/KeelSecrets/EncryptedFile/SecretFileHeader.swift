@@ -5,7 +5,6 @@ internal import KeelCore
 ///
 /// Documentation/Protocols/SecretFile.md describes every byte.
 struct SecretFileHeader: Hashable, Sendable {
-    /// How the key of the file is obtained.
     enum KeyKind: Hashable, Sendable {
         /// A source provides the key with this identifier.
         case source(identifier: String)

@@ -155,7 +155,6 @@ enum KeyCoding {
         return UInt64(max(1, min(date.timeIntervalSince1970, 1e15)))
     }
 
-    /// The fields of a key's message.
     private struct Fields {
         var version: UInt64 = 0
         var material: ArraySlice<UInt8>?

@@ -21,7 +21,6 @@ final class KeysetFollower: Sendable {
     /// Whether the file is the one that was read last; costs one system call.
     var isCurrent: Bool { state.withLock(\.seen)?.isStill(at: file.path) ?? false }
 
-    /// Reads the current keyset.
     func read() throws(SecurityError) -> Keyset {
         guard let found = try file.current() else { throw file.missing }
         // Record the file even if it cannot be decrypted, so that not every message tries again.
@@ -53,7 +52,6 @@ final class KeysetFollower: Sendable {
         }
     }
 
-    /// Asks the sources for their keys again.
     func refresh() async throws(SecurityError) {
         let ciphers = try await file.ciphers()
         state.withLock { state in

@@ -50,7 +50,6 @@ public struct KeysetKey: Sendable, Identifiable {
     /// The secret of the keyset's fingerprints, if this key carries it.
     var fingerprint: SymmetricKey?
 
-    /// The bytes before each ciphertext.
     var prefixBytes: [UInt8] {
         prefix.byte.map { kind in
             [kind] + [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: id >> UInt32($0)) }

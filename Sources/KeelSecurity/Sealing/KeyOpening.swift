@@ -12,7 +12,6 @@ final class KeyOpening: Sendable {
         self.open = open
     }
 
-    /// Opens the keys unless they are open.
     func prepare() async throws(SecurityError) {
         guard opened.withLock({ $0 }) == nil else { return }
         _ = keep(try await open())

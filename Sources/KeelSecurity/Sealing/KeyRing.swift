@@ -199,7 +199,6 @@ public final class KeyRing: Sendable {
 
     // MARK: Storage of the keyset
 
-    /// Whether changes of this ring are saved.
     private var keeps: Bool { follower != nil || configuration.save != nil }
 
     /// Returns a part of the state after checking the file for changes.

@@ -60,14 +60,12 @@ struct KeyRingState {
         }
     }
 
-    /// Returns whether the dates require a change.
     func isDue(at now: Date, destroying: Bool) -> Bool {
         guard hasDates else { return false }
         var next = keyset
         return next.advance(to: now, destroying: destroying)
     }
 
-    /// Returns the number of messages to reserve next.
     func wish(upTo most: UInt64) -> UInt64 { max(1, min(reservation, most)) }
 
     /// Records a reservation; the next one is for twice as many messages.

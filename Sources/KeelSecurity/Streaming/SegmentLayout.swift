@@ -22,20 +22,16 @@ struct SegmentLayout: Hashable, Sendable {
     /// The plaintext capacity of a segment.
     var plainSegment: Int { segment - Self.tagCount }
 
-    /// Returns the plaintext capacity of a segment.
     func plainCount(of index: Int) -> Int {
         index == 0 ? plainSegment - headerCount : plainSegment
     }
 
-    /// Returns the plaintext offset at which a segment begins.
     func plainStart(of index: Int) -> Int {
         index == 0 ? 0 : index * plainSegment - headerCount
     }
 
-    /// Returns the index of the segment that holds a plaintext byte.
     func segment(holding position: Int) -> Int { (position + headerCount) / plainSegment }
 
-    /// Returns the number of segments in an encrypted stream of `size` bytes.
     func segmentCount(size: Int) -> Int { max(1, (size + segment - 1) / segment) }
 
     /// Returns the byte range of a segment in an encrypted stream of `size` bytes.

@@ -33,7 +33,6 @@ final class ServerScript: Sendable {
         state.withLock { $0.answers.append(answer) }
     }
 
-    /// Removes the next answer from the queue.
     func next() -> HTTPTestAnswer? {
         state.withLock { $0.answers.popFirst() }
     }

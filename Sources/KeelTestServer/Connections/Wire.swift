@@ -22,7 +22,6 @@ final class Wire: Sendable {
         try await channel.writeAndFlush(ByteBuffer(bytes: bytes)).get()
     }
 
-    /// Closes the connection gracefully.
     func close() async {
         try? await channel.close().get()
     }
@@ -32,7 +31,6 @@ final class Wire: Sendable {
         await channel.cut()
     }
 
-    /// Resets the connection.
     func reset() async {
         // With a linger time of zero, closing sends a reset.
         let options = channel as? any SocketOptionProvider
@@ -109,7 +107,6 @@ final class WireReader: @unchecked Sendable {
         self.note = note
     }
 
-    /// Returns the next bytes, or nil when the client sends no more.
     func next() async throws -> [UInt8]? {
         guard let chunk = try await chunks.next() else { return nil }
         note(chunk.readableBytes)

@@ -18,14 +18,12 @@ extension HTTPResponse {
 }
 
 extension HTTPFields {
-    /// The fields in HTTP/1.1 form.
     var http1Bytes: [UInt8] {
         flatMap { Array("\($0.name.rawName): \($0.value)\r\n".utf8) }
     }
 }
 
 extension ArraySlice<UInt8> {
-    /// The bytes as one chunk.
     var asChunk: [UInt8] {
         Array(String(count, radix: 16).utf8) + [13, 10] + self + [13, 10]
     }
