@@ -12,7 +12,7 @@ extension S3FileStoreAdapter {
         case virtualHost
     }
 
-    /// How signatures cover the bodies of requests.
+    /// The coverage of request bodies by signatures.
     public enum PayloadSigning: String, Hashable, Sendable, CaseIterable {
         /// Signatures include the SHA-256 of bodies over plain connections, but not over TLS, which protects them.
         case overPlainConnections
@@ -39,7 +39,7 @@ extension S3FileStoreAdapter {
         public var root = FileStoreFolder.root
         /// The credentials that sign requests.
         public var credentials: any AWSCredentialsProvider
-        /// How signatures cover the bodies of requests.
+        /// The coverage of request bodies by signatures.
         public var payloadSigning = PayloadSigning.overPlainConnections
         /// The checksum that is sent with a file, for the server to verify and store; nil for servers that refuse the
         /// field.

@@ -16,7 +16,7 @@ extension FaultServer {
         /// The peculiarities of the server's HTTP/2.
         public var http2 = HTTP2()
 
-        /// How much of a request is read before it is answered, unless the answer specifies it.
+        /// The amount of a request to read before it is answered, unless the answer specifies it.
         public var reading = Answer.Reading.wholeRequest
 
         /// The maximum number of bytes to keep of each request body; the others are only counted.

@@ -27,7 +27,7 @@ internal import Foundation
 /// extended attributes, content types follow from the extension, files have no checksum, and writing a file with
 /// attributes fails with `unsupported`. A folder named `.keel-files` is reserved for the store.
 public final class LocalFileStoreAdapter: FileStoreAdapter {
-    /// How a folder is used.
+    /// The configuration of a local store.
     public struct Configuration: Hashable, Sendable {
         /// The durability of a change when its call returns.
         public enum Durability: Hashable, Sendable {
@@ -59,7 +59,7 @@ public final class LocalFileStoreAdapter: FileStoreAdapter {
     ///
     /// - Parameters:
     ///   - path: The path of the folder on disk.
-    ///   - configuration: How the folder is used.
+    ///   - configuration: The configuration.
     /// - Throws: ``FileStoreError``: `permissionDenied`, `diskFull` or `writeFailed`.
     public convenience init(
         folder path: String,

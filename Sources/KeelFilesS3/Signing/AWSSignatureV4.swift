@@ -19,7 +19,7 @@ public import Foundation
 /// The specification is docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv.html, and for the query
 /// docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html.
 public struct AWSSignatureV4: Sendable {
-    /// How a service expects the request to be prepared for signing.
+    /// The preparation of a request for signing, as a service expects it.
     public struct Rules: Hashable, Sendable {
         /// Whether empty and relative segments of the path are removed.
         public var normalizesPath: Bool
@@ -49,7 +49,7 @@ public struct AWSSignatureV4: Sendable {
         )
     }
 
-    /// How a signature covers the body.
+    /// The coverage of the body by a signature.
     public struct Payload: Hashable, Sendable {
         let text: String
 

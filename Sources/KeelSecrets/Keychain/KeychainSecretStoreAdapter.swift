@@ -8,7 +8,7 @@ internal import Security
 /// tasks of this process. To move items to another accessibility or access group, use `SecretStore.migrate(to:)` with a
 /// second adapter and another service.
 public actor KeychainSecretStoreAdapter: SecretStoreAdapter {
-    /// When a secret can be read, and whether it leaves the device.
+    /// The times when a secret can be read, and the devices it is on.
     public struct Accessibility: Hashable, Sendable {
         let name: String
         let isOnThisDeviceOnly: Bool

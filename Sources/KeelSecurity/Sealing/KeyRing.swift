@@ -18,7 +18,7 @@ public import Foundation
 /// ``KeysetFile`` share their count across any number of processes. A ring without a file counts only its own messages,
 /// starting from its keyset's count: save ``keyset`` if the limit must hold across launches.
 public final class KeyRing: Sendable {
-    /// How a ring counts messages and saves its keyset.
+    /// The limits of a ring, and the closure that saves its keyset.
     public struct Configuration: Sendable {
         /// The number of messages after which a key is replaced.
         ///
