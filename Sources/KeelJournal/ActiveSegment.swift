@@ -1,19 +1,19 @@
 internal import KeelCore
 
-/// The segment that a journal writes to.
+/// The segment that a journal appends to.
 struct ActiveSegment {
     let header: SegmentHeader
     private(set) var end = SegmentHeader.byteCount
     private(set) var count = 0
-    /// Whether a torn record is at the end that could not be cut off.
+    /// Whether the segment ends in a torn record that could not be truncated.
     private(set) var isBroken = false
 
     private let path: String
     private let file: any OpenFile
-    /// Tells others that somebody writes here; released with the segment or the process.
+    /// Shows other processes that the segment has a writer; released with the segment.
     private let lock: any FileLock
 
-    /// Begins a segment; the folder's lock is held.
+    /// Creates a segment. The caller holds the folder's lock.
     init(_ header: SegmentHeader, in folder: JournalFolder, isSynced: Bool) throws(FileSystemError)
     {
         self.header = header
@@ -32,19 +32,19 @@ struct ActiveSegment {
         }
     }
 
-    /// Whether the path still leads to this segment: somebody may have removed the folder.
+    /// Whether the path still leads to this segment; the folder may have been deleted.
     var isInPlace: Bool { file.isStill(at: path) }
 
-    /// Whether so many bytes more are within the limits of a segment; one record always is.
+    /// Whether a number of bytes fits the limits of a segment; the first record always does.
     func hasRoom(for size: Int, _ configuration: JournalConfiguration) -> Bool {
         (count == 0 || end + size <= configuration.segmentByteLimit)
             && count < configuration.segmentRecordLimit
     }
 
-    /// The place and end of the last record: how far a synchronisation has to come.
+    /// The segment and the end of its last record: how far a synchronization must reach.
     var position: JournalPosition { JournalPosition(segment: header.number, offset: end) }
 
-    /// Writes a record at the end, whole or not at all.
+    /// Appends a record, completely or not at all.
     mutating func append(_ content: [UInt8], time: Int64) throws(FileSystemError) {
         let frame = RecordFrame.bytes(of: content, time: time, at: end, in: header.id)
         do throws(FileSystemError) {
@@ -57,19 +57,19 @@ struct ActiveSegment {
         count += 1
     }
 
-    /// Makes what was appended survive a power failure.
+    /// Makes the appended records survive a power failure.
     func sync() throws(FileSystemError) { try file.sync() }
 
-    /// Says that nothing follows any more.
+    /// Marks the end of the segment.
     ///
-    /// A segment without that is one whose writer is gone, which is as good, only slower to read.
+    /// A segment without this mark reads the same once its writer is gone, only more slowly.
     func finish(time: Int64) throws(FileSystemError) {
         try file.write(header.end(after: count, at: end, time), at: end)
     }
 }
 
 extension SegmentHeader {
-    /// The last frame of a segment, which says how many records are before it.
+    /// Returns the last frame of a segment, which contains the number of records before it.
     func end(after count: Int, at offset: Int, _ time: Int64) -> [UInt8] {
         var content: [UInt8] = []
         content.append(littleEndian: UInt64(count))

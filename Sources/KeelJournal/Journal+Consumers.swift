@@ -1,13 +1,13 @@
 internal import KeelCore
 
 extension Journal {
-    /// Opens a consumer, or makes one.
+    /// Opens a consumer, creating it if needed.
     ///
     /// - Parameters:
     ///   - name: 1 to 64 letters, digits, “-” and “_”.
-    ///   - start: Where a consumer of a new name begins.
-    /// - Returns: The consumer, which is the only one of its name.
-    /// - Throws: ``JournalError``, with ``JournalError/Code/consumerInUse`` if there is another.
+    ///   - start: Where a new consumer starts.
+    /// - Returns: The consumer, the only open one of its name.
+    /// - Throws: ``JournalError``, with ``JournalError/Code/consumerInUse`` if it is already open.
     public func consumer(
         _ name: String,
         from start: JournalConsumer.Start = .oldest
@@ -15,7 +15,7 @@ extension Journal {
         try JournalConsumer(name, of: self, from: start)
     }
 
-    /// The names of all consumers that ever were and were not forgotten, in order.
+    /// Returns the names of all consumers that were not forgotten, in order.
     ///
     /// - Returns: The names.
     /// - Throws: ``JournalError``.
@@ -27,11 +27,11 @@ extension Journal {
         }
     }
 
-    /// Forgets a consumer, so that it holds no record any more.
+    /// Deletes a consumer, so that it no longer retains records.
     ///
-    /// A consumer of the same name that is opened later is a new one.
+    /// A consumer opened later under the same name is new.
     ///
-    /// - Parameter name: The consumer's name; one that does not exist is fine.
+    /// - Parameter name: The consumer's name; a name that does not exist is ignored.
     /// - Throws: ``JournalError``, with ``JournalError/Code/consumerInUse`` while it is open.
     public func forgetConsumer(_ name: String) throws(JournalError) {
         guard try consumerNames().contains(name) else { return }
@@ -39,8 +39,8 @@ extension Journal {
             let lock = try folder.files.lock(folder.path(of: name + ".lock"))
             try withExtendedLifetime(lock) { () throws(FileSystemError) in
                 try folder.locked { () throws(FileSystemError) in
-                    // The counts first: a cursor without them is still a consumer, and is forgotten
-                    // by the next call.
+                    // Counts first: after a crash in between, the cursor still shows the consumer,
+                    // and the next call deletes it.
                     for suffix in [JournalFolder.lostSuffix, JournalFolder.cursorSuffix]
                     where try folder.files.size(of: folder.path(of: name + suffix)) != nil {
                         try folder.files.remove(folder.path(of: name + suffix))

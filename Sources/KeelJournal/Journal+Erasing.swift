@@ -1,15 +1,15 @@
 internal import KeelCore
 
 extension Journal {
-    /// Overwrites records on the disk, whether they are settled or not.
+    /// Overwrites records on disk, whether settled or not.
     ///
-    /// Nobody gets them any more, and they are in no count but those of consumers that had settled
-    /// them. The segment that is being written is ended first. What does not open with the journal's
-    /// keys, what is damaged, and what another process writes at the moment stay as they are.
+    /// Erased records are never returned again, and count only for consumers that had settled them.
+    /// The current segment is ended first. Records that do not decrypt with the journal's keys,
+    /// corrupt records, and segments that another process is writing stay unchanged.
     ///
-    /// A crash in between leaves some of them overwritten, and the others as they were.
+    /// A crash in between leaves some of the records erased.
     ///
-    /// - Parameter matches: Whether a record is erased. It must not call the journal.
+    /// - Parameter matches: Returns whether a record is erased. It must not call the journal.
     /// - Throws: ``JournalError``.
     public func erase(where matches: (JournalRecord) -> Bool) throws(JournalError) {
         try close()
@@ -25,7 +25,7 @@ extension Journal {
         }
     }
 
-    /// Overwrites records of a segment that nobody writes to; the folder's lock is held.
+    /// Overwrites records of a segment without a writer. The caller holds the folder's lock.
     private func erase(
         in number: UInt64,
         where matches: (JournalRecord) -> Bool
@@ -57,7 +57,7 @@ extension Journal {
         }
         guard !chosen.isEmpty else { return }
         let file = try folder.files.open(folder.path(ofSegment: number), for: .writing)
-        // The end says how many records there are: without it they are counted one by one.
+        // The end mark has the number of records; without it they are counted one by one.
         if let end { try file.truncate(to: end.offset) }
         for record in chosen {
             let frame = RecordFrame.bytes(
@@ -75,7 +75,7 @@ extension Journal {
         try file.sync()
     }
 
-    /// The content of a record as it was appended.
+    /// Returns the content of a record as it was appended.
     func open(
         _ content: [UInt8],
         _ position: JournalPosition,

@@ -19,21 +19,21 @@ public import Foundation
 /// }
 /// ```
 ///
-/// - Once ``append(_:)`` has returned, the record survives the end of the process, however it ends;
-///   with ``JournalConfiguration/Durability/power`` a power failure too.
-/// - Appending is synchronous and short, for callers that cannot wait.
-/// - A consumer gets each record until it has settled it: at least once, and mostly once. Records
-///   may be settled in any order.
-/// - A record that is torn, damaged or removed from outside costs itself and no other.
+/// - Once ``append(_:)`` has returned, the record survives any end of the process; with
+///   ``JournalConfiguration/Durability/power``, a power failure as well.
+/// - Appending is synchronous and fast, for callers that cannot wait.
+/// - A consumer receives each record until it has settled it: at least once, and usually exactly
+///   once. Records may be settled in any order.
+/// - A torn, corrupt or deleted record costs only itself.
 /// - Several processes may append to one folder and consume from it; a consumer's name belongs to
 ///   one of them at a time.
-/// - The bounds of the configuration hold; what they cost is counted for each consumer.
+/// - The bounds of the configuration hold; records removed by them are counted for each consumer.
 ///
 /// The format is described in `Documentation/Protocols/Journal.md`.
 public final class Journal: Sendable {
     struct State {
         var active: ActiveSegment?
-        /// When the path of the active segment was last looked at.
+        /// When the path of the active segment was last checked.
         var lastLook: Int64 = 0
         var statistics = JournalStatistics()
     }
@@ -42,21 +42,21 @@ public final class Journal: Sendable {
     let configuration: JournalConfiguration
     let signal = Signal()
     private let state = Mutex(State())
-    /// What the disk has, under the lock that only one synchronisation holds.
+    /// The synchronized state, under a lock that only one synchronization holds.
     private struct Synced {
-        /// How far it has the bytes.
+        /// How far the data is on disk.
         var end: JournalPosition?
-        /// The segment whose synchronisation failed last.
+        /// The segment whose synchronization failed last.
         var failed: UInt64?
     }
 
     private let synced = Mutex(Synced())
 
-    /// Opens a journal, making its folder where it is missing.
+    /// Opens a journal, creating its folder if needed.
     ///
     /// - Parameters:
-    ///   - folder: The journal's own folder.
-    ///   - configuration: Its limits.
+    ///   - folder: A folder used by the journal only.
+    ///   - configuration: The limits and durability.
     /// - Throws: `JournalError`.
     public convenience init(
         at folder: URL,
@@ -85,20 +85,20 @@ public final class Journal: Sendable {
         }
     }
 
-    /// What has happened to this journal since it was opened.
+    /// The counts since the journal was opened.
     public var statistics: JournalStatistics { state.withLock { $0.statistics } }
 
     // MARK: Appending
 
-    /// Keeps a record.
+    /// Appends a record.
     ///
-    /// It takes one call of the system, but for the beginning of a segment, which may wait for
-    /// another process that begins or removes one.
+    /// Takes one system call, except at the start of a segment, which may wait for another process
+    /// that is creating or removing one.
     ///
     /// - Parameter record: The bytes, at most ``JournalConfiguration/recordByteLimit``.
-    /// - Returns: Where the record is.
-    /// - Throws: ``JournalError``. Nothing of the record is then kept, unless it is the
-    ///   synchronisation for ``JournalConfiguration/Durability/power`` that failed: then it may be.
+    /// - Returns: The position of the record.
+    /// - Throws: ``JournalError``. Nothing of the record is then stored, unless the synchronization
+    ///   for ``JournalConfiguration/Durability/power`` failed: then it may be.
     @discardableResult
     public func append(_ record: [UInt8]) throws(JournalError) -> JournalPosition {
         guard record.count <= configuration.longestRecord else {
@@ -127,7 +127,7 @@ public final class Journal: Sendable {
 
     /// Writes a record.
     ///
-    /// - Returns: Where it is, and the segment where that has to be synchronised.
+    /// - Returns: Its position, and the segment if it has to be synchronized.
     private func write(
         _ record: [UInt8],
         at now: Int64,
@@ -135,7 +135,7 @@ public final class Journal: Sendable {
     ) throws(FileSystemError) -> Result<(JournalPosition, ActiveSegment?), JournalError> {
         let size = RecordFrame.headerByteCount + record.count
         if let error = try makeRoom(for: size, at: now, &state) { return .failure(error) }
-        // Always in its place: a copy would retain what it holds.
+        // Always accessed in place: a copy would retain the segment's file and lock.
         guard let position = state.active?.position else {
             return .failure(JournalError(.fileFailed, "The journal has no segment to write to"))
         }
@@ -150,7 +150,7 @@ public final class Journal: Sendable {
         do throws(FileSystemError) {
             try state.active?.append(content, time: now)
         } catch {
-            // What could not be cut off stays behind: the next record begins another segment.
+            // A torn record stays behind: the next record starts another segment.
             if state.active?.isBroken == true { state.active = nil }
             throw error
         }
@@ -158,14 +158,14 @@ public final class Journal: Sendable {
         return .success((position, isPowerSafe ? state.active : nil))
     }
 
-    /// Sees to it that there is a segment in place with room for a record.
+    /// Ensures that there is a segment in place with room for a record.
     private func makeRoom(
         for size: Int,
         at now: Int64,
         _ state: inout State
     ) throws(FileSystemError) -> JournalError? {
         if state.active != nil {
-            // Looked at now and then: what somebody removes is lost anyway, what follows must not be.
+            // Checked from time to time: after the folder is deleted, new records must not be lost.
             if now - state.lastLook >= 50_000 || now < state.lastLook {
                 state.lastLook = now
                 if state.active?.isInPlace == false { state.active = nil }
@@ -179,7 +179,7 @@ public final class Journal: Sendable {
         try folder.files.makeFolder(folder.path)
         let retention = Retention(folder, configuration, now: now)
         return try folder.locked { () throws(FileSystemError) in
-            // Before anything goes: a number is never given twice.
+            // Before anything is removed: a number is never reused.
             let last = try folder.segments().last ?? 0
             let (removed, isFull) = try retention.makeRoom(for: size)
             state.statistics.removedSegments += removed
@@ -202,7 +202,7 @@ public final class Journal: Sendable {
         }
     }
 
-    /// What a sealed record is bound to: its segment and its place.
+    /// The context that a sealed record is bound to: its segment and offset.
     static func context(_ position: JournalPosition, _ header: SegmentHeader) -> [UInt8] {
         var context: [UInt8] = []
         context.append(littleEndian: header.id)
@@ -212,11 +212,11 @@ public final class Journal: Sendable {
 
     // MARK: Ends
 
-    /// Makes what was appended to the current segment survive a power failure.
+    /// Makes the records appended to the current segment survive a power failure.
     ///
-    /// With ``JournalConfiguration/Durability/power`` every append has done so already. After a
-    /// failure nobody knows what of the segment a power failure would leave: the next append begins
-    /// another one, and what is there is still read.
+    /// With ``JournalConfiguration/Durability/power`` every append has already done so. After a
+    /// failure, it is unknown what a power failure would leave of the segment: the next append
+    /// starts another one, and the existing records are still read.
     ///
     /// - Throws: ``JournalError``.
     public func sync() throws(JournalError) {
@@ -224,17 +224,17 @@ public final class Journal: Sendable {
         try sync(active)
     }
 
-    /// Synchronises a segment, as it was after a record, unless somebody else has meanwhile.
+    /// Synchronizes a segment up to a record, unless another thread has already done so.
     ///
-    /// The segment comes with the call: another may be the active one by now.
+    /// The segment is a parameter because another one may be active by now.
     private func sync(_ segment: ActiveSegment) throws(JournalError) {
         let end = segment.position
         try synced.withLock { synced throws(JournalError) in
             if let known = synced.end, known.segment == end.segment, known.offset >= end.offset {
                 return
             }
-            // A system tells of bytes that it could not write once, and says yes to the next call:
-            // what lies behind them would seem safe, and be lost with them.
+            // A system reports unwritten bytes once, and success on the next call: later records
+            // would seem safe, and be lost with them.
             guard synced.failed != end.segment else {
                 throw JournalError(.fileFailed, "Synchronising the journal failed before")
             }
@@ -250,16 +250,16 @@ public final class Journal: Sendable {
         }
     }
 
-    /// Writes no more to a segment; the next append begins another one.
+    /// Stops writing to a segment; the next append starts another one.
     private func leave(_ segment: UInt64) {
         state.withLock { state in
             if state.active?.position.segment == segment { state.active = nil }
         }
     }
 
-    /// Ends the segment that is being written, so that others see that nothing follows.
+    /// Ends the current segment, so that readers see that nothing follows.
     ///
-    /// The next append begins another one. A journal that is let go without it loses nothing.
+    /// The next append starts another one. A journal released without this call loses nothing.
     ///
     /// - Throws: ``JournalError``.
     public func close() throws(JournalError) {
@@ -274,10 +274,10 @@ public final class Journal: Sendable {
         signal.raise()
     }
 
-    /// Ends the segment that is being written and begins the next, so that what every consumer has
-    /// done with leaves the disk at once.
+    /// Ends the current segment and starts the next, so that records settled by every consumer
+    /// leave the disk immediately.
     ///
-    /// Without it, a segment stays at least until the next one begins.
+    /// Otherwise a segment stays at least until the next one starts.
     ///
     /// - Throws: ``JournalError``.
     public func removeSettled() throws(JournalError) {
@@ -300,7 +300,7 @@ public final class Journal: Sendable {
 
     // MARK: For consumers
 
-    /// The segment that this journal writes to, and how far it is whole.
+    /// The segment that this journal writes to, and the end of its last record.
     var activeEnd: JournalPosition? { state.withLock { $0.active?.position } }
 
     func count(_ change: (inout JournalStatistics) -> Void) {

@@ -6,49 +6,47 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The limits of a journal, and how it keeps what it was given.
+/// The limits and durability of a journal.
 public struct JournalConfiguration: Sendable {
-    /// What an append survives once it has returned.
+    /// What an appended record survives.
     public enum Durability: Sendable, Hashable {
-        /// The end of the process, however it ends: the system has the bytes.
+        /// Any end of the process: the system has the bytes.
         case process
-        /// A power failure too: the disk has the bytes. Threads that append at the same time share
-        /// the wait.
+        /// A power failure as well: the bytes are on disk. Concurrent appends share the wait.
         case power
     }
 
-    /// What happens to a record for which there is no room within the bounds.
+    /// What happens to a record that exceeds the bounds.
     public enum Overflow: Sendable, Hashable {
-        /// It is kept, and the oldest segment goes, whether it was delivered or not. What a consumer
-        /// loses is counted for it.
+        /// The record is appended and the oldest segment is removed, delivered or not. Each
+        /// consumer's lost records are counted.
         case dropOldest
-        /// It is refused with ``JournalError/Code/full``.
+        /// The record is refused with ``JournalError/Code/full``.
         case refuse
     }
 
-    /// The most bytes of all segments together, at least 64 KiB.
+    /// The maximum size of all segments in bytes, at least 64 KiB.
     ///
-    /// Room is made by whole segments, of which there are at least eight within the bounds.
+    /// Space is freed by whole segments, of which at least eight fit the bounds.
     public var byteLimit = 64 << 20
-    /// The most records; nil is no limit.
+    /// The maximum number of records; nil for no limit.
     public var recordLimit: Int?
-    /// How old a record may become, in seconds, before it counts as lost; nil is no limit.
+    /// The age at which a record expires and counts as lost; nil for no limit.
     public var ageLimit: Duration?
-    /// The most bytes of one record, at most 16 MiB and never more than half of ``byteLimit``.
+    /// The maximum size of a record in bytes, at most 16 MiB and half of ``byteLimit``.
     public var recordByteLimit = 1 << 20
     /// What happens when a bound is reached.
     public var overflow = Overflow.dropOldest
-    /// What an append survives.
+    /// What an appended record survives.
     public var durability = Durability.process
-    /// What encrypts records; nil leaves them readable.
+    /// Encrypts records; nil stores them readable.
     public var sealing: (any ByteSealing)?
-    /// The time, in microseconds since 1970.
+    /// Returns the time in microseconds since 1970.
     public var now: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000_000) }
 
-    /// Creates the usual limits: 64 MiB, records of 1 MiB, the oldest go first.
+    /// Creates the default limits: 64 MiB, records of 1 MiB, the oldest are dropped first.
     public init() {}
 
-    /// A segment's share of the bounds.
     var segmentByteLimit: Int { max(8 << 10, byteLimit / 8) }
     var longestRecord: Int { min(recordByteLimit, byteLimit / 2) }
     var segmentRecordLimit: Int { recordLimit.map { max(1, $0 / 8) } ?? .max }

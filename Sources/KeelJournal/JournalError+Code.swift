@@ -1,7 +1,7 @@
 public import KeelCore
 
 extension JournalError {
-    /// The kinds of failure of a journal; later versions may add more.
+    /// The kinds of journal failure; later versions may add more.
     public struct Code: KeelErrorCode {
         public let name: String
         public let isTransient: Bool
@@ -20,40 +20,40 @@ extension JournalError {
 }
 
 extension JournalError.Code {
-    /// A limit or a name is outside of what is allowed.
+    /// A limit or a name is outside the allowed range.
     public static let invalidArgument = Self(
         name: "invalidArgument",
         advice: "Correct the call as the message says; repeating it unchanged fails again."
     )
-    /// The record is longer than the journal's limit.
+    /// The record exceeds the journal's limit.
     public static let tooLarge = Self(
         name: "tooLarge",
         advice: "Make the record shorter, or raise the limit of the journal."
     )
-    /// The journal has reached its bounds and was told to refuse new records then.
+    /// The journal has reached its bounds and is configured to refuse new records.
     public static let full = Self(
         name: "full",
         isTransient: true,
         advice: "Let the consumers catch up, raise the bounds, or let the oldest records go."
     )
-    /// There is no room left on the disk.
+    /// The disk is full.
     public static let diskFull = Self(
         name: "diskFull",
         isTransient: true,
         advice: "Free some disk space; what was appended before is still there."
     )
-    /// The folder, or a file in it, may not be read or written.
+    /// The folder, or a file in it, cannot be read or written.
     public static let permissionDenied = Self(
         name: "permissionDenied",
         advice: "Make the journal's folder readable and writable for the program's user."
     )
-    /// Another part of this program, or another program, reads under the consumer's name.
+    /// Another part of this program, or another program, has the consumer open.
     public static let consumerInUse = Self(
         name: "consumerInUse",
         isTransient: true,
         advice: "Share one JournalConsumer between its users, or give each a name of its own."
     )
-    /// A record could not be sealed, or does not open with the given keys.
+    /// A record could not be encrypted, or cannot be decrypted with the given keys.
     public static let sealingFailed = Self(
         name: "sealingFailed",
         advice: "Open the journal with the keys that it was written with."
@@ -63,13 +63,13 @@ extension JournalError.Code {
         name: "notFound",
         advice: "Look at the path and the name; a journal is made by the program that writes it."
     )
-    /// The file system failed for another reason; the cause has its number.
+    /// The file system failed for another reason; the cause has the error number.
     public static let fileFailed = Self(
         name: "fileFailed",
         isTransient: true,
         advice: "Look at the cause; what was appended before is still there."
     )
-    /// The call was cancelled.
+    /// The call was canceled.
     public static let cancelled = Self(
         name: "cancelled",
         advice: "Nothing to do: the caller stopped waiting for the result."

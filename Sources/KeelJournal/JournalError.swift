@@ -1,9 +1,9 @@
 public import KeelCore
 
-/// Why a call of a journal failed, and what can be done about it.
+/// An error of a journal operation, with advice on how to resolve it.
 ///
-/// A damaged record is no error: it is passed over and counted. Nothing of a record whose append
-/// threw is kept.
+/// A corrupt record is not an error: it is skipped and counted. After a failed append, nothing of
+/// the record is stored, except as ``Journal/append(_:)`` says.
 public struct JournalError: KeelError {
     public let code: Code
     public let message: String
@@ -12,23 +12,23 @@ public struct JournalError: KeelError {
     /// Creates an error.
     ///
     /// - Parameters:
-    ///   - code: What kind of failure it is.
-    ///   - message: What happened, in one sentence without contents of records.
-    ///   - cause: The error underneath.
+    ///   - code: The kind of failure.
+    ///   - message: One sentence on what happened, without contents of records.
+    ///   - cause: The underlying error.
     public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
         self.code = code
         self.message = message
         self.cause = cause
     }
 
-    /// The code, the message and the cause on one line, fit for a log.
+    /// The code, the message and the cause on one line, suitable for a log.
     public var description: String {
         "\(code.name): \(message)" + (cause.map { " (cause: \($0))" } ?? "")
     }
 }
 
 extension JournalError {
-    /// Tells a failed call on files apart.
+    /// Maps a file system error to a code.
     init(_ error: FileSystemError, _ doing: String) {
         let code: Code =
             switch error.kind {

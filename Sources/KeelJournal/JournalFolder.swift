@@ -5,16 +5,15 @@ internal import Synchronization
 ///
 /// | name | what |
 /// |---|---|
-/// | `journal.lock` | held while segments are begun and removed |
-/// | `0000000000000001.journal` | a segment; its writer holds a lock on it as long as it lives |
+/// | `journal.lock` | held while segments are created and removed |
+/// | `0000000000000001.journal` | a segment; its writer holds a lock on it |
 /// | `NAME.cursor` | what the consumer NAME has settled, replaced by renaming |
-/// | `NAME.lost` | how many records the consumer has lost to the bounds |
+/// | `NAME.lost` | the number of records the consumer has lost to the bounds |
 /// | `NAME.lock` | held by the consumer |
 struct JournalFolder: Sendable {
     let path: String
     let files: any FileSystem
-    /// Those of one process wait for each other here, which is shorter than to ask for the file's
-    /// lock again and again.
+    /// Threads of one process wait here, which is cheaper than polling the file lock.
     private let turn = Turn()
 
     init(path: String, files: any FileSystem) {
@@ -40,10 +39,10 @@ struct JournalFolder: Sendable {
         return path(of: zeros + text + Self.segmentSuffix)
     }
 
-    /// Whether it has segments or consumers, or had some.
+    /// Whether the folder has, or ever had, segments or consumers.
     var isThere: Bool { (try? files.size(of: path(of: Self.lockName))) != nil }
 
-    /// Does something while nobody else begins or removes a segment.
+    /// Calls a closure while no other process creates or removes segments.
     func locked<Value: Sendable>(
         _ body: () throws(FileSystemError) -> Value
     ) throws(FileSystemError) -> Value {
@@ -53,12 +52,11 @@ struct JournalFolder: Sendable {
         }
     }
 
-    /// The numbers of all segments, the oldest first.
+    /// The numbers of all segments, oldest first.
     func segments() throws(FileSystemError) -> [UInt64] {
         try files.names(in: path).compactMap(Self.number).sorted()
     }
 
-    /// The names of all consumers.
     func consumers() throws(FileSystemError) -> [String] {
         try files.names(in: path).filter { $0.hasSuffix(Self.cursorSuffix) }
             .map { String($0.dropLast(Self.cursorSuffix.count)) }.sorted()
@@ -70,10 +68,9 @@ struct JournalFolder: Sendable {
         return number.count == digits ? UInt64(number, radix: 16) : nil
     }
 
-    /// Whether somebody still writes to a segment; nil if it is gone.
+    /// Whether a segment has a writer; nil if it is gone.
     ///
-    /// Asked under the folder's lock: taking the lock of a segment that has just been removed would
-    /// make it again.
+    /// Requires the folder's lock: taking the lock of a segment just removed would recreate it.
     func isLive(_ number: UInt64) throws(FileSystemError) -> Bool? {
         let path = path(ofSegment: number)
         guard try files.size(of: path) != nil else { return nil }
@@ -86,7 +83,7 @@ struct JournalFolder: Sendable {
         }
     }
 
-    /// Opens a segment for reading; nil if it is gone or its header is damaged.
+    /// Opens a segment for reading; nil if it is gone or its header is corrupt.
     func scanner(
         of number: UInt64,
         at offset: Int = SegmentHeader.byteCount
@@ -103,7 +100,7 @@ struct JournalFolder: Sendable {
         }
     }
 
-    /// Replaces a small file in one step.
+    /// Replaces a small file atomically.
     func replace(
         _ name: String,
         with bytes: [UInt8],
@@ -118,7 +115,7 @@ struct JournalFolder: Sendable {
         if isSynced { try files.syncFolder(path) }
     }
 
-    /// The bytes of a small file, nil when there is none.
+    /// The bytes of a small file; nil if there is none.
     func contents(of name: String) throws(FileSystemError) -> [UInt8]? {
         do throws(FileSystemError) {
             let file = try files.open(path(of: name), for: .reading)

@@ -1,11 +1,11 @@
-/// A place in a journal.
+/// A position in a journal.
 ///
-/// Records that one process has appended have growing positions. Those of two processes that write
-/// at the same time are ordered by when their segments were begun.
+/// Records appended by one process have increasing positions. Records of processes that write
+/// concurrently are ordered by when their segments were created.
 public struct JournalPosition: Hashable, Comparable, Sendable {
     /// The number of the segment.
     public let segment: UInt64
-    /// Where the record begins in it, in bytes.
+    /// The record's offset in the segment in bytes.
     public let offset: Int
 
     /// Creates a position.
@@ -21,10 +21,10 @@ public struct JournalPosition: Hashable, Comparable, Sendable {
 
 /// A record as it was appended.
 public struct JournalRecord: Hashable, Sendable {
-    /// Where it is; what ``JournalConsumer/settle(_:)`` takes.
+    /// The record's position, for ``JournalConsumer/settle(_:)``.
     public let position: JournalPosition
-    /// When it was appended, in microseconds since 1970.
+    /// When the record was appended, in microseconds since 1970.
     public let time: Int64
-    /// Its bytes.
+    /// The record's bytes.
     public let bytes: [UInt8]
 }

@@ -1,14 +1,14 @@
-/// What has happened to a journal since it was opened.
+/// Counts of a journal since it was opened.
 public struct JournalStatistics: Hashable, Sendable {
-    /// How many records were kept.
+    /// The number of records appended.
     public var appended = 0
-    /// How many appends failed.
+    /// The number of failed appends.
     public var refused = 0
-    /// How many records or ends of segments were torn or damaged, and passed over by consumers.
+    /// The number of torn or corrupt records and segment ends that consumers skipped.
     public var damaged = 0
-    /// How many segments were removed to keep within the bounds.
+    /// The number of segments removed to stay within the bounds.
     public var removedSegments = 0
 
-    /// Creates counts of nothing.
+    /// Creates counts of zero.
     public init() {}
 }

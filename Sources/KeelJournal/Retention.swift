@@ -2,7 +2,7 @@ internal import KeelCore
 
 /// Keeps a journal within its bounds, by whole segments.
 ///
-/// Its calls are made under the folder's lock.
+/// All calls require the folder's lock.
 struct Retention {
     private let folder: JournalFolder
     private let configuration: JournalConfiguration
@@ -14,10 +14,9 @@ struct Retention {
         self.now = now
     }
 
-    /// Makes room for a new segment that begins with a record of so many bytes.
+    /// Makes room for a new segment whose first record has a given size.
     ///
-    /// - Returns: How many segments were removed that somebody still wanted, and whether there is no
-    ///   room.
+    /// - Returns: The number of unsettled segments removed, and whether there is still no room.
     func makeRoom(for size: Int) throws(FileSystemError) -> (removed: Int, isFull: Bool) {
         try removeSettled()
         var removed = 0
@@ -27,7 +26,7 @@ struct Retention {
         }
         for survey in surveys {
             let mustGo = isOver(surveys, size) && configuration.overflow == .dropOldest
-            // What somebody writes to cannot be taken from him.
+            // A segment that a process still writes to cannot be removed.
             guard isTooOld(survey) || mustGo, try folder.isLive(survey.number) == false else {
                 continue
             }
@@ -54,7 +53,7 @@ struct Retention {
         return records + configuration.segmentRecordLimit > limit && !surveys.isEmpty
     }
 
-    /// Removes a segment, and counts for each consumer what it had not settled.
+    /// Removes a segment, and counts its unsettled records for each consumer.
     private func drop(_ survey: SegmentSurvey) throws(FileSystemError) {
         for name in try folder.consumers() {
             let cursor = try folder.contents(of: name + JournalFolder.cursorSuffix)
@@ -70,9 +69,9 @@ struct Retention {
 
     private var isSynced: Bool { configuration.durability == .power }
 
-    /// Removes the segments that every consumer has done with, if there are consumers.
+    /// Removes the segments that every consumer has settled, if there are consumers.
     ///
-    /// The newest stays, so that the next one's number is higher than any before.
+    /// The newest stays, so that the next number is higher than any before.
     func removeSettled() throws(FileSystemError) {
         let names = try folder.consumers()
         guard !names.isEmpty, let newest = try folder.segments().last else { return }
@@ -92,7 +91,7 @@ struct Retention {
 }
 
 extension Duration {
-    /// Whole microseconds, rounded down.
+    /// The length in whole microseconds, truncated.
     var microseconds: Int64 {
         let (seconds, attoseconds) = components
         return seconds * 1_000_000 + attoseconds / 1_000_000_000_000

@@ -1,6 +1,6 @@
 internal import KeelCore
 
-/// What there is in a segment that nobody writes to.
+/// The contents of a segment.
 struct SegmentSurvey {
     let number: UInt64
     let byteCount: Int
@@ -8,7 +8,7 @@ struct SegmentSurvey {
     /// When the last record was appended, in microseconds since 1970.
     let lastTime: Int64
 
-    /// Looks at a segment; nil if it is gone.
+    /// Inspects a segment; nil if it is gone.
     init?(_ number: UInt64, in folder: JournalFolder) throws(FileSystemError) {
         guard let size = try folder.files.size(of: folder.path(ofSegment: number)) else {
             return nil
@@ -19,7 +19,7 @@ struct SegmentSurvey {
             (recordCount, lastTime) = (0, .min)
             return
         }
-        // A segment that was ended says at its end how many records it has.
+        // A finished segment has its number of records at the end.
         if let whole = try Self.end(of: number, size: size, in: folder) {
             (recordCount, lastTime) = whole
             return
@@ -31,7 +31,7 @@ struct SegmentSurvey {
             case .record(let recordTime, _, _):
                 count += 1
                 time = recordTime
-            // It counts as waiting until a consumer meets it.
+            // Counts as pending until a consumer reads it.
             case .damaged: count += 1
             case .erased: continue
             case .end, .nothing, .needs: break reading
@@ -53,7 +53,7 @@ struct SegmentSurvey {
         return (count, time)
     }
 
-    /// How many records a consumer has not settled, damaged ones included.
+    /// The number of records that a consumer has not settled, including corrupt ones.
     func unsettled(
         _ progress: SegmentProgress?,
         in folder: JournalFolder
@@ -61,8 +61,7 @@ struct SegmentSurvey {
         try Self.unsettled(number, progress, in: folder) ?? recordCount
     }
 
-    /// How many records of a segment a consumer has not settled, damaged ones included; nil where
-    /// the segment is new to it.
+    /// The same for a segment by number; nil if the segment is new to the consumer.
     static func unsettled(
         _ number: UInt64,
         _ progress: SegmentProgress?,

@@ -2,12 +2,11 @@
 
 public import Logging
 
-// The words of an app for logging, with the place of the call. They come in two forms: on a logger
-// that the app has, and as functions that log to the logger of the current task
-// (`Logger.current`, which `withLogger` sets).
+// Logging functions that record the place of the call, in two forms: methods of a logger, and
+// functions that log to the current task's logger (`Logger.current`, which `withLogger` sets).
 
 extension Logger {
-    /// Logs what is of interest while somebody looks for a fault.
+    /// Logs a message of use for debugging.
     public func logDebug(
         _ message: @autoclosure () -> String,
         metadata: @autoclosure () -> Metadata? = nil,
@@ -24,7 +23,7 @@ extension Logger {
         )
     }
 
-    /// Logs what is worth knowing.
+    /// Logs a message of general interest.
     public func logInfo(
         _ message: @autoclosure () -> String,
         metadata: @autoclosure () -> Metadata? = nil,
@@ -41,7 +40,7 @@ extension Logger {
         )
     }
 
-    /// Logs what may become a failure.
+    /// Logs a condition that may lead to a failure.
     public func logWarning(
         _ message: @autoclosure () -> String,
         metadata: @autoclosure () -> Metadata? = nil,
@@ -58,7 +57,7 @@ extension Logger {
         )
     }
 
-    /// Logs a failure, and the error behind it.
+    /// Logs a failure and its error.
     public func logError(
         _ message: @autoclosure () -> String,
         error: (any Error)? = nil,
@@ -77,10 +76,10 @@ extension Logger {
         )
     }
 
-    /// Logs a failure that the program cannot go on from, and the error behind it.
+    /// Logs a failure that the program cannot recover from, and its error.
     ///
     /// The level is `critical`. With a handler of this module that writes to a file or a journal,
-    /// the record is on the disk when the call returns; the program is not ended.
+    /// the record is on disk when the call returns. The program is not terminated.
     public func logFatal(
         _ message: @autoclosure () -> String,
         error: (any Error)? = nil,
@@ -100,7 +99,7 @@ extension Logger {
     }
 }
 
-/// Logs what is of interest while somebody looks for a fault, to the logger of the task.
+/// Logs a message of use for debugging to the current task's logger.
 public func logDebug(
     _ message: @autoclosure () -> String,
     metadata: @autoclosure () -> Logger.Metadata? = nil,
@@ -117,7 +116,7 @@ public func logDebug(
     )
 }
 
-/// Logs what is worth knowing, to the logger of the task.
+/// Logs a message of general interest to the current task's logger.
 public func logInfo(
     _ message: @autoclosure () -> String,
     metadata: @autoclosure () -> Logger.Metadata? = nil,
@@ -134,7 +133,7 @@ public func logInfo(
     )
 }
 
-/// Logs what may become a failure, to the logger of the task.
+/// Logs a condition that may lead to a failure to the current task's logger.
 public func logWarning(
     _ message: @autoclosure () -> String,
     metadata: @autoclosure () -> Logger.Metadata? = nil,
@@ -151,7 +150,7 @@ public func logWarning(
     )
 }
 
-/// Logs a failure, and the error behind it, to the logger of the task.
+/// Logs a failure and its error to the current task's logger.
 public func logError(
     _ message: @autoclosure () -> String,
     error: (any Error)? = nil,
@@ -170,7 +169,7 @@ public func logError(
     )
 }
 
-/// Logs a failure that the program cannot go on from, to the logger of the task.
+/// Logs a failure that the program cannot recover from to the current task's logger.
 ///
 /// See `Logger.logFatal(_:error:metadata:file:function:line:)`.
 public func logFatal(

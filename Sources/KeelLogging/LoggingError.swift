@@ -2,10 +2,9 @@
 
 public import KeelCore
 
-/// Why logging could not be set up, and what can be done about it.
+/// An error in setting up or reading logs, with advice on how to resolve it.
 ///
-/// Only setting up throws. A log call never does: what it cannot write is dropped, counted, and told
-/// by a later record.
+/// Log calls never throw: records that cannot be written are dropped, counted and reported later.
 public struct LoggingError: KeelError {
     public let code: Code
     public let message: String
@@ -14,16 +13,16 @@ public struct LoggingError: KeelError {
     /// Creates an error.
     ///
     /// - Parameters:
-    ///   - code: What kind of failure it is.
-    ///   - message: What happened, in one sentence without contents of records.
-    ///   - cause: The error underneath.
+    ///   - code: The kind of failure.
+    ///   - message: One sentence on what happened, without contents of records.
+    ///   - cause: The underlying error.
     public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
         self.code = code
         self.message = message
         self.cause = cause
     }
 
-    /// Tells a failed call on files apart.
+    /// Maps a file system error to a code.
     init(_ error: FileSystemError, _ doing: String) {
         let code: Code =
             switch error.kind {
@@ -40,7 +39,7 @@ public struct LoggingError: KeelError {
 }
 
 extension LoggingError {
-    /// The kinds of failure of logging; later versions may add more.
+    /// The kinds of logging failure; later versions may add more.
     public struct Code: KeelErrorCode {
         public let name: String
         public let isTransient: Bool
@@ -59,7 +58,7 @@ extension LoggingError {
 }
 
 extension LoggingError.Code {
-    /// A limit, a name or an address is outside of what is allowed.
+    /// A limit, a name or an address is outside the allowed range.
     public static let invalidArgument = Self(
         name: "invalidArgument",
         advice: "Correct the call as the message says; repeating it unchanged fails again."
@@ -69,24 +68,24 @@ extension LoggingError.Code {
         name: "notFound",
         advice: "Look at the path: it is the file that is written, or the folder of a journal."
     )
-    /// There is no room left on the disk.
+    /// The disk is full.
     public static let diskFull = Self(
         name: "diskFull",
         isTransient: true,
         advice: "Free some disk space; what was logged before is still there."
     )
-    /// The folder, or a file in it, may not be read or written.
+    /// The folder, or a file in it, cannot be read or written.
     public static let permissionDenied = Self(
         name: "permissionDenied",
         advice: "Make the folder of the logs readable and writable for the program's user."
     )
-    /// Another program holds the lock of the logs for longer than one waits.
+    /// Another program held the lock of the logs beyond the waiting time.
     public static let busy = Self(
         name: "busy",
         isTransient: true,
         advice: "Look for a program that hangs with the lock of the logs, or use another file."
     )
-    /// The file system failed for another reason; the cause has its number.
+    /// The file system failed for another reason; the cause has the error number.
     public static let fileFailed = Self(
         name: "fileFailed",
         isTransient: true,
@@ -98,7 +97,7 @@ extension LoggingError.Code {
         isTransient: true,
         advice: "Look at the cause, an error of the journal, and at its advice."
     )
-    /// The call was cancelled.
+    /// The call was canceled.
     public static let cancelled = Self(
         name: "cancelled",
         advice: "Nothing to do: the caller stopped waiting for the result."

@@ -9,7 +9,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// What an app hands to `LoggingSystem.bootstrap`, for the usual cases.
+/// Ready-made arguments for `LoggingSystem.bootstrap`.
 ///
 /// ```swift
 /// #if DEBUG
@@ -19,20 +19,19 @@ public import Foundation
 /// #endif
 /// ```
 ///
-/// Nothing here bootstraps by itself: that is the app's, once, at its start.
+/// The presets do not bootstrap by themselves: the app does so once, at launch.
 public enum LoggingPreset: Sendable {
-    /// What makes a handler for each label.
+    /// A function that makes a handler for each label.
     public typealias Factory = @Sendable (_ label: String) -> any LogHandler
 
-    /// Everything from `debug` to the console, as fits who looks, and to an output that ships it where
-    /// one is given.
+    /// Returns a factory that logs everything from `debug` to the console.
     ///
     /// - Parameters:
-    ///   - level: The lowest level that is written.
-    ///   - output: Where records go.
-    ///   - shipping: Another output, such as `OTLPLogOutput` of KeelLoggingOTLP.
-    ///   - recorder: What takes secrets out.
-    ///   - metadataProvider: What adds metadata to each record.
+    ///   - level: The lowest level that is logged.
+    ///   - output: The console output.
+    ///   - shipping: A further output, such as `OTLPLogOutput` of KeelLoggingOTLP.
+    ///   - recorder: The recorder that redacts secrets.
+    ///   - metadataProvider: A provider of metadata for each record.
     /// - Returns: The factory.
     public static func development(
         level: Logger.Level = .debug,
@@ -44,15 +43,15 @@ public enum LoggingPreset: Sendable {
         factory(output, shipping, level, recorder, metadataProvider)
     }
 
-    /// Everything from `info` to a rotating file, and to an output that ships it where one is given.
+    /// Returns a factory that logs everything from `info` to a rotating file.
     ///
     /// - Parameters:
-    ///   - file: The file that is written; rotated ones lie beside it.
-    ///   - configuration: When the file is rotated, and what becomes of it.
-    ///   - level: The lowest level that is written.
-    ///   - shipping: Another output, such as `OTLPLogOutput` of KeelLoggingOTLP.
-    ///   - recorder: What takes secrets out.
-    ///   - metadataProvider: What adds metadata to each record.
+    ///   - file: The log file; rotated files are created beside it.
+    ///   - configuration: When the file is rotated, and how rotated files are kept.
+    ///   - level: The lowest level that is logged.
+    ///   - shipping: A further output, such as `OTLPLogOutput` of KeelLoggingOTLP.
+    ///   - recorder: The recorder that redacts secrets.
+    ///   - metadataProvider: A provider of metadata for each record.
     /// - Returns: The factory.
     /// - Throws: ``LoggingError`` if the file cannot be opened.
     public static func production(
@@ -67,7 +66,7 @@ public enum LoggingPreset: Sendable {
         return factory(output, shipping, level, recorder, metadataProvider)
     }
 
-    /// Makes handlers over one output, or over two that get the same records.
+    /// Makes handlers over one output, or over two that receive the same records.
     private static func factory(
         _ output: some LogOutput,
         _ shipping: (any LogOutput)?,
@@ -86,19 +85,19 @@ public enum LoggingPreset: Sendable {
                 )
             }
         }
-        // One record for both, so that secrets are looked for once.
+        // One record for both, so that it is redacted once.
         return factory(LogOutputs([output, shipping]), nil, level, recorder, metadataProvider)
     }
 }
 
-/// Several outputs that get the same records.
+/// An output that passes each record to several outputs.
 ///
-/// `MultiplexLogHandler` of swift-log joins handlers of any kind and gives each its own level; this
-/// joins outputs, for which each record is made once.
+/// `MultiplexLogHandler` of swift-log combines handlers of any kind, each with its own level. This
+/// type combines outputs, so each record is made only once.
 public struct LogOutputs: LogOutput {
     private let outputs: [any LogOutput]
 
-    /// Creates an output out of several.
+    /// Creates an output from several.
     public init(_ outputs: [any LogOutput]) { self.outputs = outputs }
 
     public func write(_ record: LogRecord) {

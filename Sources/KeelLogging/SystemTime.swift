@@ -10,7 +10,7 @@ internal import Musl
 internal import Bionic
 #endif
 
-/// The time of the system, read without making a `Date`.
+/// The system's time, read without creating a `Date`.
 enum SystemTime {
     /// Microseconds since 1970.
     static func now() -> Int64 {
@@ -19,7 +19,7 @@ enum SystemTime {
         return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
     }
 
-    /// How many seconds the local time is ahead of UTC at a time in seconds since 1970.
+    /// Returns the seconds that local time is ahead of UTC at a time in seconds since 1970.
     static func localOffset(at seconds: Int64) -> Int64 {
         var time = time_t(seconds)
         var local = tm()

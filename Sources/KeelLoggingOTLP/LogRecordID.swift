@@ -1,15 +1,14 @@
 #if Logging
 
-/// Makes identifiers of records: UUIDs of version 7, which grow (RFC 9562, section 5.7).
+/// Generates record identifiers: UUIDs of version 7, which increase (RFC 9562, section 5.7).
 ///
-/// Within a millisecond the random part counts up (section 6.2, method 2), so that a record costs no
-/// call for random bytes.
+/// Within a millisecond the random part counts up (section 6.2, method 2), to save random bytes.
 struct LogRecordIDs: Sendable {
     private var millisecond: Int64 = -1
     private var high: UInt64 = 0
     private var low: UInt64 = 0
 
-    /// The identifier of a record that is logged at a time in microseconds since 1970.
+    /// Returns an identifier for a record logged at a time in microseconds since 1970.
     mutating func next(
         at time: Int64,
         using random: inout some RandomNumberGenerator
@@ -20,7 +19,7 @@ struct LogRecordIDs: Sendable {
             high = random.next() & 0x7FF
             low = random.next() & 0x3FFF_FFFF_FFFF_FFFF
         } else {
-            // A clock that was set back waits at the last time.
+            // If the clock is set back, the last time stays in use.
             low += 1
             if low > 0x3FFF_FFFF_FFFF_FFFF {
                 low = 0

@@ -11,11 +11,11 @@ public import Foundation
 
 /// Where and how logs are shipped.
 public struct OTLPLogConfiguration: Sendable {
-    /// The two forms of OTLP over HTTP.
+    /// The encodings of OTLP over HTTP.
     public enum Encoding: Sendable, Hashable {
-        /// Protocol Buffers, which every collector takes.
+        /// Protocol Buffers, which every collector accepts.
         case protobuf
-        /// JSON, for receivers that take nothing else, and to read along.
+        /// JSON, for receivers that accept nothing else, and for debugging.
         case json
 
         var mediaType: String {
@@ -26,36 +26,36 @@ public struct OTLPLogConfiguration: Sendable {
         }
     }
 
-    /// The address that requests are sent to, path included: `http://localhost:4318/v1/logs`.
+    /// The URL that requests are sent to, including the path: `http://localhost:4318/v1/logs`.
     public var endpoint: URL
-    /// The form of requests.
+    /// The encoding of requests.
     public var encoding = Encoding.protobuf
-    /// Whether requests are compressed with gzip, which every collector takes.
+    /// Whether requests are compressed with gzip, which every collector accepts.
     public var compresses = true
-    /// Further header fields, such as `Authorization`.
+    /// Additional header fields, such as `Authorization`.
     public var headers: [String: String] = [:]
-    /// What describes the process: `service.name`, `service.version` and others of OpenTelemetry's
-    /// conventions for resources.
+    /// The attributes of the process: `service.name`, `service.version` and others of
+    /// OpenTelemetry's resource conventions.
     public var resource: [String: String] = [:]
-    /// The most records of one request.
+    /// The maximum number of records per request.
     public var batchCount = 512
-    /// The most bytes of records of one request, before compression.
+    /// The maximum size of a request's records in bytes, before compression.
     public var batchByteLimit = 1 << 20
-    /// How long records are gathered before they are sent.
+    /// How long records are collected before they are sent.
     public var delay = Duration.seconds(1)
-    /// How long the collector may take to answer.
+    /// The time limit for the collector's response.
     public var timeout = Duration.seconds(10)
-    /// The pauses after failures; the number of attempts in it is not looked at, because a record is
-    /// tried until the collector takes or refuses it, or the journal's bounds take it.
+    /// The delays after failures. The number of attempts is ignored: a record is retried until the
+    /// collector accepts or refuses it, or the journal's bounds remove it.
     public var retry = RetryPolicy(
         attempts: .max,
         baseDelay: .seconds(1),
         maximumDelay: .seconds(300)
     )
-    /// The name under which the journal remembers what was shipped.
+    /// The name under which the journal stores what was shipped.
     public var consumer = "otlp"
 
-    /// Creates the usual configuration for an address.
+    /// Creates the default configuration for a URL.
     public init(endpoint: URL) { self.endpoint = endpoint }
 
     func check() throws(LoggingError) {

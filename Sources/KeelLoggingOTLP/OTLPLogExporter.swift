@@ -14,45 +14,45 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Ships the records of a journal to a collector, over OTLP/HTTP.
+/// Ships the records of a journal to a collector over OTLP/HTTP.
 ///
-/// - A record is sent until the collector takes or refuses it: through restarts, and however long
-///   the collector is away. Only the bounds of the journal take one before; a record in its place
-///   says how many, and ``statistics`` counts them.
-/// - After a lost answer records are sent again, with the same identifier in the attribute
-///   `log.record.uid` (a UUID of version 7), by which a collector can tell.
-/// - 408, 425, 429 and every status from 500 are repeated after the pause that `Retry-After` asks for,
-///   or after a drawn one that doubles: a collector that fails costs no record. What a partial
-///   success refuses is final.
-/// - A request that is refused (400, 422) or too large (413) is halved, so that one bad record costs
-///   itself only. A record is given up when it is refused alone and others are taken; a collector
-///   that refuses everything holds records back. It sees at most 30 refused requests a minute.
-/// - A wrong address, form or credentials, which is any other status, hold records back and show in
-///   ``statistics``.
+/// - A record is retried until the collector accepts or refuses it, across restarts and outages of
+///   any length. Only the bounds of the journal can remove it earlier; a record in its place
+///   reports how many were lost, and ``statistics`` counts them.
+/// - After a lost response records are sent again. The attribute `log.record.uid` (a UUID of
+///   version 7) stays the same, so that the collector can deduplicate.
+/// - 408, 421, 425, 429 and every status from 500 up are retried after the delay in `Retry-After`,
+///   or after a random delay with exponential backoff: a failing collector costs no records.
+///   Records refused in a partial success are not retried.
+/// - A request that is refused (400, 422) or too large (413) is halved, so that a bad record costs
+///   only itself. A record is given up if it is refused alone while others are accepted; a
+///   collector that refuses everything holds records back. It receives at most 30 refused requests
+///   per minute.
+/// - Any other status indicates a wrong URL, format or credentials, which hold records back.
 ///
-/// ``run()`` ships until its task is cancelled; ``flush()`` ships what there is now, before the end
-/// of a program for example. Without either, records stay in the journal.
+/// ``run()`` ships until its task is canceled; ``flush()`` ships the current records, for example
+/// at the end of a program. Without either, records stay in the journal.
 public final class OTLPLogExporter: Sendable {
     private struct State {
         var statistics = OTLPLogStatistics()
         var random: any RandomNumberGenerator & Sendable
-        /// Before this time of the timeline the collector wants to be left alone.
+        /// The time on the timeline before which the collector does not want requests.
         var notBefore = Duration.zero
-        /// The rest of a batch while its refusals are paced.
+        /// The rest of a batch while its refusals are rate-limited.
         var work: OTLPWork?
         var refusals = RefusalPace()
-        /// How many records a batch may have, after batches that were too large.
+        /// The maximum number of records per batch, reduced after batches that were too large.
         var batchLimit = Int.max
         /// How many records may be refused one by one before it counts as a refusal of everything.
         var suspectLimit = OTLPWork.suspectLimits.lowerBound
-        /// How many records the journal had lost when that was told last.
+        /// The journal's count of lost records when last reported.
         var toldLost: Int
-        /// The record that tells it, until it is shipped.
+        /// The record that reports the loss, until it is shipped.
         var gap: [UInt8]?
         var ids = LogRecordIDs()
     }
 
-    /// How a pass over the journal has ended.
+    /// How a pass over the journal ended.
     enum Outcome: Hashable {
         case drained
         case postponed(Duration)
@@ -68,17 +68,17 @@ public final class OTLPLogExporter: Sendable {
     private let turns = SerialTurns()
     private let state: Mutex<State>
 
-    /// How long a record of another process may wait to be noticed.
+    /// The longest delay before records of another process are noticed.
     private static let patience = Duration.seconds(30)
 
-    /// Creates an exporter; one at a time reads a journal under a name.
+    /// Creates an exporter. Only one at a time can read a journal under a name.
     ///
     /// - Parameters:
     ///   - journal: The journal of an ``OTLPLogOutput``.
     ///   - configuration: Where and how to ship.
-    ///   - transport: What requests go over; it is not shut down by this.
-    ///   - clock: What delays and pauses are measured on.
-    ///   - random: What pauses are drawn from.
+    ///   - transport: The transport for requests; the exporter does not shut it down.
+    ///   - clock: The clock for delays.
+    ///   - random: The generator for random delays.
     /// - Throws: `LoggingError`.
     public init(
         _ journal: Journal,
@@ -105,19 +105,19 @@ public final class OTLPLogExporter: Sendable {
         }
     }
 
-    /// What has happened so far.
+    /// The counts so far.
     public var statistics: OTLPLogStatistics { state.withLock { $0.statistics } }
 
-    /// How many records wait to be shipped; it looks at all of them.
+    /// Returns the number of records not yet shipped, by scanning them.
     ///
     /// - Throws: `JournalError`.
     public func pendingCount() throws(JournalError) -> Int { try consumer.pendingCount() }
 
     // MARK: Shipping
 
-    /// Ships records as they come, until the task is cancelled.
+    /// Ships records as they are logged, until the task is canceled.
     ///
-    /// What is not shipped by then stays in the journal.
+    /// The remaining records stay in the journal.
     public func run() async {
         while !Task.isCancelled {
             switch await ship() {
@@ -132,14 +132,14 @@ public final class OTLPLogExporter: Sendable {
         }
     }
 
-    /// Ships what there is, without waiting for more and without repeating what fails.
+    /// Ships the current records, without waiting for more and without retries.
     ///
-    /// - Returns: Whether everything was taken or refused; false if the collector is away, or wants
-    ///   to be left alone, or the task was cancelled.
+    /// - Returns: Whether all were accepted or refused; false if the collector is unreachable or
+    ///   asked for a delay, or the task was canceled.
     @discardableResult
     public func flush() async -> Bool { await ship() == .drained }
 
-    /// Ships batches until there is nothing left or one fails.
+    /// Ships batches until none is left or one fails.
     func ship() async -> Outcome {
         let turn = turns.reserve()
         await turns.begin(turn)
@@ -156,7 +156,7 @@ public final class OTLPLogExporter: Sendable {
 
     /// Ships a batch, or the rest of one.
     ///
-    /// - Returns: Nil once it is settled; else how the pass ends.
+    /// - Returns: Nil once it is settled; otherwise how the pass ends.
     private func shipBatch(_ work: inout OTLPWork) async -> Outcome? {
         if work.isEmpty {
             let batch: [OTLPBatchItem]
@@ -167,7 +167,7 @@ public final class OTLPLogExporter: Sendable {
             }
             if batch.isEmpty {
                 guard !work.suspects.isEmpty else { return .drained }
-                // Nothing else is there to tell a bad record from a collector that takes none.
+                // With no other records, a bad record looks like a collector that refuses all.
                 let reason = statistics.lastFailure ?? ""
                 return rewind(postpone("all that waits is refused: \(reason)", asked: nil))
             }
@@ -182,7 +182,7 @@ public final class OTLPLogExporter: Sendable {
         }
     }
 
-    /// Gives out again whatever was not settled.
+    /// Makes the consumer return the unsettled records again.
     private func rewind(_ outcome: Outcome) -> Outcome {
         consumer.rewind()
         return outcome
@@ -208,11 +208,11 @@ public final class OTLPLogExporter: Sendable {
         if !work.holdsGap, let last = records.last, let gap = try gapRecord(at: last.time) {
             items.insert(OTLPBatchItem(position: nil, stored: gap), at: 0)
         }
-        // Of a batch that was all damaged, nothing is left, and yet there may be more behind it.
+        // An entirely corrupt batch leaves no items, although more records may follow.
         return items.isEmpty && !damaged.isEmpty ? try takeBatch(besides: work) : items
     }
 
-    /// The record that tells of those that the journal has lost, where there are any.
+    /// The record that reports records lost from the journal, if any.
     private func gapRecord(at time: Int64) throws(JournalError) -> StoredLogRecord? {
         let lost = try consumer.lostCount()
         return state.withLock { state in
@@ -230,17 +230,17 @@ public final class OTLPLogExporter: Sendable {
 
     // MARK: One batch
 
-    /// How a delivery ends before all of it is settled.
+    /// How a delivery ends before everything is settled.
     private enum Ending {
-        /// The rest follows after a pause.
+        /// The rest follows after a delay.
         case paced(Duration)
-        /// The rest is given out again.
+        /// The consumer returns the rest again.
         case ended(Outcome)
     }
 
-    /// Sends what there is, in halves where it is refused.
+    /// Sends the parts, halving those that are refused.
     ///
-    /// - Returns: Nil once nothing of it is left to send.
+    /// - Returns: Nil once nothing is left to send.
     private func deliver(_ work: inout OTLPWork) async -> Ending? {
         while let part = work.next() {
             switch await send(part) {
@@ -266,7 +266,7 @@ public final class OTLPLogExporter: Sendable {
         state.withLock { $0.suspectLimit = OTLPWork.suspectLimits.lowerBound }
     }
 
-    /// Draws the conclusions from a refusal.
+    /// Halves or gives up a refused part, and decides how to continue.
     private func refuse(
         _ part: ArraySlice<OTLPBatchItem>,
         _ reason: String,
@@ -279,7 +279,7 @@ public final class OTLPLogExporter: Sendable {
         let (isHopeless, pause) = state.withLock { state in
             state.statistics.lastFailure = reason
             let isHopeless = work.suspects.count >= state.suspectLimit
-            // The next time more is tried: that many bad records could stand in a row.
+            // Try more next time: that many bad records could be in a row.
             if isHopeless {
                 let most = OTLPWork.suspectLimits.upperBound
                 state.suspectLimit = min(state.suspectLimit * 2, most)
@@ -353,13 +353,13 @@ public final class OTLPLogExporter: Sendable {
         return true
     }
 
-    /// Settles records, and counts those that were not settled or lost before.
+    /// Settles records, and counts those that were neither settled nor lost before.
     private func settle(
         _ positions: [JournalPosition],
         _ count: (inout OTLPLogStatistics, Int) -> Void
     ) throws(JournalError) {
         var settled = 0
-        // Also after a failure: what could not be written down does not come again in this process.
+        // Even after a failure: this process does not read the records again.
         defer { state.withLock { count(&$0.statistics, settled) } }
         try consumer.settle(positions) { positions in
             settled = positions.count

@@ -6,7 +6,7 @@ public import KeelLogging
 internal import Logging
 internal import Synchronization
 
-/// An output that keeps records in a journal, from which they are shipped to a collector.
+/// An output that stores records in a journal, from which they are shipped to a collector.
 ///
 /// ```swift
 /// let journal = try Journal(at: folder)
@@ -16,11 +16,11 @@ internal import Synchronization
 /// await exporter.run()   // beside the rest of the app
 /// ```
 ///
-/// A record is in the journal before the log call returns: it survives the end of the process,
-/// however it ends, and is shipped by the next one. Nothing waits for the network. Without an
-/// exporter that runs, records stay within the bounds of the journal, and the oldest go first.
+/// A record is in the journal before the log call returns: it survives any end of the process, and
+/// a later run ships it. Log calls never wait for the network. Without a running exporter, records
+/// stay within the bounds of the journal, and the oldest are dropped first.
 ///
-/// A journal has the records of one output only; those of KeelAnalytics need another folder.
+/// A journal holds the records of one output only; KeelAnalytics needs a different folder.
 public final class OTLPLogOutput: LogOutput {
     private struct State {
         var ids = LogRecordIDs()
@@ -37,8 +37,8 @@ public final class OTLPLogOutput: LogOutput {
     /// Creates an output.
     ///
     /// - Parameters:
-    ///   - journal: Where records are kept.
-    ///   - random: Where the random part of identifiers comes from.
+    ///   - journal: The journal for the records.
+    ///   - random: The generator for the random part of identifiers.
     public init(
         _ journal: Journal,
         random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
@@ -47,7 +47,7 @@ public final class OTLPLogOutput: LogOutput {
         state = Mutex(State(random: random))
     }
 
-    /// What has happened so far; `written` counts what the journal has taken.
+    /// The counts so far; `written` counts the records in the journal.
     public var statistics: LogOutputStatistics { state.withLock { $0.statistics } }
 
     public func write(_ record: LogRecord) {
@@ -81,7 +81,7 @@ public final class OTLPLogOutput: LogOutput {
     public func synchronize() { try? journal.sync() }
 }
 
-/// A handler that keeps records in a journal, from which they are shipped to a collector.
+/// A handler that stores records in a journal, from which they are shipped to a collector.
 public typealias OTLPLogHandler = OutputLogHandler<OTLPLogOutput>
 
 #endif

@@ -9,18 +9,17 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Reads the records that ``OTLPLogOutput`` keeps in a journal, the oldest first.
+/// Reads the records that ``OTLPLogOutput`` stores in a journal, oldest first.
 ///
-/// It takes nothing from the exporter: records that were shipped are given out as long as they are
-/// on the disk. Asked again, it gives out what was logged since.
+/// Reading does not affect the exporter: shipped records are returned as long as they are on disk.
+/// Later calls return what was logged since.
 public struct OTLPLogReader: Sendable {
-    /// How many records were passed over because they are not from ``OTLPLogOutput``, or from a
-    /// later version.
+    /// The number of records skipped as foreign or of a later version.
     public private(set) var foreignRecords = 0
 
     private var records: JournalReader
 
-    /// Begins to read.
+    /// Creates a reader.
     ///
     /// - Parameter inspection: The journal.
     /// - Throws: `JournalError`.
@@ -28,7 +27,7 @@ public struct OTLPLogReader: Sendable {
         records = try inspection.reader()
     }
 
-    /// Begins to read.
+    /// Creates a reader for the journal in a folder.
     ///
     /// - Parameter folder: The folder of the journal.
     /// - Throws: `JournalError`, with the code `notFound` if there is no journal.
@@ -36,17 +35,17 @@ public struct OTLPLogReader: Sendable {
         try self.init(JournalInspection(of: folder))
     }
 
-    /// Gives out the next records.
+    /// Returns the next records.
     ///
-    /// - Parameter count: How many at most; at least 1.
-    /// - Returns: The records, none if there is nothing new by now.
+    /// - Parameter count: The maximum number of records, at least 1.
+    /// - Returns: The records; empty if there are no new ones yet.
     /// - Throws: `JournalError`.
     public mutating func take(upTo count: Int) throws(JournalError) -> [LogRecord] {
         while true {
             let taken = try records.take(upTo: count)
             let known = taken.compactMap { StoredLogRecord($0.bytes)?.record }
             foreignRecords += taken.count - known.count
-            // None is the end, and not what could not be read.
+            // An empty result must mean the end, not a batch of unreadable records.
             if !known.isEmpty || taken.isEmpty { return known }
         }
     }

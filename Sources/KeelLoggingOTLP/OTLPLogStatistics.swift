@@ -1,23 +1,23 @@
 #if Logging
 
-/// What has happened to an exporter since it was made.
+/// Counts of an exporter since it was created.
 public struct OTLPLogStatistics: Sendable, Hashable {
-    /// How many records the collector has taken.
+    /// The number of records accepted by the collector.
     public var delivered = 0
-    /// How many records the collector has refused for good.
+    /// The number of records refused by the collector.
     public var rejected = 0
-    /// How many records of the journal could not be read.
+    /// The number of unreadable records in the journal.
     public var undecodable = 0
-    /// How many records were lost to the bounds of the journal before they were shipped.
+    /// The number of records removed by the bounds of the journal before they were shipped.
     public var lost = 0
-    /// How many requests were sent.
+    /// The number of requests sent.
     public var requests = 0
-    /// How many tries in a row have failed by now.
+    /// The current number of consecutive failures.
     public var failures = 0
-    /// Why the last try failed, in a few words; nil after a success.
+    /// The reason for the last failure, in a few words; nil after a success.
     public var lastFailure: String?
 
-    /// Creates counts of nothing.
+    /// Creates counts of zero.
     public init() {}
 }
 

@@ -10,15 +10,15 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// How many records of a request a collector has refused for good, in its answer with status 200.
+/// The number of records refused in a collector's response with status 200.
 enum OTLPPartialSuccess {
-    /// Reads an answer; one that breaks off or does not end in time refuses nothing.
+    /// Reads a response; one that fails or exceeds the deadline counts as refusing nothing.
     ///
     /// - Parameters:
-    ///   - reply: The answer.
-    ///   - isJSON: Whether it is JSON where it does not say what it is.
-    ///   - deadline: When reading ends.
-    /// - Returns: How many records were refused.
+    ///   - reply: The response.
+    ///   - isJSON: Whether it is JSON if it has no content type.
+    ///   - deadline: The time limit for reading.
+    /// - Returns: The number of refused records.
     static func rejected(
         _ reply: HTTPReply,
         isJSON: Bool,
@@ -32,7 +32,7 @@ enum OTLPPartialSuccess {
         return rejected(bytes ?? [], isJSON: type?.hasPrefix("application/json") ?? isJSON)
     }
 
-    /// Reads an `ExportLogsServiceResponse`; one that cannot be read refuses nothing.
+    /// Parses an `ExportLogsServiceResponse`; an unreadable one counts as refusing nothing.
     static func rejected(_ body: [UInt8], isJSON: Bool) -> Int {
         let count = isJSON ? fromJSON(body) : fromProtobuf(body)
         return max(0, Int(clamping: count ?? 0))
@@ -64,7 +64,7 @@ enum OTLPPartialSuccess {
         let partialSuccess: Partial?
     }
 
-    /// A 64-bit number, which the JSON of Protocol Buffers has as a text, and some servers do not.
+    /// A 64-bit number: a string in Protocol Buffers' JSON, but a number from some servers.
     private struct Number: Decodable {
         let value: Int64?
 

@@ -9,7 +9,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The head that all requests of an exporter share, and what describes the process.
+/// The request head shared by all requests of an exporter, and the resource attributes.
 struct OTLPTarget: Sendable {
     let head: HTTPRequest
     let resource: [(key: String, value: String)]

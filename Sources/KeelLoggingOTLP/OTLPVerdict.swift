@@ -3,20 +3,18 @@
 internal import HTTPTypes
 internal import KeelHTTP
 
-/// What an answer of a collector means for the records of its request.
+/// The meaning of a collector's response for the records of its request.
 ///
-/// The OTLP specification, "OTLP/HTTP Response", repeats 429, 502, 503 and 504 only. Here a status of
-/// 500 and above never costs a record: it says that the collector failed, and nothing about what was
-/// sent.
+/// The OTLP specification, "OTLP/HTTP Response", retries only 429, 502, 503 and 504. Here no status
+/// from 500 up costs a record: it says that the collector failed, and nothing about the records.
 enum OTLPVerdict: Hashable {
-    /// It has been dealt with; the body may say that some records were refused.
+    /// The request was processed; the body may list refused records.
     case accepted
-    /// It is sent again after a pause.
+    /// The request is retried after a delay.
     case later(asked: Duration?)
-    /// It is not about these records, but about the address, the form or the credentials: sending
-    /// them again makes sense once somebody has mended that.
+    /// The URL, format or credentials are wrong: retrying makes sense once that is fixed.
     case misdirected
-    /// Something in it is refused: the smaller the request, the fewer records that hits.
+    /// Something in the request is refused; smaller requests narrow it down.
     case refused
 
     init(_ response: HTTPResponse) {

@@ -2,34 +2,33 @@
 
 internal import KeelJournal
 
-/// A record of a batch; one that tells of lost records has no place in the journal.
+/// A record of a batch; a record that reports lost records has no position in the journal.
 struct OTLPBatchItem: Sendable {
     let position: JournalPosition?
     let stored: StoredLogRecord
 }
 
-/// The records that were read from the journal and are not settled yet.
+/// The records read from the journal and not yet settled.
 ///
-/// A record that is refused alone is a suspect: nobody knows whether the collector refuses the record
-/// or everything. It is sent once more after the collector has taken another one, and given up if it
-/// is refused again.
+/// A record that is refused alone is a suspect, as the collector may be refusing everything. It is
+/// sent once more after the collector has accepted another record, and given up if refused again.
 struct OTLPWork: Sendable {
-    /// After how many suspects the collector counts as refusing everything: at first, and at most.
+    /// The initial and the largest number of suspects that counts as refusing everything.
     static let suspectLimits = 8...128
     private static let fullTrust = 8
 
-    /// The groups of records to send; the last one is next.
+    /// The parts to send, last one first.
     private var parts: [ArraySlice<OTLPBatchItem>] = []
-    /// Records that were refused alone, while the collector has taken none since.
+    /// Records refused alone since the collector last accepted one.
     private(set) var suspects: [OTLPBatchItem] = []
-    /// How many records may still be given up on the strength of what was taken last.
+    /// How many records may still be given up, based on the last accepted part.
     private var trust = 0
-    /// Whether what is to be sent was refused before.
+    /// Whether the parts were refused before.
     private var isContested = false
 
     var isEmpty: Bool { parts.isEmpty }
 
-    /// Whether the record that tells of lost ones is in here.
+    /// Whether a suspect is the record that reports lost ones.
     var holdsGap: Bool { suspects.contains { $0.position == nil } }
 
     mutating func add(_ batch: [OTLPBatchItem]) {
@@ -39,7 +38,7 @@ struct OTLPWork: Sendable {
 
     mutating func next() -> ArraySlice<OTLPBatchItem>? { parts.popLast() }
 
-    /// Notes that a part was taken; suspects are next.
+    /// Records that a part was accepted; suspects are next.
     mutating func take() {
         trust = Self.fullTrust
         guard !suspects.isEmpty else { return }
@@ -48,9 +47,9 @@ struct OTLPWork: Sendable {
         suspects = []
     }
 
-    /// Notes that a part was refused.
+    /// Records that a part was refused.
     ///
-    /// - Returns: Whether it is one record that is given up.
+    /// - Returns: Whether it is a single record that is given up.
     mutating func refuse(_ part: ArraySlice<OTLPBatchItem>) -> Bool {
         if part.count > 1 {
             let middle = part.startIndex + part.count / 2

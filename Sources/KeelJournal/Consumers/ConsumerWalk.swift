@@ -1,14 +1,14 @@
 internal import KeelCore
 
-/// Meets the records of segments for a consumer.
+/// Visits the records of segments for a consumer.
 struct ConsumerWalk {
-    /// What becomes of a record.
+    /// What happens to a visited record.
     enum Decision {
-        /// It is given out.
+        /// The record is returned to the consumer.
         case pass
-        /// It counts as settled.
+        /// The record counts as settled.
         case skip
-        /// It stays, and so does everything behind it.
+        /// The walk stops before the record.
         case stop
     }
 
@@ -16,14 +16,14 @@ struct ConsumerWalk {
     private let opens: Bool
     private let active: JournalPosition?
     private let oldest: Int64
-    /// How many records were torn or damaged.
+    /// The number of torn or corrupt records.
     private(set) var damaged = 0
 
-    /// Begins a walk.
+    /// Creates a walk.
     ///
     /// - Parameters:
     ///   - journal: The journal.
-    ///   - opens: Whether sealed records are opened; otherwise they are met as they are.
+    ///   - opens: Whether sealed records are decrypted; otherwise they are visited as they are.
     init(_ journal: Journal, opens: Bool) {
         self.journal = journal
         self.opens = opens
@@ -33,9 +33,9 @@ struct ConsumerWalk {
             ?? .min
     }
 
-    /// Meets the records of one segment that were not given out yet.
+    /// Visits the unread records of one segment.
     ///
-    /// - Returns: Whether the walk goes on with the next segment.
+    /// - Returns: Whether the walk continues with the next segment.
     mutating func meet(
         _ number: UInt64,
         _ progress: inout SegmentProgress?,
@@ -55,7 +55,7 @@ struct ConsumerWalk {
         _ known: inout SegmentProgress?,
         _ decide: (JournalRecord) -> Decision
     ) throws(FileSystemError) -> Result<Bool, JournalError> {
-        // Without a header it has just been begun, or is damaged as a whole.
+        // Without a header, the segment has just been created, or is corrupt as a whole.
         guard let header = try journal.folder.scanner(of: number)?.header else {
             return .success(true)
         }
@@ -104,7 +104,7 @@ struct ConsumerWalk {
                 case .stop: return .success(false)
                 }
             case .damaged(let end):
-                // Another process may be writing it at this moment.
+                // Another process may be writing it right now.
                 if !isDead {
                     guard try isLive(number) == false else { return .success(true) }
                 }
@@ -123,7 +123,7 @@ struct ConsumerWalk {
                 guard limit == nil else { return .success(true) }
                 guard isDead else {
                     guard try isLive(number) == false else { return .success(true) }
-                    // Its writer may have appended and ended since: only now nothing can follow.
+                    // Its writer may have appended and ended since then; a second look is final.
                     isDead = true
                     guard let again = try journal.folder.scanner(of: number, at: offset) else {
                         return .success(true)

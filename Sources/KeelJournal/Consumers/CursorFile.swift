@@ -1,30 +1,29 @@
 internal import KeelCore
 
-/// What a consumer has settled, as its file keeps it.
+/// What a consumer has settled, as stored in its file.
 ///
 /// | bytes | content |
 /// |---|---|
 /// | 0–3, 4–5, 6–7 | the letters `KJC1`, the version, zero |
-/// | 8–11 | how many segments follow |
+/// | 8–11 | the number of segments that follow |
 /// | for each: 8, 8 | its number and its id |
-/// | 8, 4 | where all before is settled, or all ones when it is done; how many places follow |
-/// | for each: 8 | where a record begins that is settled behind that |
-/// | version 2: 8, 8 | how many records were too old, how many were damaged |
+/// | 8, 4 | the offset before which all is settled, or all ones when it is done; the number of offsets that follow |
+/// | for each: 8 | the start of a settled record after that |
+/// | version 2: 8, 8 | the number of expired records, the number of corrupt records |
 /// | 4, as many | the length of the consumer's note, the note |
-/// | last 4 | CRC-32C of all before |
+/// | last 4 | CRC-32C of everything before |
 ///
-/// A segment that is not named is new to the consumer. Version 1 is written as long as there is
-/// nothing to say that only version 2 can.
+/// A segment that is not listed is new to the consumer. Version 2 is written only if needed.
 struct CursorFile: Hashable, Sendable {
     private static let magic: UInt32 = 0x3143_4A4B  // "KJC1"
     static let noteByteLimit = 4096
 
     var segments: [UInt64: SegmentProgress] = [:]
-    /// How many records became too old before the consumer had them.
+    /// The number of records that expired before the consumer read them.
     var expired = 0
-    /// How many records were damaged.
+    /// The number of corrupt records.
     var damaged = 0
-    /// What the consumer wrote down together with what it settled.
+    /// What the consumer stored together with its settled records.
     var note: [UInt8] = []
 
     init() {}
@@ -55,7 +54,7 @@ struct CursorFile: Hashable, Sendable {
         return bytes
     }
 
-    /// Reads a file, nil when it is damaged: then everything is given out again.
+    /// Parses a file; nil if it is corrupt, in which case all records are returned again.
     init?(_ bytes: [UInt8]) {
         guard bytes.count >= 16 else { return nil }
         let content = Array(bytes.dropLast(4))

@@ -1,25 +1,24 @@
 internal import KeelCore
 internal import Synchronization
 
-/// What has become of the records of a journal for one consumer.
+/// The state of a journal's records for one consumer.
 public struct ConsumerTally: Hashable, Sendable {
-    /// How many are not settled.
+    /// The number of unsettled records.
     public var pending = 0
-    /// How many the bounds of the journal have cost since the consumer exists, those that became
-    /// too old included.
+    /// The number of records removed by the bounds of the journal since the consumer was created,
+    /// including expired ones.
     public var lost = 0
-    /// How many were damaged.
+    /// The number of corrupt records.
     public var damaged = 0
 
-    /// Creates counts of nothing.
+    /// Creates counts of zero.
     public init() {}
 }
 
 extension JournalConsumer {
-    /// Counts the records, at one moment.
+    /// Counts the records atomically, by scanning the unsettled ones.
     ///
-    /// Every record that was appended since the consumer exists is settled, or is in one of these
-    /// counts. It looks at all that are not settled.
+    /// Every record appended since the consumer was created is either settled or counted here.
     ///
     /// - Returns: The counts.
     /// - Throws: ``JournalError``.
@@ -35,9 +34,9 @@ extension JournalConsumer {
         }
     }
 
-    /// Counts what the consumer will never get, without looking at what waits.
+    /// Counts the records that the consumer will never receive, without scanning the pending ones.
     ///
-    /// - Returns: The counts of ``tally()``, but for ``ConsumerTally/pending``, which is zero.
+    /// - Returns: The counts of ``tally()``, with ``ConsumerTally/pending`` as zero.
     /// - Throws: ``JournalError``.
     public func losses() throws(JournalError) -> ConsumerTally {
         do throws(FileSystemError) {
@@ -52,22 +51,20 @@ extension JournalConsumer {
         }
     }
 
-    /// How many records are not settled.
-    ///
-    /// It looks at all of them.
+    /// Returns the number of unsettled records, by scanning them.
     ///
     /// - Throws: ``JournalError``.
     public func pendingCount() throws(JournalError) -> Int { try tally().pending }
 
-    /// How many records the consumer has lost to the bounds of the journal since it exists, those
-    /// that became too old included.
+    /// Returns the number of records removed by the bounds of the journal since the consumer was
+    /// created, including expired ones.
     ///
     /// - Throws: ``JournalError``.
     public func lostCount() throws(JournalError) -> Int { try tally().lost }
 }
 
 extension Journal {
-    /// Counts the records for a consumer; under the folder's lock.
+    /// Counts the records for a consumer. The caller holds the folder's lock.
     func tally(of cursor: CursorFile, as name: String) throws(FileSystemError) -> ConsumerTally {
         let numbers = try folder.segments()
         var tally = try losses(of: cursor, as: name, Set(numbers))
@@ -83,7 +80,7 @@ extension Journal {
         return tally
     }
 
-    /// Counts what a consumer will never get; under the folder's lock.
+    /// Counts what a consumer will never receive. The caller holds the folder's lock.
     func losses(
         of cursor: CursorFile,
         as name: String,

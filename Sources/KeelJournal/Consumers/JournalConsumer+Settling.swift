@@ -2,29 +2,29 @@ internal import KeelCore
 internal import Synchronization
 
 extension JournalConsumer {
-    /// Remembers that records are done with; they are not given out any more.
+    /// Marks records as settled, so that they are not returned again.
     ///
-    /// Positions that were not given out, or are settled already, are passed over.
+    /// Positions that ``take(upTo:bytes:)`` has not returned, or already settled ones, are ignored.
     ///
-    /// - Throws: ``JournalError`` if it could not be written down: then the next start may give the
-    ///   records out once more.
+    /// - Throws: ``JournalError`` if the change could not be stored; the records may then be
+    ///   returned once more after a restart.
     public func settle(_ positions: some Sequence<JournalPosition>) throws(JournalError) {
         try change { $0.settle(positions).outcome }
     }
 
-    /// Remembers that records are done with, and what the consumer says about it, in one step.
+    /// Marks records as settled and replaces the consumer's note, atomically.
     ///
-    /// After a crash the note and what is settled are either both old or both new, so that counters
-    /// kept in the note agree with the records that are still given out.
+    /// After a crash, the note and the settled records are either both old or both new, so counters
+    /// kept in the note agree with the records that are still returned.
     ///
     /// - Parameters:
-    ///   - positions: The records. Those that were not given out, are settled already, or were
-    ///     taken away by the journal's bounds are passed over.
+    ///   - positions: The records. Those that were not returned, are already settled, or were
+    ///     removed by the journal's bounds are ignored.
     ///   - note: Makes the new ``note``, of at most 4,096 bytes, from the positions that were not
-    ///     passed over. It is called once, and must not call the journal.
-    /// - Throws: ``JournalError``. If it could not be written down, the next start may find the note
-    ///   and the records as they were before; with ``JournalError/Code/invalidArgument`` for a note
-    ///   that is too long, nothing is settled.
+    ///     ignored. It is called once, and must not call the journal.
+    /// - Throws: ``JournalError``. If the change could not be stored, a restart may find the old
+    ///   state. With ``JournalError/Code/invalidArgument``, for a note over the limit, nothing is
+    ///   settled.
     public func settle(
         _ positions: some Sequence<JournalPosition>,
         noting note: (_ settled: [JournalPosition]) -> [UInt8]
@@ -32,17 +32,16 @@ extension JournalConsumer {
         try change(noting: note) { $0.settle(positions) }
     }
 
-    /// What was last written down together with what is settled; empty at first.
+    /// The note last stored together with settled records; initially empty.
     public var note: [UInt8] { state.withLock { $0.cursor.note } }
 
-    /// Settles all records that a closure chooses, whether they were given out or not.
+    /// Settles all records that match a closure, whether returned or not.
     ///
-    /// What is given out next does not change otherwise. It looks at everything that is not settled.
+    /// Scans all unsettled records. Otherwise the next records to be returned do not change.
     ///
     /// - Parameters:
-    ///   - matches: Whether a record is chosen. It must not call the journal.
-    ///   - note: Makes the new ``note`` from the positions that were chosen, as in
-    ///     ``settle(_:noting:)``.
+    ///   - matches: Returns whether a record is settled. It must not call the journal.
+    ///   - note: Makes the new ``note`` from the matching positions, as in ``settle(_:noting:)``.
     /// - Throws: ``JournalError``.
     public func discard(
         where matches: (JournalRecord) -> Bool,
@@ -72,9 +71,9 @@ extension JournalConsumer {
         try passSettled()
     }
 
-    /// Settles everything that there is, unread.
+    /// Settles all records, unread.
     ///
-    /// - Returns: How many records that were.
+    /// - Returns: The number of records.
     /// - Throws: ``JournalError``.
     public func discardAll() throws(JournalError) -> Int {
         var count = 0
@@ -87,7 +86,7 @@ extension JournalConsumer {
         return count
     }
 
-    /// Meets every record that is not settled, without giving it out.
+    /// Visits every unsettled record without returning it.
     private func look(
         _ end: (UInt64, SegmentProgress?) -> Void,
         at record: (JournalRecord) -> Void
@@ -105,7 +104,7 @@ extension JournalConsumer {
         }
     }
 
-    /// Goes behind what is settled in each segment, so that a segment with nothing left is done.
+    /// Moves past the settled records of each segment, so that a segment with nothing left is done.
     private func passSettled() throws(JournalError) {
         let hasEnded = try state.withLock { state throws(JournalError) in
             var walk = ConsumerWalk(journal, opens: false)
@@ -155,10 +154,10 @@ extension JournalConsumer {
         )
     }
 
-    /// Changes what is settled, and writes it down if something did change.
+    /// Changes what is settled, and stores it if something changed.
     ///
-    /// It holds the folder's lock: records whose segment was taken away meanwhile count as lost, and
-    /// must not count as settled too.
+    /// Holds the folder's lock: records whose segment was removed in the meantime count as lost and
+    /// must not count as settled.
     func change(
         _ body: (inout CursorFile) -> (isWritten: Bool, hasEnded: Bool)
     ) throws(JournalError) {
@@ -190,7 +189,7 @@ extension JournalConsumer {
 }
 
 extension CursorFile {
-    /// What a call has settled.
+    /// The records that a call has settled.
     struct Change {
         private(set) var settled: [JournalPosition] = []
         private var hasEnded = false
@@ -212,7 +211,7 @@ extension CursorFile {
         return change
     }
 
-    /// Takes the counts of what walks passed over into the file's own.
+    /// Adds the counts of skipped records to the file's own.
     mutating func countPassedOver() {
         for number in segments.keys {
             expired += segments[number]?.newlyExpired ?? 0

@@ -1,16 +1,16 @@
 internal import KeelCore
 internal import Synchronization
 
-/// Reads a journal at its own pace, and remembers across restarts what it has done with.
+/// Reads a journal at its own pace, and persists which records are settled.
 ///
-/// Records are given out in order, each once until ``rewind()`` or the next start, and are gone for
-/// this consumer when they are settled. What one consumer does is of no concern to another.
+/// Records are returned in order, each once until ``rewind()`` or a restart. A settled record is
+/// gone for this consumer. Consumers do not affect each other.
 public final class JournalConsumer: Sendable {
-    /// Where a consumer of a new name begins.
+    /// Where a new consumer starts.
     public enum Start: Sendable, Hashable {
-        /// With the oldest record that there is.
+        /// At the oldest record.
         case oldest
-        /// With the next record that is appended.
+        /// At the next record that is appended.
         case newest
     }
 
@@ -53,7 +53,7 @@ public final class JournalConsumer: Sendable {
             }
             throw JournalError(error, "Opening the consumer")
         }
-        // The file says from now on that the consumer exists: nothing is removed before it has it.
+        // From now on the consumer exists on disk, and no record is removed before it has read it.
         if start == .newest { _ = try discardAll() }
         try change { _ in (isWritten: true, hasEnded: false) }
     }
@@ -72,12 +72,13 @@ public final class JournalConsumer: Sendable {
 
     // MARK: Reading
 
-    /// Gives out the next records.
+    /// Returns the next records.
     ///
     /// - Parameters:
-    ///   - count: How many at most.
-    ///   - bytes: How many bytes of records at most; one record is given out whatever its length.
-    /// - Returns: The records, none if there is nothing new.
+    ///   - count: The maximum number of records.
+    ///   - bytes: The maximum total size of the records in bytes; a first record is returned at any
+    ///     size.
+    /// - Returns: The records; empty if there are no new ones.
     /// - Throws: ``JournalError``.
     public func take(
         upTo count: Int,
@@ -96,20 +97,20 @@ public final class JournalConsumer: Sendable {
         return records
     }
 
-    /// Gives everything out again that was not settled, after a failure for example.
+    /// Makes ``take(upTo:bytes:)`` return all unsettled records again, for example after a failure.
     public func rewind() {
         state.withLock { state in
             for number in state.cursor.segments.keys { state.cursor.segments[number]?.rewind() }
         }
     }
 
-    /// Waits until something may have been appended since the last ``take(upTo:bytes:)``.
+    /// Waits until records may have been appended since the last ``take(upTo:bytes:)``.
     ///
-    /// What another process appends wakes nobody, so the limit is also how long that can take.
+    /// Records appended by another process do not end the wait; they are found after the limit.
     ///
     /// - Parameters:
-    ///   - limit: How long to wait at most.
-    ///   - clock: What measures it.
+    ///   - limit: The maximum time to wait.
+    ///   - clock: The clock for the limit.
     public func waitForRecords(
         upTo limit: Duration,
         clock: any Clock<Duration> = ContinuousClock()
@@ -120,7 +121,7 @@ public final class JournalConsumer: Sendable {
 
     // MARK: Walking
 
-    /// Meets every record that was not given out yet, until one is stopped at.
+    /// Visits the unread records until the closure stops at one.
     func walk(
         opens: Bool = true,
         _ decide: (JournalRecord) -> ConsumerWalk.Decision

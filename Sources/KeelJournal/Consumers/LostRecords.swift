@@ -1,13 +1,12 @@
 internal import KeelCore
 
-/// How many records a consumer has lost to the bounds, in a file of its own.
+/// The number of records that a consumer has lost to the bounds, in a file of its own.
 ///
-/// The first line is a number. Each line after it names a segment that was about to be removed, by
-/// number and id in hexadecimal, and how many records are lost with it: the line counts from the
-/// moment at which the segment is gone, so that a process that ends in between counts nothing
-/// twice.
+/// The first line is a number. Each further line names a segment about to be removed, by number and
+/// id in hexadecimal, and the number of records lost with it. The line counts once the segment is
+/// gone, so that a crash in between counts nothing twice.
 ///
-/// Its calls are made under the folder's lock.
+/// All calls require the folder's lock.
 struct LostRecords {
     private struct Removal {
         var segment: UInt64
@@ -20,7 +19,6 @@ struct LostRecords {
     private var settled = 0
     private var removals: [Removal] = []
 
-    /// Reads the file of a consumer.
     init(of name: String, in folder: JournalFolder) throws(FileSystemError) {
         self.name = name + JournalFolder.lostSuffix
         self.folder = folder
@@ -36,7 +34,7 @@ struct LostRecords {
         }
     }
 
-    /// How many records are lost.
+    /// The number of lost records.
     func count() throws(FileSystemError) -> Int {
         var count = settled
         for removal in removals where try !isThere(removal) { count += removal.count }
@@ -47,7 +45,7 @@ struct LostRecords {
         try folder.scanner(of: removal.segment)?.header.id == removal.id
     }
 
-    /// Writes down that records are lost as soon as a segment is gone.
+    /// Stores that records are lost once a segment is gone.
     mutating func add(
         _ count: Int,
         of segment: UInt64,

@@ -1,22 +1,21 @@
-/// How far a consumer has come in one segment.
+/// The progress of a consumer in one segment.
 struct SegmentProgress: Hashable, Sendable {
-    /// The segment's id: a folder that was removed and made again has the same numbers.
+    /// The segment's id; numbers repeat if the folder is deleted and recreated.
     let id: UInt64
-    /// The end of the last record before which all are settled.
+    /// The end of the last record up to which all are settled.
     var settledTo: Int
-    /// Where settled records begin behind that.
+    /// The starts of settled records after that.
     var settledAbove: Set<Int> = []
-    /// Whether nothing is left in the segment and nothing follows.
+    /// Whether everything is settled and nothing follows.
     var isDone = false
 
-    /// How many records were passed over for their age, or because they are damaged, since the
-    /// cursor was written.
+    /// The number of records skipped as expired, and as corrupt, since the cursor was written.
     var newlyExpired = 0
     var newlyDamaged = 0
 
-    /// Records that were taken and may be settled, in order: where they begin and end.
+    /// Returned records that may be settled, in order: where they begin and end.
     private(set) var taken: ArraySlice<(offset: Int, end: Int)> = []
-    /// Where the next record to take begins.
+    /// The start of the next record to return.
     private(set) var readTo: Int
     /// Whether the end of the segment was seen, so that nothing follows.
     var hasEnded = false
@@ -32,20 +31,20 @@ struct SegmentProgress: Hashable, Sendable {
         readTo = settledTo
     }
 
-    /// Goes behind a record, which is given out unless it is settled already.
+    /// Moves past a record, which is returned unless it is already settled.
     mutating func pass(_ offset: Int, end: Int) {
         taken.append((offset, end))
         readTo = end
         advance()
     }
 
-    /// Goes behind what nobody can have: damage, or a record that is too old.
+    /// Moves past a corrupt or expired record.
     mutating func skip(_ offset: Int, end: Int) {
         settledAbove.insert(offset)
         pass(offset, end: end)
     }
 
-    /// Marks a record as done; false if it was not given out.
+    /// Marks a record as settled; false if it was not returned.
     mutating func settle(_ offset: Int) -> Bool {
         guard isTaken(offset), !settledAbove.contains(offset) else { return false }
         settledAbove.insert(offset)
@@ -53,7 +52,7 @@ struct SegmentProgress: Hashable, Sendable {
         return true
     }
 
-    /// Marks a record as done, whether it was given out or not; false if it is already.
+    /// Marks a record as settled, whether returned or not; false if it already was.
     mutating func discard(_ offset: Int) -> Bool {
         guard !isDone, offset >= settledTo, settledAbove.insert(offset).inserted else {
             return false
@@ -62,7 +61,7 @@ struct SegmentProgress: Hashable, Sendable {
         return true
     }
 
-    /// The same as a consumer finds it that has not read anything.
+    /// The same state before reading anything.
     var unread: SegmentProgress {
         var progress = SegmentProgress(of: id, settledTo: settledTo, settledAbove: settledAbove)
         progress.isDone = isDone
@@ -78,7 +77,7 @@ struct SegmentProgress: Hashable, Sendable {
         return low < taken.endIndex && taken[low].offset == offset
     }
 
-    /// Gives everything out again that was not settled.
+    /// Makes all unsettled records unread.
     mutating func rewind() {
         taken = []
         readTo = settledTo
@@ -93,7 +92,7 @@ struct SegmentProgress: Hashable, Sendable {
         if hasEnded, taken.isEmpty { isDone = true }
     }
 
-    /// Notes that nothing follows.
+    /// Records that nothing follows.
     mutating func finish() {
         hasEnded = true
         if taken.isEmpty { isDone = true }

@@ -1,22 +1,22 @@
 internal import KeelCore
 
-/// How a record stands in a segment: 16 bytes, then its content.
+/// The frame of a record in a segment: 16 bytes, then the content.
 ///
 /// | bytes | content |
 /// |---|---|
-/// | 0–3 | the length of the content; the highest bit marks the end of a segment, the next a record that was erased |
-/// | 4–7 | CRC-32C over the segment's id, the place, bytes 0–3 and 8–15, and the content |
-/// | 8–15 | when it was appended, in microseconds since 1970 |
+/// | 0–3 | the length of the content; the highest bit marks the end of a segment, the next an erased record |
+/// | 4–7 | CRC-32C over the segment's id, the offset, bytes 0–3 and 8–15, and the content |
+/// | 8–15 | when the record was appended, in microseconds since 1970 |
 enum RecordFrame {
     static let headerByteCount = 16
-    /// The length of a segment's last frame: its content is the number of records before it.
+    /// The length of a segment's last frame, whose content is the number of records before it.
     static let endByteCount = headerByteCount + 8
     private static let endMark: UInt32 = 1 << 31
     private static let erasedMark: UInt32 = 1 << 30
-    /// How far the time of a record may be from that of its segment, in microseconds: ten years.
+    /// The maximum distance of a record's time from its segment's, in microseconds: ten years.
     private static let timeLimit: UInt64 = 10 * 366 * 86_400 * 1_000_000
 
-    /// The bytes of a record for a place.
+    /// Encodes a record for an offset.
     static func bytes(
         of content: [UInt8],
         time: Int64,
@@ -59,30 +59,29 @@ enum RecordFrame {
         return checksum.value
     }
 
-    /// What stands at a place.
+    /// What is at an offset.
     enum Finding {
-        /// A record with its content.
         case record(time: Int64, content: [UInt8], end: Int)
-        /// A record whose content was overwritten: it is none any more.
+        /// A record whose content was overwritten.
         case erased(end: Int)
-        /// The end that its writer has set, and how many records are before it.
+        /// The end mark of the writer, and the number of records before it.
         case end(count: Int, time: Int64)
-        /// A frame whose content is not what was written; the next one may be whole.
+        /// A frame with a wrong checksum; the next one may be intact.
         case damaged(end: Int)
-        /// Nothing that could be a frame: the end of what was written, or a torn record.
+        /// No plausible frame: the end of the written data, or a torn record.
         case nothing
-        /// More bytes are needed to tell.
+        /// Not enough bytes to tell.
         case needs(Int)
     }
 
-    /// Looks at the frame at a place.
+    /// Inspects the frame at an offset.
     ///
     /// - Parameters:
-    ///   - bytes: A stretch of the segment.
-    ///   - start: Where in the segment the stretch begins.
-    ///   - offset: The place in the segment.
+    ///   - bytes: A range of the segment.
+    ///   - start: The offset in the segment at which the range begins.
+    ///   - offset: The offset in the segment.
     ///   - segment: The segment's id.
-    ///   - limit: The longest content.
+    ///   - limit: The maximum content length.
     /// - Returns: What is there.
     static func look(
         _ bytes: UnsafeRawBufferPointer,
@@ -97,7 +96,7 @@ enum RecordFrame {
         let time = Int64(bitPattern: bytes.word(at: place + 8))
         let isEnd = length & endMark != 0
         let count = Int(length & ~(endMark | erasedMark))
-        // Zeros are what a file system leaves where a write was lost.
+        // A file system leaves zeros where a write was lost.
         let isPlausible = isEnd ? count == 8 : count <= limit && (length != 0 || time != 0)
         guard isPlausible else { return .nothing }
         let whole = headerByteCount + count
@@ -114,14 +113,14 @@ enum RecordFrame {
         return .record(time: time, content: Array(content), end: offset + whole)
     }
 
-    /// Whether a frame of a segment could begin at a place of a stretch, by its length and time.
+    /// Whether a frame could begin at an index, judging by its length and time.
     ///
     /// - Parameters:
-    ///   - bytes: The stretch, with the 16 bytes of a frame's beginning at the place.
-    ///   - place: The place in the stretch.
-    ///   - rest: How many bytes there are from the place on.
-    ///   - segmentTime: When the segment was begun.
-    /// - Returns: Whether a closer look is worth it.
+    ///   - bytes: A range of the segment, including the 16 bytes of the frame's header.
+    ///   - place: The index in the range.
+    ///   - rest: The number of bytes in the segment from there on.
+    ///   - segmentTime: When the segment was created.
+    /// - Returns: Whether the frame is worth inspecting.
     static func mayBegin(
         _ bytes: UnsafeRawBufferPointer,
         at place: Int,
@@ -136,7 +135,6 @@ enum RecordFrame {
 }
 
 extension Int64 {
-    /// How far apart two numbers are.
     fileprivate func distance(from other: Int64) -> UInt64 {
         self > other ? UInt64(bitPattern: self &- other) : UInt64(bitPattern: other &- self)
     }

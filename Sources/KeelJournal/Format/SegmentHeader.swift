@@ -8,15 +8,14 @@ struct SegmentHeader: Hashable, Sendable {
 
     /// The number in the file's name.
     var number: UInt64
-    /// Drawn for each segment; the checksums of its records depend on it, so that a record is only
-    /// valid in the segment and at the place for which it was written.
+    /// Random for each segment. The checksums of records include it, so that a record is valid only
+    /// in the segment and at the offset for which it was written.
     var id: UInt64
-    /// Whether records are sealed.
+    /// Whether records are encrypted.
     var isSealed: Bool
-    /// When the segment was begun, in microseconds since 1970.
+    /// When the segment was created, in microseconds since 1970.
     var time: Int64
 
-    /// The header's bytes.
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(Self.byteCount)
@@ -33,7 +32,7 @@ struct SegmentHeader: Hashable, Sendable {
 }
 
 extension SegmentHeader {
-    /// Reads a header, nil when it is damaged, of another version or of another segment.
+    /// Parses a header; nil if it is corrupt, of another version or of another segment.
     init?(_ bytes: [UInt8], number: UInt64) {
         guard bytes.count >= Self.byteCount else { return nil }
         let checksum = CRC32C.checksum(Array(bytes[..<36]))

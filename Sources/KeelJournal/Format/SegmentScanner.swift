@@ -2,13 +2,13 @@ internal import KeelCore
 
 /// Reads a segment frame by frame.
 struct SegmentScanner {
-    /// The longest content of a frame: the longest record, and room for what sealing adds.
+    /// The maximum content length: the longest record, and room for the sealing overhead.
     static let contentLimit = (16 << 20) + 4096
-    /// How much is read at a time.
+    /// The number of bytes per read.
     private static let stretch = 64 << 10
 
     let header: SegmentHeader
-    /// Where the next frame begins.
+    /// The offset of the next frame.
     private(set) var offset: Int
 
     private let file: any OpenFile
@@ -21,13 +21,12 @@ struct SegmentScanner {
         self.offset = offset
     }
 
-    /// Looks at the next frame and goes behind it, except where there is nothing to go behind.
+    /// Inspects the next frame and moves past it, if there is one.
     ///
-    /// Where a frame is damaged its length may be what is: the next whole frame counts, wherever it
-    /// begins.
+    /// The length of a corrupt frame may be wrong: the scan resumes at the next intact frame.
     ///
-    /// - Parameter limit: Where what may be looked at ends, nil for the end of the file.
-    /// - Returns: What is there; never that more bytes are needed.
+    /// - Parameter limit: The offset at which to stop; nil for the end of the file.
+    /// - Returns: What is there; never ``RecordFrame/Finding/needs(_:)``.
     /// - Throws: `FileSystemError`.
     mutating func next(upTo limit: Int? = nil) throws(FileSystemError) -> RecordFrame.Finding {
         if let limit, offset >= limit { return .nothing }
@@ -37,7 +36,7 @@ struct SegmentScanner {
             offset = end
         case .damaged(let end):
             let next = try wholeFrame(below: limit ?? .max)
-            // Other damaged frames may stand in between, if their lengths lead to the whole one.
+            // Other corrupt frames may lie in between, if their lengths lead to the intact one.
             let isLength = try next.map { next throws(FileSystemError) in
                 try leads(from: end, to: next)
             }
@@ -52,7 +51,7 @@ struct SegmentScanner {
         return finding
     }
 
-    /// Looks at the frame here.
+    /// Inspects the frame at the current offset.
     private mutating func look() throws(FileSystemError) -> RecordFrame.Finding {
         var wanted = RecordFrame.headerByteCount
         while true {
@@ -75,7 +74,7 @@ struct SegmentScanner {
         }
     }
 
-    /// Whether the lengths of damaged frames lead from one place to another.
+    /// Whether the lengths of corrupt frames lead from one offset to another.
     private func leads(from start: Int, to end: Int) throws(FileSystemError) -> Bool {
         var place = start
         while place < end {
@@ -86,7 +85,7 @@ struct SegmentScanner {
         return place == end
     }
 
-    /// Where the first whole frame behind the beginning of the one here begins.
+    /// The offset of the first intact frame after the start of the current one.
     private func wholeFrame(below limit: Int) throws(FileSystemError) -> Int? {
         let size = try file.size()
         var place = offset + RecordFrame.headerByteCount
@@ -117,6 +116,6 @@ struct SegmentScanner {
         return nil
     }
 
-    /// Whether there are bytes behind the place at which ``next(upTo:)`` found nothing.
+    /// Whether there are bytes after the offset at which ``next(upTo:)`` found nothing.
     func hasRest() throws(FileSystemError) -> Bool { try file.size() > offset }
 }

@@ -6,43 +6,43 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A look at a journal that others write and consume, for tools.
+/// A read-only view of a journal that other programs write and consume, for tools.
 ///
 /// ```swift
 /// let inspection = try JournalInspection(of: folder)
 /// for consumer in try inspection.consumers() { print(consumer.name, consumer.tally.pending) }
 /// ```
 ///
-/// It takes no consumer's place, settles nothing and removes nothing. The limits of the program that
-/// writes are not known here: what its age limit will cost still counts as waiting.
+/// It registers no consumer, settles nothing and removes nothing. It does not know the writer's
+/// limits: records beyond the writer's age limit still count as pending.
 public struct JournalInspection: Sendable {
-    /// A consumer, as its files have it.
+    /// The stored state of a consumer.
     public struct Consumer: Hashable, Sendable {
-        /// Its name.
+        /// The consumer's name.
         public let name: String
-        /// What has become of the records for it.
+        /// The state of the records for the consumer.
         public let tally: ConsumerTally
-        /// What it wrote down together with what it settled.
+        /// The note that the consumer stored together with its settled records.
         public let note: [UInt8]
     }
 
-    /// How much there is on the disk.
+    /// The amount of data on disk.
     public struct Contents: Hashable, Sendable {
-        /// How many segments.
+        /// The number of segments.
         public var segments = 0
-        /// How many records, settled ones included.
+        /// The number of records, including settled ones.
         public var records = 0
-        /// How many bytes.
+        /// The size in bytes.
         public var bytes = 0
     }
 
     private let journal: Journal
 
-    /// Looks at a folder.
+    /// Creates a view of a folder.
     ///
     /// - Parameters:
     ///   - folder: The journal's folder.
-    ///   - sealing: What opens sealed records.
+    ///   - sealing: Decrypts sealed records.
     /// - Throws: ``JournalError``, with ``JournalError/Code/notFound`` if there is no journal.
     public init(
         of folder: URL,
@@ -63,7 +63,7 @@ public struct JournalInspection: Sendable {
         let trimmed = path.hasSuffix("/") ? String(path.dropLast()) : path
         let folder = JournalFolder(path: trimmed, files: files)
         guard folder.isThere else {
-            // Opening a journal would make the folder.
+            // Opening a journal would create the folder.
             throw JournalError(.notFound, "There is no journal in \(trimmed)")
         }
         var configuration = JournalConfiguration()
@@ -71,11 +71,9 @@ public struct JournalInspection: Sendable {
         journal = try Journal(at: trimmed, configuration: configuration, files: files)
     }
 
-    /// The consumers, in order of their names.
+    /// Returns the consumers in the order of their names, by scanning their pending records.
     ///
-    /// It looks at all that waits.
-    ///
-    /// - Returns: The consumers, as they are at one moment.
+    /// - Returns: An atomic snapshot of the consumers.
     /// - Throws: ``JournalError``.
     public func consumers() throws(JournalError) -> [Consumer] {
         do throws(FileSystemError) {
@@ -98,9 +96,9 @@ public struct JournalInspection: Sendable {
         }
     }
 
-    /// How much there is on the disk.
+    /// Returns the amount of data on disk.
     ///
-    /// - Returns: The counts, as they are at one moment.
+    /// - Returns: An atomic snapshot of the counts.
     /// - Throws: ``JournalError``.
     public func contents() throws(JournalError) -> Contents {
         do throws(FileSystemError) {
@@ -121,12 +119,12 @@ public struct JournalInspection: Sendable {
         }
     }
 
-    /// Begins to read, with the oldest record that there is.
+    /// Returns a reader that starts at the oldest record.
     ///
-    /// - Parameter name: The consumer whose settled records are left out; nil reads all that are
-    ///   still on the disk.
-    /// - Returns: What reads.
-    /// - Throws: ``JournalError``, with ``JournalError/Code/notFound`` if there is no such consumer.
+    /// - Parameter name: The consumer whose settled records are skipped; nil reads all records on
+    ///   disk.
+    /// - Returns: The reader.
+    /// - Throws: ``JournalError``, with ``JournalError/Code/notFound`` if it does not exist.
     public func reader(unsettledBy name: String? = nil) throws(JournalError) -> JournalReader {
         guard let name else { return JournalReader(journal, [:]) }
         do throws(FileSystemError) {

@@ -1,8 +1,8 @@
 internal import KeelCore
 
-/// Reads the records of a journal in order, and goes on when there are more.
+/// Reads the records of a journal in order, and continues when there are more.
 ///
-/// It remembers where it is, in memory only; to the journal it is nobody.
+/// Its position is in memory only; it does not affect the journal.
 public struct JournalReader: Sendable {
     private let journal: Journal
     private var segments: [UInt64: SegmentProgress]
@@ -12,13 +12,14 @@ public struct JournalReader: Sendable {
         self.segments = segments
     }
 
-    /// Gives out the next records.
+    /// Returns the next records.
     ///
     /// - Parameters:
-    ///   - count: How many at most.
-    ///   - bytes: How many bytes of records at most; one record is given out whatever its length.
-    /// - Returns: The records, none if there is nothing new by now.
-    /// - Throws: ``JournalError``. Nothing is passed over then: the next call begins here again.
+    ///   - count: The maximum number of records.
+    ///   - bytes: The maximum total size of the records in bytes; a first record is returned at any
+    ///     size.
+    /// - Returns: The records; empty if there are no new ones yet.
+    /// - Throws: ``JournalError``. The next call then starts at the same record.
     public mutating func take(
         upTo count: Int,
         bytes: Int = .max
@@ -40,7 +41,7 @@ public struct JournalReader: Sendable {
                 guard fits else { return .stop }
                 records.append(record)
                 size += record.bytes.count
-                // Nobody will settle it.
+                // Settling does not apply to a reader.
                 return .skip
             }
             guard goesOn else { break }

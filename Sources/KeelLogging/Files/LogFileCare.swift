@@ -3,10 +3,10 @@
 internal import KeelCore
 internal import KeelZlib
 
-/// Compresses rotated files and removes those beyond the limits; one process at a time does.
+/// Compresses rotated log files and deletes those beyond the limits, in one process at a time.
 ///
-/// A kill at any moment costs nothing: a compressed file gets its name when it is whole and on the
-/// disk, and only then the plain one goes. If both are there, it is done once more.
+/// A crash loses nothing: a compressed file gets its name once it is complete and on disk, and the
+/// plain file is deleted after that. If both exist, the plain file is compressed again.
 struct LogFileCare: Sendable {
     let names: LogFileNames
     let configuration: LogFileConfiguration
@@ -15,7 +15,7 @@ struct LogFileCare: Sendable {
 
     private static let pieceByteCount = 64 << 10
 
-    /// Whether there is ever anything to do.
+    /// Whether any setting requires maintenance.
     var isNeeded: Bool {
         configuration.compresses || configuration.countLimit != nil
             || configuration.totalByteLimit != nil || configuration.ageLimit != nil
@@ -28,7 +28,7 @@ struct LogFileCare: Sendable {
             try removeBeyondLimits()
             withExtendedLifetime(lock) {}
         } catch {
-            // Somebody else is at it, or the disk fails: the next rotation tries again.
+            // Another process is at work, or the disk fails; the next rotation tries again.
         }
     }
 
@@ -43,7 +43,7 @@ struct LogFileCare: Sendable {
             do throws(FileSystemError) {
                 try compress(file)
             } catch {
-                // One that another process still writes to waits; it does not hold up the others.
+                // A file that another process still writes to is skipped.
                 guard error.kind == .busy || error.kind == .notFound else { throw error }
             }
         }
@@ -52,7 +52,7 @@ struct LogFileCare: Sendable {
     private func compress(_ file: RotatedLogFile) throws(FileSystemError) {
         let (plain, part) = (names.path(of: file.name), names.path(of: file.partName))
         let source = try files.open(plain, for: .reading)
-        // Refused as long as anybody has it open to write.
+        // Fails while any process has the file open for writing.
         let lock = try files.lock(plain)
         if try files.size(of: part) != nil { try files.remove(part) }
         let target = try files.open(part, for: .creating)
@@ -89,7 +89,7 @@ struct LogFileCare: Sendable {
             while rotated.count > limit { try remove(rotated.removeFirst()) }
         }
         guard let limit = configuration.totalByteLimit else { return }
-        // The file that is written may grow to its limit before anybody looks again.
+        // The current file may grow to its limit before the next maintenance.
         let active = try files.size(of: names.path) ?? 0
         var total = max(active, configuration.byteLimit ?? 0)
         var sizes: [Int] = []
@@ -118,7 +118,6 @@ struct LogFileCare: Sendable {
 }
 
 extension Duration {
-    /// The length in whole microseconds, as far as it fits.
     var microseconds: Int64 {
         let (seconds, attoseconds) = components
         let (product, isTooLong) = seconds.multipliedReportingOverflow(by: 1_000_000)

@@ -1,14 +1,14 @@
 #if Logging
 
-/// When a log file is rotated, and what becomes of those that were.
+/// When a log file is rotated, and how rotated files are kept.
 public struct LogFileConfiguration: Sendable {
-    /// A span after which a new file begins.
+    /// The period after which a new file begins.
     public enum Period: Sendable, Hashable {
-        /// With the hour, UTC.
+        /// Every hour, in UTC.
         case hour
-        /// With the day, UTC.
+        /// Every day, in UTC.
         case day
-        /// With every multiple of this many seconds since 1970.
+        /// At every multiple of this many seconds since 1970.
         case seconds(Int)
 
         /// The length in microseconds.
@@ -21,30 +21,30 @@ public struct LogFileConfiguration: Sendable {
         }
     }
 
-    /// The most bytes of one file, at least 1 KiB; nil is no limit.
+    /// The maximum size of one file in bytes, at least 1 KiB; nil for no limit.
     ///
-    /// Where several processes write to one file, it may become longer by an eighth for each.
+    /// If several processes write to one file, it may exceed the limit by an eighth per process.
     public var byteLimit: Int? = 10 << 20
-    /// After which span a new file begins; nil is none.
+    /// The period after which a new file begins; nil for none.
     public var period: Period?
-    /// The most rotated files that are kept; nil is no limit.
+    /// The maximum number of rotated files; nil for no limit.
     public var countLimit: Int?
-    /// The most bytes of all files together, the one that is written included; nil is no limit.
+    /// The maximum size in bytes of all files, the current one included; nil for no limit.
     public var totalByteLimit: Int? = 100 << 20
-    /// How old a rotated file may become; nil is no limit.
+    /// The maximum age of a rotated file; nil for no limit.
     public var ageLimit: Duration?
-    /// Whether rotated files are compressed, as `.gz` (RFC 1952).
+    /// Whether rotated files are compressed as `.gz` (RFC 1952).
     public var compresses = true
-    /// How records are written.
+    /// The format of the records.
     public var format = LogFormat.jsonLines
-    /// The POSIX permissions of new files, between `0o600` and `0o664`: `0o640`, for example, lets
+    /// The POSIX permissions of new files, between `0o600` and `0o664`; `0o640`, for example, lets
     /// a collector in the file's group read them.
     ///
-    /// The process's own mask (`umask`) removes bits. New folders may be entered by users who may
-    /// read the files. Existing files and folders keep their permissions.
+    /// The process's `umask` removes bits. Users who may read the files may enter newly created
+    /// folders. Existing files and folders keep their permissions.
     public var permissions: UInt16 = 0o600
 
-    /// Creates the usual limits: files of 10 MiB, 100 MiB in all, compressed JSON lines.
+    /// Creates the default configuration: files of 10 MiB, 100 MiB in total, compressed JSON lines.
     public init() {}
 
     func check() throws(LoggingError) {

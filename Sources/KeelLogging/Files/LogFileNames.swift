@@ -1,14 +1,14 @@
 #if Logging
 
-/// The names of a log file and of what belongs to it, all in one folder.
+/// The names of a log file and its companions, all in one folder.
 ///
-/// `app.log` is written; `app-20261122T094513.123456Z.log` was rotated at that time, and has `.gz` at
-/// its end once it is compressed. Names in ascending order are in order of time.
+/// `app.log` is the current file; `app-20261122T094513.123456Z.log` was rotated at that time, and
+/// gets the suffix `.gz` once compressed. Ascending order of names is chronological order.
 struct LogFileNames: Sendable {
     let folder: String
-    /// The name of the file that is written.
+    /// The name of the current file.
     let name: String
-    /// Kept, because it is looked at again and again while records are written.
+    /// Stored, because every look at the file while writing needs it.
     let path: String
     private let stem: String
     private let ending: String
@@ -28,9 +28,9 @@ struct LogFileNames: Sendable {
         self.path = Self.path(of: name, in: self.folder)
     }
 
-    /// Held while a file takes the place of another.
+    /// The lock held while one file replaces another.
     var lock: String { path(of: ".\(name).lock") }
-    /// Held by the one process that looks after the rotated files.
+    /// The lock held by the process that maintains the rotated files.
     var workLock: String { path(of: ".\(name).work.lock") }
 
     func path(of name: String) -> String { Self.path(of: name, in: folder) }
@@ -39,10 +39,10 @@ struct LogFileNames: Sendable {
         folder == "/" ? "/\(name)" : "\(folder)/\(name)"
     }
 
-    /// The name of a file that is rotated at a time in microseconds since 1970.
+    /// The name of a file rotated at a time in microseconds since 1970.
     func rotated(at time: Int64) -> String { "\(stem)-\(Self.stamp(of: time))\(ending)" }
 
-    /// A time as it stands in names: `20261122T094513.123456Z` (ISO 8601, basic format).
+    /// A time as used in names: `20261122T094513.123456Z` (ISO 8601, basic format).
     static func stamp(of time: Int64) -> String {
         let stamp = LogTimestamp(time)
         var text = LineBuffer(capacity: 32)
@@ -59,7 +59,7 @@ struct LogFileNames: Sendable {
         return String(decoding: text.bytes, as: UTF8.self)
     }
 
-    /// Of these names, those of rotated files, compressed or not, the oldest first.
+    /// Returns the rotated files among the names, compressed or not, oldest first.
     func rotated(among names: [String]) -> [RotatedLogFile] {
         var files: [String: RotatedLogFile] = [:]
         for name in names {
@@ -75,7 +75,7 @@ struct LogFileNames: Sendable {
         return files.values.sorted { $0.time < $1.time }
     }
 
-    /// Whether this is `20261122T094513.123456Z`.
+    /// Whether the text has the form `20261122T094513.123456Z`.
     private static func isTime(_ text: Substring) -> Bool {
         text.utf8.count == 23
             && zip(text.utf8, "00000000T000000.000000Z".utf8).allSatisfy { byte, pattern in
@@ -84,18 +84,18 @@ struct LogFileNames: Sendable {
     }
 }
 
-/// A file that was rotated, under its name without `.gz`.
+/// A rotated file, identified by its name without `.gz`.
 struct RotatedLogFile: Sendable, Hashable {
     let name: String
-    /// When it was rotated, as its name says.
+    /// The time of rotation, from the name.
     let time: String
-    /// Whether it is there as it was written.
+    /// Whether the uncompressed file exists.
     var hasPlain = false
-    /// Whether it is there compressed.
+    /// Whether the compressed file exists.
     var hasCompressed = false
 
     var compressedName: String { name + ".gz" }
-    /// Where it is compressed to, before it gets its name.
+    /// The name of the compressed file while it is incomplete.
     var partName: String { name + ".gz.part" }
 }
 

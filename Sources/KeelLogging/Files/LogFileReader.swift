@@ -8,49 +8,47 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Reads the records of a log that a ``RotatingLogFile`` writes, the oldest first.
+/// Reads the records of a log that a ``RotatingLogFile`` writes, oldest first.
 ///
 /// ```swift
 /// let reader = try LogFileReader(at: folder.appending(path: "app.log"))
 /// for record in try reader.take(upTo: 100) { print(record.message) }
 /// ```
 ///
-/// It begins with the rotated files, compressed or not, and goes on in the file that is written,
-/// across rotations: asked again, it gives out what was logged since. It reads in pieces, whatever
-/// the size of the files, and needs records that are written as ``LogFormat/jsonLines``.
+/// The reader starts with the rotated files, compressed or not, and continues in the current file
+/// across rotations: later calls return what was logged since. It reads in chunks, whatever the
+/// size of the files, and requires records in the format ``LogFormat/jsonLines``.
 ///
 /// A reader belongs to one task at a time.
 public final class LogFileReader {
-    /// Where a reader begins.
+    /// Where a reader starts.
     public enum Start: Sendable, Hashable {
-        /// With the oldest record that there is.
+        /// At the oldest record.
         case oldest
-        /// With the file that is written, without rotated ones.
+        /// At the current file, without the rotated ones.
         case current
     }
 
-    /// How many lines were passed over because they are no records: torn ones, or such as another
-    /// format has.
+    /// The number of lines skipped because they are torn or in another format.
     public private(set) var foreignLines = 0
 
     private let names: LogFileNames
     private let files: any FileSystem
-    /// Rotated files that are to be read, the oldest first.
+    /// Rotated files still to be read, oldest first.
     private var waiting: ArraySlice<RotatedLogFile> = []
-    /// The time of the last rotated file that needs no look any more.
+    /// The time of the last rotated file that was read.
     private var finished = ""
     private var current: LogLines?
-    /// Whether ``current`` is the file that is written, or was when it was opened.
+    /// Whether ``current`` was the current file of the log when it was opened.
     private var isActive = false
-    /// The file before the current one: processes that have not noticed the rotation add to it for
-    /// a moment.
+    /// The previous file: processes that have not noticed the rotation still append to it briefly.
     private var former: LogLines?
 
-    /// Begins to read.
+    /// Opens a log for reading.
     ///
     /// - Parameters:
-    ///   - url: The file that is written, where ``RotatingLogFile`` was told to write.
-    ///   - start: Where to begin.
+    ///   - url: The log file that a ``RotatingLogFile`` writes.
+    ///   - start: Where to start.
     /// - Throws: ``LoggingError``, with ``LoggingError/Code/notFound`` if there is no such log.
     public convenience init(at url: URL, from start: Start = .oldest) throws(LoggingError) {
         try self.init(
@@ -82,10 +80,10 @@ public final class LogFileReader {
         guard isThere else { throw LoggingError(.notFound, "There is no log at \(path)") }
     }
 
-    /// Gives out the next records.
+    /// Returns the next records.
     ///
-    /// - Parameter count: How many at most.
-    /// - Returns: The records, none if there is nothing new by now.
+    /// - Parameter count: The maximum number of records.
+    /// - Returns: The records; empty if there are no new ones yet.
     /// - Throws: ``LoggingError``.
     public func take(upTo count: Int) throws(LoggingError) -> [LogRecord] {
         var records: [LogRecord] = []
@@ -113,20 +111,20 @@ public final class LogFileReader {
         }
     }
 
-    /// Goes on with the next file; false if there is none by now.
+    /// Moves on to the next file; false if there is none yet.
     private func openNext() throws(FileSystemError) -> Bool {
         if isActive, let active = current {
             guard !active.isStill(at: names.path) else { return false }
-            // What was added before it was rotated is still to be read.
+            // Lines appended before the rotation are still to be read.
             former = active
             (current, isActive) = (nil, false)
-            // The oldest of those that are new is the one just read, under its new name.
+            // The oldest of the new files is the one just read, under its new name.
             waiting = try rotated().drop { $0.time <= finished }
             if let renamed = waiting.popFirst() { finished = renamed.time }
             return true
         }
         if let file = waiting.popFirst() {
-            // One that a limit has removed meanwhile is gone.
+            // Nil if the limits have deleted the file in the meantime.
             current = try open(file)
             finished = file.time
             return true
@@ -142,7 +140,7 @@ public final class LogFileReader {
             guard error.kind == .notFound else { throw error }
             opened = nil
         }
-        // It may have been rotated since the others were looked at: those come first then.
+        // The file may have been rotated since the last listing; newly rotated files come first.
         let newer = try rotated().drop { $0.time <= finished }
         guard newer.isEmpty else {
             waiting = newer
@@ -160,7 +158,7 @@ public final class LogFileReader {
                 let opened = try files.open(names.path(of: name), for: .reading)
                 return isCompressed ? LogLines(compressed: opened) : LogLines(plain: opened)
             } catch {
-                // Compressed, or removed, since its name was read.
+                // Compressed or deleted since the listing.
                 guard error.kind == .notFound else { throw error }
             }
         }

@@ -3,10 +3,10 @@
 internal import KeelCore
 internal import Logging
 
-/// Writes lines to the end of a file, and puts another in its place when it is full.
+/// Appends lines to a file, and rotates it when it is full.
 ///
-/// Others may do the same to the same file. Whoever opens or rotates holds the lock; whoever writes
-/// does not need it, since the system puts each line behind the others.
+/// Other processes may write to the same file. Opening and rotating require the lock; writing does
+/// not, since the system appends each line atomically.
 struct LogFileWriter: ~Copyable {
     enum Outcome {
         case written
@@ -17,30 +17,30 @@ struct LogFileWriter: ~Copyable {
     private let names: LogFileNames
     private let configuration: LogFileConfiguration
     private let files: any FileSystem
-    /// The file; nil when it could not be opened again.
+    /// The open file; nil if reopening failed.
     private var file: (any OpenFile)?
     private var line = LineBuffer(keepsCallSites: true)
-    /// How long the file is, as far as this process knows.
+    /// The length of the file, as far as this process knows.
     private var size = 0
-    /// How much was written since the file was last looked at.
+    /// The number of bytes written since the file was last checked.
     private var unseen = 0
-    /// When the file was last looked at, in the time of records.
+    /// When the file was last checked, in record time.
     private var lastLook: Int64
-    /// When the period of the file ends.
+    /// When the current period ends.
     private var periodEnd = Int64.max
-    /// Whether the last line has no end.
+    /// Whether the last line is incomplete.
     private var isTorn = false
-    /// When rotating or opening, which failed, may be tried again, in the time of records.
+    /// The earliest record time at which a failed rotation or opening is retried.
     private var nextAttempt = Int64.min
-    /// Whether there is anything that a power failure would take.
+    /// Whether there is unsynchronized data.
     private var isDirty = false
-    /// Whether names in the folder have changed since it was synchronised.
+    /// Whether names in the folder have changed since it was last synchronized.
     private var hasNewNames = false
-    /// What was dropped since the last record.
+    /// Records dropped since the last record was written.
     private var unreported = DroppedLogRecords()
     private(set) var statistics = LogFileStatistics()
 
-    /// How long a log call waits for another process that rotates.
+    /// How long, in milliseconds, a log call waits for another process that is rotating.
     private static let patience = 200
 
     init(
@@ -66,9 +66,9 @@ struct LogFileWriter: ~Copyable {
         return finish(record.level, at: record.time)
     }
 
-    /// Writes an event of which somebody else makes the line.
+    /// Writes an event whose line the caller appends.
     ///
-    /// - Returns: What came of it; nil if there was no line.
+    /// - Returns: The outcome; nil if the caller appended no line.
     @inline(__always)
     mutating func write(
         _ level: Logger.Level,
@@ -79,7 +79,7 @@ struct LogFileWriter: ~Copyable {
         return append(configuration.format, &line) ? finish(level, at: time) : nil
     }
 
-    /// Begins with what has to stand before the next record.
+    /// Starts the buffer with the end of a torn line and a gap record, as needed.
     @inline(__always)
     private mutating func begin(at time: Int64) {
         line.removeAll()
@@ -93,14 +93,14 @@ struct LogFileWriter: ~Copyable {
         configuration.format.append(gap, to: &line)
     }
 
-    /// Writes the line of a record.
+    /// Writes the buffered line.
     private mutating func finish(_ level: Logger.Level, at time: Int64) -> Outcome {
         let hasRotated = makeRoom(at: time)
         guard let file else { return drop(level) }
         do throws(FileSystemError) {
             try file.append(line.bytes)
         } catch {
-            // Any part of the line may be there.
+            // Any prefix of the line may have been written.
             isTorn = true
             return drop(level)
         }
@@ -110,7 +110,7 @@ struct LogFileWriter: ~Copyable {
         unseen += line.count
         if !unreported.isEmpty { unreported = DroppedLogRecords() }
         statistics.written += 1
-        // Here, because another thread may rotate before the caller synchronises.
+        // Done here, because another thread may rotate before the caller synchronizes.
         if level == .critical { synchronize() }
         return hasRotated ? .rotated : .written
     }
@@ -121,7 +121,7 @@ struct LogFileWriter: ~Copyable {
         return .dropped
     }
 
-    /// Makes what was written survive a power failure; what cannot be synchronised stays as it is.
+    /// Makes the written records survive a power failure; a failure leaves them to the next call.
     mutating func synchronize() {
         guard isDirty, let file else { return }
         guard (try? file.sync()) != nil else { return }
@@ -131,12 +131,12 @@ struct LogFileWriter: ~Copyable {
 
     // MARK: Looking and rotating
 
-    /// Sees to it that there is a file with room for the line.
+    /// Ensures that there is a file with room for the line.
     ///
     /// - Returns: Whether this process has rotated.
     private mutating func makeRoom(at time: Int64) -> Bool {
         let limit = configuration.byteLimit ?? .max
-        // Threads take the time before they take turns: a little earlier is no clock set back.
+        // Threads read the time before taking the lock: slightly earlier is not a clock set back.
         let isOverdue = (time - lastLook).magnitude >= UInt64(RotatingLogFile.lookInterval)
         if isOverdue || unseen >= limit / 8 || file == nil { look(at: time) }
         let isFull = size > 0 && size + line.count > limit
@@ -148,12 +148,12 @@ struct LogFileWriter: ~Copyable {
         return isAttemptDue(at: time) && rotate(at: time)
     }
 
-    /// Whether what has failed may be tried again: each try may wait for another process.
+    /// Whether a failed operation may be retried; each attempt may wait for another process.
     private func isAttemptDue(at time: Int64) -> Bool {
         time >= nextAttempt || nextAttempt - time > 2 * RotatingLogFile.lookInterval
     }
 
-    /// Looks whether the file is still the one of that name, and how long it is.
+    /// Checks whether the file still has its name, and how long it is.
     private mutating func look(at time: Int64) {
         lastLook = time
         unseen = 0
@@ -173,20 +173,20 @@ struct LogFileWriter: ~Copyable {
             withExtendedLifetime(lock) {}
             statistics.reopenings += 1
         } catch {
-            // An old file that is still open is better than none; without one, records are dropped
-            // until it works again.
+            // An old file that is still open is better than none. Without one, records are dropped
+            // until an attempt succeeds.
             nextAttempt = time + RotatingLogFile.lookInterval
         }
     }
 
-    /// Begins a new file now, unless this one is empty.
+    /// Starts a new file now, unless the current one is empty.
     mutating func rotateNow() -> Bool {
         nextAttempt = .min
         look(at: lastLook)
         return size > 0 && rotate(at: lastLook)
     }
 
-    /// Puts a new file in the place of the old one, unless somebody else has just done so.
+    /// Replaces the current file with a new one, unless another process has just done so.
     private mutating func rotate(at time: Int64) -> Bool {
         var hasRotated = false
         do throws(FileSystemError) {
@@ -201,13 +201,13 @@ struct LogFileWriter: ~Copyable {
             try open(time)
             withExtendedLifetime(lock) {}
         } catch {
-            // The old file goes on to be written, beyond its limit or under its new name.
+            // The old file is still written to, beyond its limit or under its new name.
             nextAttempt = time + RotatingLogFile.lookInterval
         }
         return hasRotated
     }
 
-    /// A name for the file that no other has; the lock is held.
+    /// Returns an unused name for the rotated file. The caller holds the lock.
     private func freeName(at time: Int64) throws(FileSystemError) -> String {
         var time = time
         while true {
@@ -218,13 +218,13 @@ struct LogFileWriter: ~Copyable {
         }
     }
 
-    /// Opens the file of the name, or makes it; the lock is held.
+    /// Opens or creates the file of the log's name. The caller holds the lock.
     private mutating func open(_ time: Int64) throws(FileSystemError) {
         let opened = try files.open(names.path, for: .appending)
         size = try opened.size()
         unseen = 0
         lastLook = time
-        // Somebody may have been stopped in the middle of a line.
+        // A process may have crashed in the middle of a line.
         isTorn = try opened.read(at: max(0, size - 1), count: 1).contains {
             $0 != UInt8(ascii: "\n")
         }

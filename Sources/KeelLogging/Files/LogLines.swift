@@ -3,21 +3,21 @@
 internal import KeelCore
 internal import KeelZlib
 
-/// The lines of one log file, as far as they are whole.
+/// The complete lines of one log file.
 final class LogLines {
     private static let pieceByteCount = 64 << 10
-    /// Longer lines are not Keel's; they are given out in parts, which are no records.
+    /// Keel writes no longer lines; others are returned in parts, which are not records.
     private static let longestLine = 16 << 20
 
     private let file: any OpenFile
     private let inflating: InflateStream?
     private var isInflating = false
-    /// Where the next bytes of the file are; the largest number once none can be read any more.
+    /// The offset of the next bytes in the file; `Int.max` once reading is over.
     private var offset = 0
-    /// Compressed bytes that were read and not used.
+    /// Compressed bytes read but not yet used.
     private var compressed: ArraySlice<UInt8> = []
     private var bytes: ArraySlice<UInt8> = []
-    /// How many bytes were searched for the end of a line in vain.
+    /// How many bytes were already searched for a line end.
     private var searched = 0
 
     init(plain file: any OpenFile) {
@@ -32,7 +32,7 @@ final class LogLines {
 
     func isStill(at path: String) -> Bool { file.isStill(at: path) }
 
-    /// The next line without its end; nil if there is none, or if its end is still to come.
+    /// Returns the next line without its end; nil if there is no complete line yet.
     func next() throws(FileSystemError) -> ArraySlice<UInt8>? {
         while true {
             let start = bytes.startIndex + searched
@@ -72,7 +72,7 @@ final class LogLines {
                 isInflating = !isAtEnd
                 if !output.isEmpty { return output }
             } catch {
-                // Damaged: what came before was given out, and nothing behind it can be read.
+                // Corrupt: everything before was returned, and nothing after it can be read.
                 (compressed, isInflating) = ([], false)
                 offset = .max
                 return []

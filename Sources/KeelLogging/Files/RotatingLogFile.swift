@@ -10,7 +10,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A log file that is rotated by size and time, within a total quota, and compressed.
+/// A log file rotated by size and time, compressed, and limited in total size.
 ///
 /// ```swift
 /// var configuration = LogFileConfiguration()
@@ -18,33 +18,33 @@ public import Foundation
 /// let file = try RotatingLogFile(at: folder.appending(path: "app.log"), configuration)
 /// ```
 ///
-/// - A record is written with one call of the system before ``write(_:)`` returns: it survives the
-///   end of the process, however it ends. After ``synchronize()`` it survives a power failure.
-/// - A record is in one file, whole, and in one line. A line that a power failure or a full disk
-///   has torn is ended before the next record.
-/// - Several processes may write to one file: lines do not mix, and rotating loses none.
-/// - A file that somebody removed or renamed is made again within ``lookInterval``.
-/// - What cannot be written, on a full disk for example, is dropped and counted, and the next
-///   record that can be written is preceded by one that says how many.
+/// - A record is written by one system call before ``write(_:)`` returns, and survives any end of
+///   the process. After ``synchronize()`` it survives a power failure.
+/// - A record is complete, in one file, on one line. A line torn by a power failure or a full disk
+///   is terminated before the next record.
+/// - Several processes may write to one file: lines do not interleave, and rotation loses none.
+/// - A file that was deleted or renamed by others is recreated within ``lookInterval``.
+/// - Records that cannot be written, on a full disk for example, are dropped and counted. The next
+///   record that can be written is preceded by one with their number.
 ///
-/// Rotated files are compressed and removed beside the callers, by one process at a time, and never
-/// while another one still writes to them.
+/// Rotated files are compressed and deleted in the background, by one process at a time, and never
+/// while another process still writes to them.
 public final class RotatingLogFile: LogOutput, DirectLogOutput {
-    /// How long records may go to a file that somebody has removed, in microseconds of their times.
+    /// How long records may go to a file that others have deleted, in microseconds of record time.
     public static let lookInterval: Int64 = 50_000
 
     private let writer: Mutex<LogFileWriter>
     private let care: LogFileCare
     private let worker: LogWorker
-    /// Whether a look at the rotated files is already on its way.
+    /// Whether maintenance is already scheduled.
     private let isCareDue = Atomic(false)
 
-    /// Opens a log file, or makes one with its folder.
+    /// Opens a log file, creating it and its folder if needed.
     ///
     /// - Parameters:
-    ///   - url: The file that is written; rotated ones lie beside it, and two hidden lock files. A
-    ///     link in its place is refused, as in a folder that others write to it could lead to any file.
-    ///   - configuration: When it is rotated, and what becomes of it.
+    ///   - url: The file to write; rotated files and two hidden lock files go beside it. A symbolic
+    ///     link is refused, since it could lead anywhere in a folder that others can write to.
+    ///   - configuration: When the file is rotated, and how rotated files are kept.
     /// - Throws: ``LoggingError``.
     public convenience init(
         at url: URL,
@@ -79,11 +79,11 @@ public final class RotatingLogFile: LogOutput, DirectLogOutput {
         } catch {
             throw LoggingError(error, "Opening the log file")
         }
-        // What a process before this one has left, and limits that are new.
+        // Handles what an earlier process has left, and changed limits.
         beginCare()
     }
 
-    /// What has happened so far.
+    /// The counts so far.
     public var statistics: LogFileStatistics { writer.withLock { $0.statistics } }
 
     public func write(_ record: LogRecord) {
@@ -112,7 +112,7 @@ public final class RotatingLogFile: LogOutput, DirectLogOutput {
 
     public func synchronize() { writer.withLock { $0.synchronize() } }
 
-    /// Begins a new file now, whatever the size of this one; an empty one stays.
+    /// Starts a new file now, whatever the size of the current one; an empty file stays.
     public func rotate() {
         let hasRotated = writer.withLock { $0.rotateNow() }
         if hasRotated { beginCare() }
@@ -120,7 +120,7 @@ public final class RotatingLogFile: LogOutput, DirectLogOutput {
 
     /// Returns once all rotated files are compressed and the limits hold, as far as possible.
     ///
-    /// It blocks its thread: for tests, and for the end of a program.
+    /// Blocks the calling thread: for tests, and for the end of a program.
     public func finishCare() {
         beginCare()
         worker.finish()
@@ -137,18 +137,18 @@ public final class RotatingLogFile: LogOutput, DirectLogOutput {
     }
 }
 
-/// What has happened to a log file since it was opened.
+/// Counts of a log file since it was opened.
 public struct LogFileStatistics: Sendable, Hashable {
-    /// How many records were written.
+    /// The number of records written.
     public var written = 0
-    /// How many were dropped, by level.
+    /// The number of records dropped, by level.
     public var dropped = DroppedLogRecords()
-    /// How often this process has begun a new file.
+    /// How many times this process has rotated the file.
     public var rotations = 0
-    /// How often a file was opened because somebody had removed or rotated the one before.
+    /// How many times the file was reopened because another process had deleted or rotated it.
     public var reopenings = 0
 
-    /// Creates counts of nothing.
+    /// Creates counts of zero.
     public init() {}
 }
 

@@ -2,10 +2,10 @@
 
 internal import Logging
 
-/// The parts of JSON lines that are the same for all records of one statement.
+/// A cache of the parts of JSON lines that all records of one statement share.
 ///
 /// Level, label, module, file, function and line take more bytes than most messages; they are
-/// written once for each of the statements that logged last.
+/// encoded once per statement, for the most recent statements.
 struct CallSites: ~Copyable {
     private struct Site {
         var level = Logger.Level.trace
@@ -17,11 +17,11 @@ struct CallSites: ~Copyable {
         var parts: Parts?
     }
 
-    /// Bytes that stay as they are until the next statement is remembered.
+    /// Bytes that are valid until the next call of ``CallSites/remember(_:_:for:)``.
     struct Parts {
-        /// What stands between the time and the message.
+        /// The part between the time and the message.
         let middle: UnsafeRawBufferPointer
-        /// What stands behind the metadata.
+        /// The part after the metadata.
         let end: UnsafeRawBufferPointer
     }
 
@@ -29,9 +29,9 @@ struct CallSites: ~Copyable {
 
     private var sites: [Site]
 
-    /// Begins without any.
+    /// Creates an empty cache.
     ///
-    /// - Parameter isKept: Whether statements are remembered at all.
+    /// - Parameter isKept: Whether statements are cached at all.
     init(isKept: Bool) {
         sites = isKept ? [Site](repeating: Site(), count: Self.count) : []
     }
@@ -40,10 +40,10 @@ struct CallSites: ~Copyable {
         for site in sites { Self.deallocate(site.parts) }
     }
 
-    /// Whether statements are remembered.
+    /// Whether statements are cached.
     var isKept: Bool { !sites.isEmpty }
 
-    /// The parts for the records of a statement, if they are known.
+    /// Returns the cached parts for a statement's records.
     func parts(
         _ level: Logger.Level,
         _ label: String,
@@ -53,7 +53,7 @@ struct CallSites: ~Copyable {
         _ line: UInt
     ) -> Parts? {
         let place = Self.place(file, line)
-        // Field by field, because to hand a site to a method is to copy it.
+        // Field by field, because passing a site to a method copies it.
         guard place < sites.count, sites[place].line == line, sites[place].level == level,
             sites[place].file == file, sites[place].function == function,
             sites[place].label == label, sites[place].source == source
@@ -61,9 +61,9 @@ struct CallSites: ~Copyable {
         return sites[place].parts
     }
 
-    /// Remembers the parts for the records of a statement.
+    /// Caches the parts for a statement's records.
     mutating func remember(_ middle: [UInt8], _ end: [UInt8], for record: LogRecord) {
-        // Texts that somebody makes up are not worth the memory.
+        // Labels or names made at run time are not worth the memory.
         guard isKept, middle.count + end.count <= 1024 else { return }
         let place = Self.place(record.file, record.line)
         Self.deallocate(sites[place].parts)
@@ -78,7 +78,7 @@ struct CallSites: ~Copyable {
         )
     }
 
-    /// Where a statement is kept; others that belong there take its place.
+    /// The slot of a statement; statements with the same slot replace each other.
     @inline(__always)
     private static func place(_ file: String, _ line: UInt) -> Int {
         Int(truncatingIfNeeded: line &+ 37 &* UInt(file.utf8.count)) & (count - 1)

@@ -2,24 +2,23 @@
 
 internal import KeelCore
 
-/// The fields of a line as pieces of JSON, kept in the order of their names while they come.
+/// The fields of a line as encoded JSON, kept in the order of their names.
 ///
-/// It is for names of ASCII, whose order is that of their bytes, and for as many fields as a
-/// statement has: each one finds its place by looking at those before it.
+/// Names must be ASCII, whose order is that of their bytes. Insertion is linear, which suits the
+/// number of fields of a statement.
 ///
-/// `@unchecked`, because of the pointer: its memory is nobody else's.
+/// `@unchecked` because of the pointer: the memory is owned exclusively.
 struct FieldPieces: ~Copyable, @unchecked Sendable {
     private struct Piece {
-        /// The first eight bytes of the name, zeros behind a shorter one: most are told apart by one
-        /// comparison.
+        /// The first eight bytes of the name, zero-padded: one comparison tells most names apart.
         var key: UInt64
-        /// Where the piece stands: `"name":value`.
+        /// The start of the piece, `"name":value`.
         var start: Int
         var nameLength: Int
         var end: Int
     }
 
-    /// The most fields.
+    /// The maximum number of fields.
     private static let limit = 32
 
     private var text = LineBuffer()
@@ -30,19 +29,18 @@ struct FieldPieces: ~Copyable, @unchecked Sendable {
 
     deinit { pieces.deallocate() }
 
-    /// Whether there is no field.
+    /// Whether there are no fields.
     var isEmpty: Bool { count == 0 }
 
-    /// Begins with another line.
     mutating func removeAll() {
         text.removeAll()
         count = 0
     }
 
-    /// Adds a field; one of the same name before it goes.
+    /// Adds a field, replacing an earlier one with the same name.
     ///
     /// - Parameters:
-    ///   - name: The name, which has nothing to escape.
+    ///   - name: A name without characters to escape.
     ///   - value: The value.
     /// - Returns: Whether there was room.
     mutating func add(
@@ -85,7 +83,7 @@ struct FieldPieces: ~Copyable, @unchecked Sendable {
             let other = pieces[place - 1]
             let difference = compare(piece, other)
             if difference == 0 {
-                // What has moved up goes back.
+                // Undoes the shift: the new piece replaces the one with the same name.
                 var index = place
                 while index < count {
                     pieces[index] = pieces[index + 1]
@@ -102,7 +100,7 @@ struct FieldPieces: ~Copyable, @unchecked Sendable {
         count += 1
     }
 
-    /// Less than, equal to or greater than zero, as one name comes before another one or behind it.
+    /// Compares two names, returning a negative number, zero or a positive number.
     private func compare(_ one: Piece, _ other: Piece) -> Int {
         if one.key != other.key { return one.key < other.key ? -1 : 1 }
         let bytes = text.bytes

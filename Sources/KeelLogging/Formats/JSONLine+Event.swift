@@ -3,18 +3,18 @@
 internal import Logging
 
 extension JSONLine {
-    /// Appends an event as the same line that its record would become, where it needs none.
+    /// Appends an event directly, with the same bytes as its record, if it needs no record.
     ///
     /// - Parameters:
-    ///   - event: What was logged.
-    ///   - time: When, in microseconds since 1970.
+    ///   - event: The logged event.
+    ///   - time: The time in microseconds since 1970.
     ///   - label: The label of the logger.
     ///   - base: The fields of the logger.
     ///   - provided: The metadata of a provider.
-    ///   - recorder: What knows secrets.
-    ///   - line: Where it goes, a buffer that keeps the parts of statements.
-    /// - Returns: Whether it was appended. False if only a record can hold the event: something has
-    ///   to be taken out, cut or described, or its names need more care.
+    ///   - recorder: The recorder that detects secrets.
+    ///   - line: The buffer, which caches the parts of statements.
+    /// - Returns: Whether the event was appended. False if it needs a record: because a text has to
+    ///   be redacted, truncated or described, a name is not plain, or the statement is new.
     static func append(
         _ event: LogEvent,
         at time: Int64,
@@ -33,7 +33,7 @@ extension JSONLine {
             event.function,
             event.line
         )
-        // The statement's first record makes them.
+        // The first record of a statement fills the cache.
         guard let known else { return false }
         let start = line.count
         begin(at: time, &line)

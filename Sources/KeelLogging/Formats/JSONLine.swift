@@ -2,15 +2,15 @@
 
 internal import Logging
 
-/// Writes records as JSON objects, one on each line (RFC 8259).
+/// Writes records as JSON objects, one per line (RFC 8259).
 ///
 /// ```json
 /// {"time":"2026-11-22T09:45:13.123456Z","level":"info","label":"app","message":"signed in",
 ///  "metadata":{"user":"7"},"source":"App","file":"App/Home.swift","function":"load()","line":12}
 /// ```
 ///
-/// It is one line, whatever the texts hold, and `metadata` is there only where a record has some.
-/// Texts are Swift's, which are always valid UTF-8.
+/// Each record takes exactly one line, whatever its texts contain. `metadata` is present only if
+/// the record has fields. Swift strings are always valid UTF-8.
 package enum JSONLine {
     static func append(_ record: LogRecord, to line: inout LineBuffer) {
         begin(at: record.time, &line)
@@ -41,14 +41,14 @@ package enum JSONLine {
         }
     }
 
-    /// Begins a line with its time.
+    /// Starts a line with its time.
     @inline(__always)
     static func begin(at time: Int64, _ line: inout LineBuffer) {
         line.append(#"{"time":""#)
         line.append(utc: time)
     }
 
-    /// What stands between the time and the message.
+    /// The part between the time and the message.
     private static func middle(of record: LogRecord) -> [UInt8] {
         var line = LineBuffer()
         line.append(#"","level":""#)
@@ -59,7 +59,7 @@ package enum JSONLine {
         return Array(line.bytes)
     }
 
-    /// What stands behind the metadata.
+    /// The part after the metadata.
     private static func end(of record: LogRecord) -> [UInt8] {
         var line = LineBuffer()
         line.append(#","source":"#)
@@ -101,12 +101,11 @@ package enum JSONLine {
         }
     }
 
-    /// Appends a text between quotes.
     package static func append(_ text: String, to line: inout LineBuffer) {
         line.append(json: text)
     }
 
-    /// Writes a byte of a text, or its escape; returns where to go on.
+    /// Writes a byte of a text or its escape, and returns the next position.
     @inline(__always)
     static func store(_ byte: UInt8, at out: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {
         if byte > UInt8(ascii: "\\"), byte != 0x7F {

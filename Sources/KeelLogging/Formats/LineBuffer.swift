@@ -2,33 +2,32 @@
 
 internal import KeelCore
 
-/// Bytes of a line that is being made, in memory that is used again for the next one.
+/// The bytes of the line being built, in memory reused for the next line.
 ///
-/// Appending to it costs what copying the bytes costs, which an array of bytes does not quite
-/// reach; every record passes here. It may go to another thread, which the compiler cannot see: its
-/// memory is nobody else's.
+/// Appending costs no more than copying the bytes, which an array does not quite reach; every
+/// record passes here. `@unchecked` because the compiler cannot see that the memory is owned
+/// exclusively and may move to another thread.
 package struct LineBuffer: ~Copyable, @unchecked Sendable {
     private var memory: UnsafeMutableRawPointer
     private var capacity: Int
-    /// How many bytes there are.
     package private(set) var count = 0
-    /// The second whose date and time of day are kept, since most lines share it with the last.
+    /// The second whose date and time are cached, since most lines share it with the last one.
     private var stampedSecond = Int64.min
     /// `2026-11-22T09:45:13`.
     private let stamp = UnsafeMutableRawPointer.allocate(byteCount: 32, alignment: 8)
     private var stampLength = 0
-    /// The parts of lines that were written before.
+    /// The cached parts of earlier lines.
     var sites: CallSites
 
-    /// What is kept for the next line; a longer one gives its memory back.
+    /// The capacity kept for the next line; a larger buffer is freed.
     private static let keptCapacity = 256 << 10
 
-    /// Begins with room for so many bytes.
+    /// Creates an empty buffer.
     ///
     /// - Parameters:
-    ///   - capacity: How many bytes.
-    ///   - keepsCallSites: Whether the parts of lines that repeat are kept: worth it for a buffer
-    ///     that many lines are made in.
+    ///   - capacity: The initial capacity in bytes.
+    ///   - keepsCallSites: Whether the repeated parts of lines are cached: worthwhile for a buffer
+    ///     that many lines are built in.
     package init(capacity: Int = 1024, keepsCallSites: Bool = false) {
         sites = CallSites(isKept: keepsCallSites)
         self.capacity = capacity
@@ -40,15 +39,14 @@ package struct LineBuffer: ~Copyable, @unchecked Sendable {
         stamp.deallocate()
     }
 
-    /// The bytes so far; valid until the next change.
+    /// The bytes so far; valid until the next mutation.
     package var bytes: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: memory, count: count)
     }
 
-    /// Takes back what was appended since there were so many bytes.
+    /// Truncates the buffer to a number of bytes.
     mutating func removeAll(behind count: Int) { self.count = min(count, self.count) }
 
-    /// Begins a new line.
     package mutating func removeAll() {
         count = 0
         if capacity > Self.keptCapacity {
@@ -58,7 +56,6 @@ package struct LineBuffer: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Appends a byte.
     @inline(__always)
     package mutating func append(_ byte: UInt8) {
         makeRoom(for: 1)
@@ -66,19 +63,17 @@ package struct LineBuffer: ~Copyable, @unchecked Sendable {
         count += 1
     }
 
-    /// Appends a text of the source.
+    /// Appends a static string.
     @inline(__always)
     package mutating func append(_ text: StaticString) {
         append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    /// Appends a text.
     package mutating func append(_ text: String) {
         var text = text
         text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
     }
 
-    /// Appends bytes.
     @inline(__always)
     package mutating func append(_ bytes: UnsafeRawBufferPointer) {
         guard let start = bytes.baseAddress, !bytes.isEmpty else { return }
@@ -87,10 +82,10 @@ package struct LineBuffer: ~Copyable, @unchecked Sendable {
         count += bytes.count
     }
 
-    /// Appends a number in decimal digits, filled up with zeros to a length of at most 20.
+    /// Appends a number in decimal, padded with zeros to a number of digits, at most 20.
     package mutating func append(_ number: Int64, digits: Int = 1) {
         if number < 0 { append(UInt8(ascii: "-")) }
-        // Written from behind into the end of the room, then moved to its beginning.
+        // Written backward from the end of the reserved space, then moved to its beginning.
         makeRoom(for: 20)
         let end = memory + count + 20
         var rest = number.magnitude
@@ -114,7 +109,7 @@ package struct LineBuffer: ~Copyable, @unchecked Sendable {
         count += 6
     }
 
-    /// Writes a number below a hundred in two digits.
+    /// Writes a number below 100 in two digits.
     @inline(__always)
     private static func store(_ number: Int, at out: UnsafeMutableRawPointer) {
         out.storeBytes(of: UInt8(truncatingIfNeeded: number / 10) &+ 0x30, as: UInt8.self)
@@ -125,14 +120,14 @@ package struct LineBuffer: ~Copyable, @unchecked Sendable {
         )
     }
 
-    /// Appends a name that has nothing to escape, between quotes, and a colon.
+    /// Appends a name without characters to escape, in quotes, and a colon.
     mutating func append(plainName name: UnsafeBufferPointer<UInt8>) {
         let length = name.count
         makeRoom(for: length + 11)
         var out = memory + count
         out.storeBytes(of: UInt8(ascii: "\""), as: UInt8.self)
         out += 1
-        // What stands behind a short name is overwritten.
+        // Bytes after a shorter name are overwritten below.
         out.storeBytes(of: name.firstWord.littleEndian, as: UInt64.self)
         if length > 8, let start = name.baseAddress {
             (out + 8).copyMemory(from: start + 8, byteCount: length - 8)
@@ -142,16 +137,16 @@ package struct LineBuffer: ~Copyable, @unchecked Sendable {
         count += length + 3
     }
 
-    /// Appends a text between quotes, as JSON has it.
+    /// Appends a text as a JSON string.
     ///
-    /// Eight bytes at a time are looked at and copied; those around an escape one by one.
+    /// Eight bytes at a time are checked and copied; those around an escape one by one.
     mutating func append(json text: String) {
         text.withBytes { append(json: $0) }
     }
 
-    /// Appends a text of UTF-8 between quotes, as JSON has it.
+    /// Appends UTF-8 bytes as a JSON string.
     mutating func append(json bytes: UnsafeBufferPointer<UInt8>) {
-        // An escape takes six bytes at the most.
+        // An escape takes at most six bytes.
         makeRoom(for: bytes.count * 6 + 16)
         var out = memory + count
         out.storeBytes(of: UInt8(ascii: "\""), as: UInt8.self)
@@ -172,7 +167,7 @@ package struct LineBuffer: ~Copyable, @unchecked Sendable {
         }
         let rest = bytes.count - index
         if rest >= 4 {
-            // Two halves that overlap.
+            // Two overlapping halves.
             let low = source.loadUnaligned(fromByteOffset: index, as: UInt32.self)
             let high = source.loadUnaligned(fromByteOffset: bytes.count - 4, as: UInt32.self)
             if !Self.hasEscape(UInt64(low) << 32 | UInt64(high)) {
@@ -192,8 +187,8 @@ package struct LineBuffer: ~Copyable, @unchecked Sendable {
 
     /// Whether one of eight bytes is below 0x20, or a quote, a backslash or DEL.
     ///
-    /// The tests for zero and for "less than" are those of H. Warren, "Hacker's Delight", chapter 6;
-    /// what they find in excess is copied byte by byte.
+    /// The tests for zero and for "less than" are from H. Warren, "Hacker's Delight", chapter 6.
+    /// False positives are copied byte by byte.
     @inline(__always)
     private static func hasEscape(_ word: UInt64) -> Bool {
         let ones: UInt64 = 0x0101_0101_0101_0101
@@ -207,7 +202,7 @@ package struct LineBuffer: ~Copyable, @unchecked Sendable {
         return found & ~word & highs != 0
     }
 
-    /// Appends `2026-11-22T09:45:13` for a second since 1970.
+    /// Appends `2026-11-22T09:45:13` for a second since 1970, from the cache if it is the last one.
     mutating func appendSecond(_ second: Int64, _ write: (inout LineBuffer) -> Void) {
         if second != stampedSecond {
             let start = count
@@ -237,7 +232,7 @@ package struct LineBuffer: ~Copyable, @unchecked Sendable {
 }
 
 extension String {
-    /// Hands out the bytes, which texts of Swift have in one piece; those of Objective-C get it first.
+    /// Calls a closure with the UTF-8 bytes; bridged strings are made contiguous first.
     @inline(__always)
     func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
         if let result = utf8.withContiguousStorageIfAvailable(body) { return result }

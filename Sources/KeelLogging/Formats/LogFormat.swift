@@ -2,7 +2,7 @@
 
 internal import Logging
 
-/// How records are written as lines.
+/// The format in which records are written as lines.
 public struct LogFormat: Sendable {
     private enum Kind {
         case json
@@ -13,19 +13,19 @@ public struct LogFormat: Sendable {
 
     private init(_ kind: Kind) { self.kind = kind }
 
-    /// One JSON object on each line, with the time in UTC: for programs.
+    /// One JSON object per line, with the time in UTC, for programs.
     ///
     /// The keys are `time`, `level`, `label`, `message`, `metadata`, `source`, `file`, `function`
     /// and `line`, in this order.
     public static let jsonLines = LogFormat(.json)
 
-    /// One line of text for each record, with the time on the wall: for people.
+    /// Returns a format for people: one line of text per record, with the local time.
     ///
     /// - Parameters:
-    ///   - symbols: Whether each line begins with a symbol of its level.
-    ///   - colors: Whether levels have colours, by the escape sequences of terminals.
-    ///   - indentsLineBreaks: Whether a text of several lines is written as such, indented; else
-    ///     its line breaks are shown as `\n`.
+    ///   - symbols: Whether each line begins with a symbol for its level.
+    ///   - colors: Whether levels are colored with terminal escape sequences.
+    ///   - indentsLineBreaks: Whether line breaks in a text are kept and indented; otherwise they
+    ///     are shown as `\n`.
     /// - Returns: The format.
     public static func text(
         symbols: Bool = false,
@@ -47,7 +47,7 @@ public struct LogFormat: Sendable {
         if case .json = kind { true } else { false }
     }
 
-    /// The bytes of a record, with the line break at their end.
+    /// Returns the bytes of a record, with the final line break.
     public func bytes(of record: LogRecord) -> [UInt8] {
         var line = LineBuffer()
         append(record, to: &line)

@@ -3,7 +3,7 @@
 public import Logging
 
 extension Logger.Level {
-    /// The level in capitals, as lines of text have it: `critical` is `FATAL`.
+    /// The level in capitals, as in lines of text: `critical` is `FATAL`.
     public var title: String { "\(titleText)" }
 
     var titleText: StaticString {
@@ -18,7 +18,7 @@ extension Logger.Level {
         }
     }
 
-    /// The level as one character for a person to see, as lines of text in a terminal have it.
+    /// The level as one symbol, as in lines of text in a terminal.
     public var symbol: String { "\(symbolText)" }
 
     var symbolText: StaticString {

@@ -11,11 +11,11 @@ struct LogTimestamp {
     let second: Int64
     let microsecond: Int64
 
-    /// Takes a time apart.
+    /// Splits a time into its components.
     ///
     /// - Parameters:
     ///   - time: Microseconds since 1970, UTC.
-    ///   - offset: How many seconds the clock on the wall is ahead of UTC.
+    ///   - offset: The seconds that local time is ahead of UTC.
     init(_ time: Int64, offset: Int64 = 0) {
         var seconds = time / 1_000_000
         var rest = time % 1_000_000
@@ -38,9 +38,9 @@ struct LogTimestamp {
 }
 
 extension LineBuffer {
-    /// Appends a time as RFC 3339 has it, in UTC: `2026-11-22T09:45:13.123456Z`.
+    /// Appends a time in UTC (RFC 3339): `2026-11-22T09:45:13.123456Z`.
     mutating func append(utc time: Int64) {
-        // Rounded down, also before 1970.
+        // Rounds down, for times before 1970 as well.
         let second = time >= 0 ? time / 1_000_000 : (time + 1) / 1_000_000 - 1
         appendSecond(second) { line in
             let stamp = LogTimestamp(time)
@@ -53,7 +53,7 @@ extension LineBuffer {
         append(UInt8(ascii: "Z"))
     }
 
-    /// Appends a time as the clock on the wall shows it: `2026-11-22 10:45:13.123`.
+    /// Appends a local time: `2026-11-22 10:45:13.123`.
     mutating func append(local time: Int64, offset: Int64) {
         let stamp = LogTimestamp(time, offset: offset)
         appendDate(stamp)

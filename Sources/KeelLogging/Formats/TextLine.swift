@@ -8,13 +8,13 @@ internal import Logging
 /// 🔍 [2026-11-22 10:45:13.123] [DEBUG] [Home.swift:12] load(): signed in user=7 - Error: …
 /// ```
 ///
-/// Control characters are shown as escapes, so that a text can neither forge a line nor give orders
-/// to a terminal; line breaks too, unless they are to be indented.
+/// Control characters are escaped, so that a text can neither forge a line nor control a terminal.
+/// Line breaks are escaped unless they are indented.
 struct TextLine {
     var hasSymbols = false
     var hasColors = false
     var indentsLineBreaks = false
-    /// How many seconds the clock on the wall is ahead of UTC at a time in seconds since 1970.
+    /// Returns the seconds that local time is ahead of UTC at a time in seconds since 1970.
     var offset: @Sendable (Int64) -> Int64 = { SystemTime.localOffset(at: $0) }
 
     func append(_ record: LogRecord, to line: inout LineBuffer) {
@@ -84,7 +84,7 @@ struct TextLine {
         }
     }
 
-    /// The length of the control character here, C0, DEL or C1 (which begins with C2), or zero.
+    /// The length of the control character at the index: C0, DEL or C1 (after C2), or zero.
     private static func controlLength(in bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Int {
         if bytes[index] < 0x20 || bytes[index] == 0x7F { return 1 }
         guard bytes[index] == 0xC2, index + 1 < bytes.count, bytes[index + 1] < 0xA0 else {
@@ -108,7 +108,7 @@ struct TextLine {
 }
 
 extension LogRecord {
-    /// The name of the file without its module and folders.
+    /// The name of the file without module and folders.
     var fileName: String {
         guard let slash = file.utf8.lastIndex(of: UInt8(ascii: "/")) else { return file }
         return String(file[file.utf8.index(after: slash)...])
@@ -116,7 +116,7 @@ extension LogRecord {
 }
 
 extension Logger.Level {
-    /// The escape sequence (ECMA-48, "select graphic rendition") of the level's colour.
+    /// The level's color as an escape sequence (ECMA-48, "select graphic rendition").
     var color: StaticString {
         switch self {
         case .trace, .debug: "\u{1B}[90m"

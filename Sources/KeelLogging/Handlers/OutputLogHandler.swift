@@ -3,15 +3,15 @@
 internal import KeelCore
 public import Logging
 
-/// A handler of swift-log over any output of this module.
+/// A swift-log handler over any log output.
 ///
 /// ```swift
 /// let file = try RotatingLogFile(at: folder.appending(path: "app.log"))
 /// LoggingSystem.bootstrap { label in RotatingFileLogHandler(label: label, output: file) }
 /// ```
 ///
-/// The handler is a value: level and metadata of one logger do not touch another's. The output is
-/// shared. A record of the level `critical` is synchronised before the call returns.
+/// The handler is a value: changes to the level and metadata of one logger do not affect another.
+/// The output is shared. A record of level `critical` is synchronized before the call returns.
 public struct OutputLogHandler<Output: LogOutput>: LogHandler {
     public var logLevel: Logger.Level
     public var metadataProvider: Logger.MetadataProvider?
@@ -23,9 +23,9 @@ public struct OutputLogHandler<Output: LogOutput>: LogHandler {
     public let label: String
 
     private let recorder: LogRecorder
-    /// The fields of the metadata, made once and not for each record.
+    /// The fields of the metadata, computed once instead of per record.
     private var base: [LogField] = []
-    /// The output, if it can do without records.
+    /// The output, if it can write events without records.
     private let direct: (any DirectLogOutput)?
     private let output: Output
 
@@ -33,10 +33,10 @@ public struct OutputLogHandler<Output: LogOutput>: LogHandler {
     ///
     /// - Parameters:
     ///   - label: The label of the logger.
-    ///   - output: Where records go.
-    ///   - level: The lowest level that is written.
-    ///   - recorder: What makes records and takes secrets out.
-    ///   - metadataProvider: What adds metadata to each record.
+    ///   - output: The output for the records.
+    ///   - level: The lowest level that is logged.
+    ///   - recorder: The recorder that makes and redacts the records.
+    ///   - metadataProvider: A provider of metadata for each record.
     public init(
         label: String,
         output: Output,
@@ -85,14 +85,14 @@ public struct OutputLogHandler<Output: LogOutput>: LogHandler {
     }
 }
 
-/// A handler that writes to the terminal, or to what stands in its place.
+/// A handler that writes to the console.
 public typealias ConsoleLogHandler = OutputLogHandler<ConsoleLogOutput>
 
-/// A handler that writes to a file that is rotated.
+/// A handler that writes to a rotating file.
 public typealias RotatingFileLogHandler = OutputLogHandler<RotatingLogFile>
 
 extension OutputLogHandler where Output == ConsoleLogOutput {
-    /// Creates a handler that writes to standard error, as ``ConsoleLogOutput`` does by itself.
+    /// Creates a handler that writes to standard error, with the defaults of ``ConsoleLogOutput``.
     public init(label: String) {
         self.init(label: label, output: .standardError)
     }

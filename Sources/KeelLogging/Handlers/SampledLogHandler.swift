@@ -3,14 +3,14 @@
 public import Logging
 internal import Synchronization
 
-/// A handler that passes on only a part of what one statement logs over and over.
+/// A handler that passes on only a sample of repeated records.
 ///
-/// Of each statement, told by file, line and level, the first ``LogSampling/first`` records of an
-/// interval pass, and then every ``LogSampling/thereafter``th. The first one that passes after some
-/// were held back has the metadata `log.sampled`, which says how many. Records from the level
-/// ``LogSampling/sparing`` always pass.
+/// For each statement, identified by file, line and level, the first ``LogSampling/first`` records
+/// of an interval pass, and then every ``LogSampling/thereafter``th. The first record to pass after
+/// others were suppressed has the metadata `log.sampled` with their number. Records from level
+/// ``LogSampling/sparing`` up always pass.
 ///
-/// Place it outside of a handler that makes records: what is held back then costs next to nothing.
+/// Wrap it around the handler that makes the records: suppressed events then cost almost nothing.
 public struct SampledLogHandler<Upstream: LogHandler>: LogHandler {
     private var upstream: Upstream
     private let sampler: LogSampler
@@ -18,8 +18,8 @@ public struct SampledLogHandler<Upstream: LogHandler>: LogHandler {
     /// Creates a handler.
     ///
     /// - Parameters:
-    ///   - upstream: The handler that records are passed on to.
-    ///   - sampler: What decides; handlers that share it count together.
+    ///   - upstream: The handler that receives the passed records.
+    ///   - sampler: The sampler that decides; handlers that share it count together.
     public init(_ upstream: Upstream, sampler: LogSampler) {
         self.upstream = upstream
         self.sampler = sampler
@@ -56,28 +56,28 @@ public struct SampledLogHandler<Upstream: LogHandler>: LogHandler {
 }
 
 extension LogHandler {
-    /// Passes on only a part of what one statement logs over and over; see ``SampledLogHandler``.
+    /// Passes on only a sample of repeated records; see ``SampledLogHandler``.
     public func sampled(by sampler: LogSampler) -> SampledLogHandler<Self> {
         SampledLogHandler(self, sampler: sampler)
     }
 }
 
-/// How much passes a ``SampledLogHandler``.
+/// The sampling rule of a ``SampledLogHandler``.
 public struct LogSampling: Sendable, Hashable {
-    /// How many records of a statement pass in each interval.
+    /// The number of records per statement that pass in each interval.
     public var first = 100
-    /// Of those that follow in the interval, every how manyth passes; 0 is none.
+    /// After those, every how-many-th record of the interval passes; 0 for none.
     public var thereafter = 100
     /// The length of an interval.
     public var interval = Duration.seconds(1)
-    /// The level from which everything passes.
+    /// The level from which all records pass.
     public var sparing = Logger.Level.warning
 
-    /// Creates the usual rule: 100 a second, then every 100th, and all warnings and errors.
+    /// Creates the default rule: 100 records per second, then every 100th; all from `warning` up.
     public init() {}
 }
 
-/// Decides which records pass a ``SampledLogHandler``, and counts the others.
+/// Decides which records pass a ``SampledLogHandler``, and counts the suppressed ones.
 public final class LogSampler: Sendable {
     private struct Counter {
         var key = 0
@@ -95,26 +95,26 @@ public final class LogSampler: Sendable {
     private let now: @Sendable () -> Int64
     private let state: Mutex<State>
 
-    /// A table of this length holds a few thousand statements; two that meet in one place share it.
+    /// Enough for a few thousand statements; statements with the same slot share it.
     private static let tableLength = 4096
 
     /// Creates a sampler.
     ///
     /// - Parameters:
-    ///   - sampling: How much passes.
-    ///   - now: The time, in microseconds since 1970; nil is the system's.
+    ///   - sampling: The rule.
+    ///   - now: Returns the time in microseconds since 1970; nil for the system's time.
     public init(_ sampling: LogSampling = LogSampling(), now: (@Sendable () -> Int64)? = nil) {
         self.sampling = sampling
         self.now = now ?? { SystemTime.now() }
         state = Mutex(State(counters: Array(repeating: Counter(), count: Self.tableLength)))
     }
 
-    /// How many records were held back so far.
+    /// The number of records suppressed so far.
     public var heldBackCount: Int { state.withLock { $0.total } }
 
-    /// Whether a record passes.
+    /// Decides whether a record passes.
     ///
-    /// - Returns: How many were held back since the last one that passed; nil if this one is.
+    /// - Returns: The number suppressed since the last record that passed; nil if suppressed.
     func pass(_ event: LogEvent) -> Int? {
         guard event.level < sampling.sparing else { return 0 }
         var hasher = Hasher()
@@ -127,7 +127,7 @@ public final class LogSampler: Sendable {
             let index = Int(UInt(bitPattern: key) % UInt(Self.tableLength))
             var counter = state.counters[index]
             if time >= counter.intervalEnd || counter.key != key {
-                // What was held back of another statement stays in the total.
+                // The suppressed records of the evicted statement remain in the total.
                 if counter.key != key { counter.heldBack = 0 }
                 counter.key = key
                 counter.count = 0

@@ -15,14 +15,14 @@ internal import Bionic
 
 /// Writes records to standard output or standard error.
 ///
-/// Where somebody looks, a terminal, it writes for people, with colours and symbols; elsewhere, in a
-/// container or a pipe, JSON lines. `NO_COLOR` (no-color.org) and `TERM=dumb` switch colours off.
+/// On a terminal, records are formatted for people, with colors and symbols; elsewhere, in a
+/// container or a pipe, as JSON lines. `NO_COLOR` (no-color.org) and `TERM=dumb` turn colors off.
 ///
-/// A record is one call of the system, so that those of several processes do not mix, and it is
-/// written before the log call returns. A reader that does not read therefore holds the app up:
-/// put a ``QueuedLogOutput`` before it where that can happen.
+/// Each record is one system call, so records of several processes do not interleave, and is
+/// written before the log call returns. A reader that stalls therefore blocks the app: put a
+/// ``QueuedLogOutput`` in front where that can happen.
 public final class ConsoleLogOutput: LogOutput, DirectLogOutput {
-    /// One of the two streams of a process.
+    /// A standard stream of the process.
     public enum Stream: Int32, Sendable, Hashable {
         /// Standard output.
         case output = 1
@@ -33,7 +33,7 @@ public final class ConsoleLogOutput: LogOutput, DirectLogOutput {
     private struct State: ~Copyable {
         var line = LineBuffer(keepsCallSites: true)
         var statistics = LogOutputStatistics()
-        /// What was dropped since the last record.
+        /// Records dropped since the last record was written.
         var unreported = DroppedLogRecords()
     }
 
@@ -44,8 +44,8 @@ public final class ConsoleLogOutput: LogOutput, DirectLogOutput {
     /// Creates an output.
     ///
     /// - Parameters:
-    ///   - stream: Where to write.
-    ///   - format: How; nil goes by who looks.
+    ///   - stream: The stream to write to.
+    ///   - format: The format; nil chooses by whether the stream is a terminal.
     public convenience init(_ stream: Stream = .error, format: LogFormat? = nil) {
         self.init(descriptor: stream.rawValue, format: format)
     }
@@ -56,16 +56,16 @@ public final class ConsoleLogOutput: LogOutput, DirectLogOutput {
         self.format = format ?? Self.format(isTerminal: isatty(descriptor) == 1, variable(_:))
     }
 
-    /// Standard error, in the format that fits who looks.
+    /// Standard error, in the format that suits a terminal or a pipe.
     public static let standardError = ConsoleLogOutput(.error)
 
-    /// Standard output, in the format that fits who looks.
+    /// Standard output, in the format that suits a terminal or a pipe.
     public static let standardOutput = ConsoleLogOutput(.output)
 
-    /// What has happened so far.
+    /// The counts so far.
     public var statistics: LogOutputStatistics { state.withLock { $0.statistics } }
 
-    /// The format for who looks.
+    /// Returns the format for a terminal or a pipe.
     package static func format(
         isTerminal: Bool,
         _ environment: (String) -> String?
@@ -96,7 +96,7 @@ public final class ConsoleLogOutput: LogOutput, DirectLogOutput {
         }
     }
 
-    /// Begins with what has to stand before the next record.
+    /// Starts the buffer with the gap record, if records were dropped.
     private func begin(at time: Int64, _ state: inout State) {
         state.line.removeAll()
         guard !state.unreported.isEmpty else { return }
@@ -104,7 +104,7 @@ public final class ConsoleLogOutput: LogOutput, DirectLogOutput {
         format.append(gap, to: &state.line)
     }
 
-    /// Writes the line of a record.
+    /// Writes the buffered line.
     private func finish(_ level: Logger.Level, _ state: inout State) {
         if Self.write(state.line.bytes, to: descriptor) {
             state.statistics.written += 1
@@ -116,7 +116,7 @@ public final class ConsoleLogOutput: LogOutput, DirectLogOutput {
         }
     }
 
-    /// Does nothing: the system has what was written, and nobody can do more for a terminal.
+    /// Does nothing: written records are already with the system.
     public func synchronize() {}
 
     private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
@@ -134,7 +134,7 @@ public final class ConsoleLogOutput: LogOutput, DirectLogOutput {
             switch errno {
             case EINTR: continue
             case EAGAIN:
-                // Somebody has made the stream non-blocking: wait for the reader.
+                // The stream is non-blocking: wait for the reader.
                 var poll = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 guard systemPoll(&poll) else { return false }
             default: return false
@@ -148,7 +148,7 @@ private func systemWrite(_ file: Int32, _ bytes: UnsafeRawPointer?, _ count: Int
     write(file, bytes, count)
 }
 
-/// Waits until there is room to write, at most a second.
+/// Waits until there is room to write, at most one second.
 private func systemPoll(_ poll: inout pollfd) -> Bool {
     withUnsafeMutablePointer(to: &poll) { pointer in
         #if canImport(Darwin)

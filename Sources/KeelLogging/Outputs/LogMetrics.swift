@@ -6,12 +6,12 @@ package import Logging
 internal import Metrics
 #endif
 
-/// Counts what was dropped, where swift-metrics is there.
+/// Counts dropped records with swift-metrics, if the trait `Observability` is on.
 ///
-/// The counter is `keel.log.dropped`, with the dimensions `level` and `output`. Without the trait
-/// `Observability` the statistics of each output have the same numbers.
+/// The counter is `keel.log.dropped`, with the dimensions `level` and `output`. Without the trait,
+/// each output's statistics have the same numbers.
 package enum LogMetrics {
-    /// Counts records of a level that an output has dropped.
+    /// Counts dropped records of a level and an output.
     package static func dropped(_ count: Int, _ level: Logger.Level, output: String) {
         #if Observability
         Counter(

@@ -2,36 +2,35 @@
 
 internal import Logging
 
-/// A place that log records are written to.
+/// A destination for log records.
 ///
-/// What it gets is already without secrets. An output promises that
+/// Records are already redacted. An output promises that
 ///
-/// - ``write(_:)`` never fails in the face of the app: what cannot be written is dropped, counted
-///   in the output's statistics, and followed by a record that says how many were dropped;
-/// - records of one thread stay in their order;
-/// - what ``synchronize()`` has returned for is as safe as this output can make it.
+/// - ``write(_:)`` never fails visibly to the app: records that cannot be written are dropped,
+///   counted in the output's statistics, and followed by a record with their number;
+/// - records of one thread keep their order;
+/// - records written before ``synchronize()`` returns are as durable as this output can make them.
 ///
-/// ``OutputLogHandler`` makes a handler for swift-log of it.
+/// Use ``OutputLogHandler`` to turn an output into a swift-log handler.
 public protocol LogOutput: Sendable {
     /// Writes one record.
     func write(_ record: LogRecord)
 
-    /// Returns once every record that was written before is as safe as it can be: on the disk, where
-    /// there is one.
+    /// Returns once all records written before are as durable as possible, such as on disk.
     ///
-    /// Called after each record of the level `critical`.
+    /// Called after each record of level `critical`.
     func synchronize()
 }
 
-/// An output that writes most events without a record in between.
+/// An output that can write most events without making a record.
 protocol DirectLogOutput: AnyObject, Sendable {
-    /// Writes an event, exactly as it would write its record, unless it needs one.
+    /// Writes an event, with the same bytes as its record, unless it needs a record.
     ///
     /// - Parameters:
-    ///   - level: How serious it is.
-    ///   - time: When it was logged, in microseconds since 1970.
-    ///   - append: Appends the line of the event in the output's format, and says whether it could.
-    /// - Returns: Whether the event is done with; if not, nothing of it was written.
+    ///   - level: The level.
+    ///   - time: The time in microseconds since 1970.
+    ///   - append: Appends the event's line in the output's format, and returns whether it could.
+    /// - Returns: Whether the event was handled; if not, nothing was written.
     func write(
         _ level: Logger.Level,
         at time: Int64,
@@ -39,14 +38,14 @@ protocol DirectLogOutput: AnyObject, Sendable {
     ) -> Bool
 }
 
-/// What has happened to an output since it was made.
+/// Counts of an output since it was created.
 public struct LogOutputStatistics: Sendable, Hashable {
-    /// How many records were written.
+    /// The number of records written.
     public var written = 0
-    /// How many were dropped, by level.
+    /// The number of records dropped, by level.
     public var dropped = DroppedLogRecords()
 
-    /// Creates counts of nothing.
+    /// Creates counts of zero.
     public init() {}
 }
 

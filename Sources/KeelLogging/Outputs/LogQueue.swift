@@ -2,10 +2,10 @@
 
 internal import Logging
 
-/// Records in memory that wait to be written, with a bound, and what was dropped to keep it.
+/// A bounded queue of records in memory, with counts of the dropped ones.
 ///
-/// When there is no room for a record, the oldest of the least serious level makes place, as long
-/// as that level is below the record's own; otherwise the record itself is dropped.
+/// When a record does not fit, the oldest record of the lowest level below the record's own is
+/// dropped; if there is none, the record itself is.
 struct LogQueue {
     private struct Entry {
         let number: UInt64
@@ -13,7 +13,7 @@ struct LogQueue {
         let size: Int
     }
 
-    /// The records of one level, in order; the first `head` of them are gone.
+    /// The records of one level, in order; the first `head` have been removed.
     private struct Lane {
         var entries: [Entry?] = []
         var head = 0
@@ -39,7 +39,7 @@ struct LogQueue {
     private var next: UInt64 = 0
     private(set) var count = 0
     private(set) var byteCount = 0
-    /// What was dropped and not told yet.
+    /// The records dropped but not yet reported.
     private(set) var dropped = DroppedLogRecords()
 
     init(countLimit: Int, byteLimit: Int) {
@@ -49,9 +49,9 @@ struct LogQueue {
 
     var isEmpty: Bool { count == 0 }
 
-    /// Adds a record, or drops one.
+    /// Adds a record, dropping others or itself if it does not fit.
     ///
-    /// - Returns: What was dropped.
+    /// - Returns: The levels of the dropped records.
     mutating func append(_ record: LogRecord) -> [Logger.Level] {
         let entry = Entry(number: next, record: record, size: record.byteCount)
         let lane = record.level.lane
@@ -75,7 +75,7 @@ struct LogQueue {
         return gone
     }
 
-    /// Takes the oldest record out.
+    /// Removes and returns the oldest record.
     mutating func popFirst() -> LogRecord? {
         var oldest: (lane: Int, entry: Entry)?
         for lane in lanes.indices {
@@ -88,7 +88,7 @@ struct LogQueue {
         return oldest.entry.record
     }
 
-    /// What was dropped since the last call.
+    /// Returns and resets the counts of dropped records; nil if there are none.
     mutating func takeDropped() -> DroppedLogRecords? {
         guard dropped.total > 0 else { return nil }
         defer { dropped = DroppedLogRecords() }
@@ -109,7 +109,7 @@ struct LogQueue {
 }
 
 extension Logger.Level {
-    /// The place of the level among all, the least serious first.
+    /// The index of the level, least serious first.
     var lane: Int {
         switch self {
         case .trace: 0

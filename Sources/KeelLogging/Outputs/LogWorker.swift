@@ -2,19 +2,19 @@
 
 internal import Dispatch
 
-/// Does work in order beside the callers, on a thread that may block.
+/// Runs work in order in the background, on a thread that may block.
 ///
-/// It is a queue of Dispatch and not a task: writing to a slow disk or a full pipe would hold one of
-/// the few threads of Swift's tasks.
+/// It uses a Dispatch queue instead of a task, because writing to a slow disk or a full pipe would
+/// block one of the few threads of Swift's cooperative pool.
 package struct LogWorker: Sendable {
     private let begin: @Sendable (@escaping @Sendable () -> Void) -> Void
     private let wait: @Sendable () -> Void
 
-    /// Creates a worker out of its two abilities.
+    /// Creates a worker from two closures.
     ///
     /// - Parameters:
-    ///   - begin: Starts a piece of work, after those before it.
-    ///   - wait: Returns once all work that was begun is done.
+    ///   - begin: Enqueues work after all earlier work.
+    ///   - wait: Returns once all enqueued work is done.
     package init(
         begin: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void,
         wait: @escaping @Sendable () -> Void
@@ -23,16 +23,16 @@ package struct LogWorker: Sendable {
         self.wait = wait
     }
 
-    /// A worker on a thread of the system.
+    /// Returns a worker over a serial Dispatch queue.
     package static func background(_ name: String) -> LogWorker {
         let queue = DispatchQueue(label: name, qos: .utility)
         return LogWorker(begin: { queue.async(execute: $0) }, wait: { queue.sync {} })
     }
 
-    /// Starts a piece of work, after those before it.
+    /// Enqueues work after all earlier work.
     package func callAsFunction(_ work: @escaping @Sendable () -> Void) { begin(work) }
 
-    /// Returns once all work that was begun is done.
+    /// Returns once all enqueued work is done.
     package func finish() { wait() }
 }
 

@@ -5,15 +5,14 @@ internal import os
 
 /// Writes records to the unified log of Apple's systems.
 ///
-/// The text is already without secrets, so that it is written as public: Console and `log stream`
-/// show it. The category is the label of the logger. It has never been compiled by Keel's own tests,
-/// which run on Linux.
+/// The text is already redacted and therefore logged as public: Console and `log stream` show it.
+/// The category is the logger's label. Keel's tests, which run on Linux, do not compile this type.
 public final class OSLogOutput: LogOutput {
     private let subsystem: String
 
     /// Creates an output.
     ///
-    /// - Parameter subsystem: The subsystem, by custom the bundle's identifier.
+    /// - Parameter subsystem: The subsystem, by convention the bundle identifier.
     public init(subsystem: String) { self.subsystem = subsystem }
 
     public func write(_ record: LogRecord) {
@@ -23,7 +22,7 @@ public final class OSLogOutput: LogOutput {
         log.log(level: record.level.osLogType, "\(text, privacy: .public)")
     }
 
-    /// Does nothing: the system keeps the log by its own rules.
+    /// Does nothing: the system persists the log by its own rules.
     public func synchronize() {}
 }
 

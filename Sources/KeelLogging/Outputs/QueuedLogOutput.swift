@@ -3,21 +3,21 @@
 internal import Logging
 internal import Synchronization
 
-/// An output that takes records at once and writes them to a slower one beside the caller.
+/// An output that accepts records immediately and writes them to a slower output in the background.
 ///
-/// For what may hold up an app: a console whose reader is slow, or an output of one's own. What
-/// waits is bounded by count and by bytes. When there is no room, the least serious records go
-/// first, `trace` and `debug` before all others; a record says afterwards how many, and
-/// ``statistics`` and the counter `keel.log.dropped` count them.
+/// Use it for outputs that may block an app: a console with a slow reader, or an output of your
+/// own. The queue is bounded by count and by bytes. When it is full, the least serious records are
+/// dropped first; a later record reports how many, and ``statistics`` and the counter
+/// `keel.log.dropped` count them.
 ///
-/// The price is that what waits in memory is lost with the process. A record of the level
-/// `critical` is written, with all before it, before its log call returns. ``RotatingLogFile`` and
-/// the outputs over a journal are fast and lose nothing: they need no queue.
+/// Queued records are lost if the process ends. A record of level `critical` is written, with all
+/// records before it, before its log call returns. ``RotatingLogFile`` and the outputs over a
+/// journal are fast and lose nothing: they need no queue.
 public final class QueuedLogOutput<Upstream: LogOutput>: LogOutput {
     private struct State {
         var queue: LogQueue
         var isWorking = false
-        /// How many records were written since the last that told of dropped ones.
+        /// The number of records written since the last gap record.
         var sinceGap = 0
         var statistics = LogOutputStatistics()
     }
@@ -30,8 +30,8 @@ public final class QueuedLogOutput<Upstream: LogOutput>: LogOutput {
     ///
     /// - Parameters:
     ///   - upstream: The slower output.
-    ///   - countLimit: How many records may wait, at least 1.
-    ///   - byteLimit: How many bytes of memory they may take, about; at least 1 KiB.
+    ///   - countLimit: The maximum number of queued records, at least 1.
+    ///   - byteLimit: Their approximate maximum size in memory in bytes, at least 1 KiB.
     public convenience init(
         _ upstream: Upstream,
         countLimit: Int = 8192,
@@ -51,10 +51,10 @@ public final class QueuedLogOutput<Upstream: LogOutput>: LogOutput {
         state = Mutex(State(queue: LogQueue(countLimit: countLimit, byteLimit: byteLimit)))
     }
 
-    /// What has happened so far; `written` counts what the slower output was given.
+    /// The counts so far; `written` counts the records passed to the slower output.
     public var statistics: LogOutputStatistics { state.withLock { $0.statistics } }
 
-    /// How many records wait.
+    /// The number of queued records.
     public var waitingCount: Int { state.withLock { $0.queue.count } }
 
     public func write(_ record: LogRecord) {
@@ -65,11 +65,11 @@ public final class QueuedLogOutput<Upstream: LogOutput>: LogOutput {
             return (gone, !state.isWorking)
         }
         for level in gone { LogMetrics.dropped(1, level, output: "queue") }
-        // The work holds the output, so that an output that is let go still writes what it has.
+        // The closure retains the output, so a released output still writes its queued records.
         if begins { worker { self.drain() } }
     }
 
-    /// Writes all that waits, and lets the slower output synchronise.
+    /// Writes all queued records, then synchronizes the slower output.
     public func synchronize() {
         worker.finish()
         upstream.synchronize()
@@ -81,10 +81,10 @@ public final class QueuedLogOutput<Upstream: LogOutput>: LogOutput {
         }
     }
 
-    /// The next record to write: one that waits, or what tells of those that were dropped.
+    /// The next record to write: a queued one, or a gap record.
     private func next() -> LogRecord? {
         state.withLock { state in
-            // Told as soon as there is time, and now and then where there never is.
+            // Reported when the queue is empty, and every 1024 records if it never is.
             if state.queue.isEmpty || state.sinceGap >= 1024,
                 let dropped = state.queue.takeDropped()
             {
@@ -103,11 +103,11 @@ public final class QueuedLogOutput<Upstream: LogOutput>: LogOutput {
 }
 
 extension LogOutput {
-    /// Puts a bounded queue before this output; see ``QueuedLogOutput``.
+    /// Puts a bounded queue in front of this output; see ``QueuedLogOutput``.
     ///
     /// - Parameters:
-    ///   - countLimit: How many records may wait, at least 1.
-    ///   - byteLimit: How many bytes of memory they may take, about; at least 1 KiB.
+    ///   - countLimit: The maximum number of queued records, at least 1.
+    ///   - byteLimit: Their approximate maximum size in memory in bytes, at least 1 KiB.
     /// - Returns: The output with its queue.
     public func queued(
         countLimit: Int = 8192,

@@ -2,11 +2,11 @@
 
 internal import Logging
 
-/// The fields of one record while it is made: those of the logger, and what the statement adds.
+/// The fields of a record under construction: those of the logger, and those of the statement.
 ///
-/// One array holds them from the beginning to the end: a record costs one allocation.
+/// One array holds them throughout, so a record costs one allocation.
 struct LogFields {
-    /// The fields; those of the logger first, which were looked at when it was given them.
+    /// The fields. Those of the logger come first and are already redacted.
     var all: [LogField]
 
     init(_ base: [LogField], room: Int) {
@@ -14,7 +14,7 @@ struct LogFields {
         if room > 0 { all.reserveCapacity(base.count + room) }
     }
 
-    /// Adds metadata, whose values take the place of earlier ones of the same name.
+    /// Adds metadata; its values replace earlier ones of the same name.
     mutating func add(_ metadata: Logger.Metadata) {
         let earlier = all.count
         for (name, value) in metadata {
@@ -28,7 +28,7 @@ struct LogFields {
         }
     }
 
-    /// Adds an error, under the names that OpenTelemetry and swift-log have for it.
+    /// Adds an error under the names of OpenTelemetry and swift-log.
     mutating func add(_ error: any Error) {
         let earlier = all.count
         put(LogField("error.type", .text(String(reflecting: type(of: error)))), among: earlier)
@@ -45,10 +45,10 @@ struct LogFields {
         }
     }
 
-    /// Brings the fields into ascending order.
+    /// Sorts the fields by name.
     mutating func sort() {
         guard all.count < 32 else { return all.sort { $0.name < $1.name } }
-        // A statement has few fields: moving them is faster than what sorts many.
+        // For the few fields of a statement, insertion sort is faster than the standard sort.
         for end in all.indices.dropFirst() {
             var index = end
             while index > 0, all[index].name < all[index - 1].name {
@@ -60,21 +60,21 @@ struct LogFields {
 }
 
 extension LogField {
-    /// What still has to be looked at before the field may be written down.
+    /// The check that a field still needs before it may be written.
     enum Rule: UInt8, Sendable {
-        /// Nothing any more.
+        /// None.
         case nothing
-        /// The form of its texts.
+        /// The patterns in its texts.
         case forms
-        /// Its name, and then its texts.
+        /// Its name, then its texts.
         case names
-        /// Nothing: its author said that it is to be replaced.
+        /// None: its author marked it as sensitive, so it is replaced.
         case hiding
     }
 }
 
 extension LogValue {
-    /// The value of metadata.
+    /// Converts a metadata value.
     init(_ value: Logger.MetadataValue) {
         switch value {
         case .string(let text): self = .text(text)
@@ -87,14 +87,14 @@ extension LogValue {
         }
     }
 
-    /// A value inside of another, which has no rule of its own: it is replaced here.
+    /// Converts a nested value, which has no rule of its own: a sensitive one is replaced here.
     private init(part value: Logger.MetadataValue) {
         self = value.rule == .hiding ? .text("<redacted>") : LogValue(value)
     }
 }
 
 extension Logger.MetadataValue {
-    /// What has to be looked at.
+    /// The check that the value needs.
     var rule: LogField.Rule {
         guard case .stringConvertible = self else { return .names }
         return switch attributes[LogSensitivity.self] {

@@ -10,7 +10,7 @@ internal import Foundation
 #endif
 
 extension LogRecord {
-    /// Reads a line that ``LogFormat/jsonLines`` has written; nil if it is something else.
+    /// Parses a line written as ``LogFormat/jsonLines``; nil if it is not one.
     ///
     /// - Parameter line: The line, with or without its line break.
     public init?(jsonLine line: some Collection<UInt8>) {
@@ -32,7 +32,7 @@ extension LogRecord {
     }
 }
 
-/// A line as it stands in a file.
+/// A line as stored in a file.
 private struct StoredLine: Decodable {
     let time: String
     let level: String

@@ -2,44 +2,44 @@
 
 public import Logging
 
-/// One log record as every output writes it: complete, and already without secrets.
+/// A complete, already redacted log record, as every output writes it.
 ///
-/// An output never sees what the app has logged, only this: what ``LogRecorder`` took out is not
-/// in it. Names of fields are unique and in ascending order.
+/// An output sees only this, without anything that ``LogRecorder`` has removed. Field names are
+/// unique and in ascending order.
 public struct LogRecord: Sendable, Hashable {
-    /// When it was logged, in microseconds since 1970.
+    /// The time in microseconds since 1970.
     public var time: Int64
-    /// How serious it is.
+    /// The level.
     public var level: Logger.Level
     /// The label of the logger.
     public var label: String
-    /// What happened.
+    /// The message.
     public var message: String
-    /// What belongs to it, by name.
+    /// The fields, in ascending order of their names.
     public var fields: [LogField]
-    /// The module that logged.
+    /// The module of the log statement.
     public var source: String
-    /// The file that logged, as `Module/File.swift`.
+    /// The file of the log statement, as `Module/File.swift`.
     public var file: String
-    /// The function that logged.
+    /// The function of the log statement.
     public var function: String
-    /// The line that logged.
+    /// The line of the log statement.
     public var line: UInt
 
     /// Creates a record.
     ///
-    /// Nothing is taken out of the texts: that is ``LogRecorder``'s work.
+    /// The texts are not redacted; ``LogRecorder`` does that.
     ///
     /// - Parameters:
-    ///   - time: When it was logged, in microseconds since 1970.
-    ///   - level: How serious it is.
+    ///   - time: The time in microseconds since 1970.
+    ///   - level: The level.
     ///   - label: The label of the logger.
-    ///   - message: What happened.
-    ///   - fields: What belongs to it, in ascending order of unique names.
-    ///   - source: The module that logged.
-    ///   - file: The file that logged.
-    ///   - function: The function that logged.
-    ///   - line: The line that logged.
+    ///   - message: The message.
+    ///   - fields: The fields, in ascending order of unique names.
+    ///   - source: The module of the log statement.
+    ///   - file: The file of the log statement.
+    ///   - function: The function of the log statement.
+    ///   - line: The line of the log statement.
     public init(
         time: Int64,
         level: Logger.Level,
@@ -62,10 +62,10 @@ public struct LogRecord: Sendable, Hashable {
         self.line = line
     }
 
-    /// The value of a field.
+    /// The value of the field with a name.
     public subscript(name: String) -> LogValue? { fields.first { $0.name == name }?.value }
 
-    /// About how many bytes the record takes in memory.
+    /// The approximate size of the record in memory in bytes.
     var byteCount: Int {
         fields.reduce(into: 128 + message.utf8.count) { sum, field in
             sum += field.name.utf8.count + field.value.byteCount + 40
@@ -73,13 +73,13 @@ public struct LogRecord: Sendable, Hashable {
     }
 }
 
-/// A name and a value that belong to a record.
+/// A named value of a record.
 public struct LogField: Sendable, Hashable {
     /// The name.
     public var name: String
     /// The value.
     public var value: LogValue
-    /// What still has to be looked at; no part of what the field is.
+    /// The check still needed; not part of the field's identity.
     var rule = Rule.nothing
 
     /// Creates a field.
@@ -104,7 +104,7 @@ public struct LogField: Sendable, Hashable {
     }
 }
 
-/// A value that belongs to a record: a text, or several values.
+/// A value of a record: a text, a list or a map.
 public enum LogValue: Sendable, Hashable {
     /// A text.
     case text(String)
@@ -123,13 +123,13 @@ public enum LogValue: Sendable, Hashable {
 }
 
 extension LogRecord {
-    /// The record that says how many others are missing at this place.
+    /// Returns the record that reports how many records are missing at this point.
     ///
     /// - Parameters:
-    ///   - dropped: What is missing.
-    ///   - reason: Why, in a few words.
-    ///   - time: When this was noticed, in microseconds since 1970.
-    /// - Returns: A record of the level `warning`.
+    ///   - dropped: The missing records.
+    ///   - reason: The reason, in a few words.
+    ///   - time: When the gap was noticed, in microseconds since 1970.
+    /// - Returns: A record of level `warning`.
     package static func gap(
         _ dropped: DroppedLogRecords,
         because reason: String,
@@ -142,12 +142,12 @@ extension LogRecord {
         return missing(dropped.total, because: reason, fields, at: time)
     }
 
-    /// The record that says how many others are missing, of which nobody knows the level.
+    /// Returns the record that reports missing records of unknown level.
     ///
     /// - Parameters:
-    ///   - count: How many are missing.
-    ///   - time: When this was noticed, in microseconds since 1970.
-    /// - Returns: A record of the level `warning`.
+    ///   - count: The number of missing records.
+    ///   - time: When the gap was noticed, in microseconds since 1970.
+    /// - Returns: A record of level `warning`.
     package static func lost(_ count: Int, at time: Int64) -> LogRecord {
         missing(count, because: "the journal was full before they were shipped", [], at: time)
     }
@@ -177,21 +177,21 @@ extension LogRecord {
     }
 }
 
-/// How many records were dropped, by level.
+/// The number of dropped records, by level.
 public struct DroppedLogRecords: Sendable, Hashable {
-    /// The counts that are not zero.
+    /// The nonzero counts.
     private var counts: [Logger.Level: Int] = [:]
 
-    /// Creates counts of nothing.
+    /// Creates counts of zero.
     public init() {}
 
-    /// How many were dropped.
+    /// The number of dropped records of all levels.
     public var total: Int { counts.values.reduce(0, +) }
 
-    /// Whether nothing was dropped.
+    /// Whether no records were dropped.
     var isEmpty: Bool { counts.isEmpty }
 
-    /// How many of a level were dropped.
+    /// The number of dropped records of a level.
     public package(set) subscript(level: Logger.Level) -> Int {
         get { counts[level, default: 0] }
         set { counts[level] = newValue == 0 ? nil : newValue }

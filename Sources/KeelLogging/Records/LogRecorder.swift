@@ -4,27 +4,26 @@ public import KeelCore
 public import Logging
 internal import Synchronization
 
-/// Makes records of what an app logs, and takes secrets out while doing so.
+/// Makes records of logged events and redacts secrets.
 ///
-/// Every handler of this module makes its records here, so that no output can leak what another
-/// one holds back:
+/// All handlers of this module share this path, so no output can leak what another withholds:
 ///
 /// - a value marked ``LogSensitivity/sensitive`` is replaced;
-/// - so is the value of a name that tells (`password`, `access_token`, …), at any depth;
-/// - in all other texts, the message and the error's description included, what is known by its
-///   form is replaced: mail addresses, card numbers, tokens, keys, IP addresses and bank accounts.
+/// - a value with a telling name (`password`, `access_token`, …) is replaced, at any depth;
+/// - in all other texts, the message and the error's description included, known patterns are
+///   replaced: mail addresses, card numbers, tokens, keys, IP addresses and bank accounts.
 ///
-/// Handlers that share a recorder share what it has learnt about names. Texts are cut at
+/// Handlers that share a recorder share its cache of names. Texts are truncated at
 /// ``textByteLimit``.
 public final class LogRecorder: Sendable {
     private struct Scratch: ~Copyable {
-        /// Whether names are sensitive.
+        /// A cache of whether names are sensitive.
         var names = RecentNames()
-        /// The fields of a line that is made without a record.
+        /// The fields of a line written without a record.
         var pieces = FieldPieces()
     }
 
-    /// How many bytes of one text are kept at the most; what is longer ends in `…`.
+    /// The maximum length of one text in bytes; longer texts are truncated and end in `…`.
     public let textByteLimit: Int
 
     private let redactor: Redactor?
@@ -34,10 +33,9 @@ public final class LogRecorder: Sendable {
     /// Creates a recorder.
     ///
     /// - Parameters:
-    ///   - redactor: What takes secrets out; nil writes everything down as it is, which is for
-    ///     tests and for outputs that nobody else reads.
-    ///   - textByteLimit: How many bytes of one text are kept at the most, at least 64.
-    ///   - now: The time, in microseconds since 1970; nil is the system's.
+    ///   - redactor: The redactor; nil writes texts as they are, for tests and private outputs.
+    ///   - textByteLimit: The maximum length of one text in bytes, at least 64.
+    ///   - now: Returns the time in microseconds since 1970; nil for the system's time.
     public init(
         redactor: Redactor? = .standard,
         textByteLimit: Int = 64 << 10,
@@ -48,17 +46,17 @@ public final class LogRecorder: Sendable {
         self.now = now ?? { SystemTime.now() }
     }
 
-    /// The recorder with the standard rules that handlers share who are given no other.
+    /// The default recorder with the standard rules, shared by handlers that are given no other.
     public static let standard = LogRecorder()
 
     /// Makes the record of an event.
     ///
     /// - Parameters:
-    ///   - event: What was logged.
+    ///   - event: The logged event.
     ///   - label: The label of the logger.
     ///   - base: The fields of the logger, from ``fields(of:)``.
     ///   - provided: The metadata of a provider.
-    /// - Returns: The record, without secrets.
+    /// - Returns: The redacted record.
     public func record(
         _ event: LogEvent,
         label: String,
@@ -68,10 +66,10 @@ public final class LogRecorder: Sendable {
         record(event, at: time, label: label, base: base, provided: provided)
     }
 
-    /// The time of an event that is logged now, in microseconds since 1970.
+    /// The current time in microseconds since 1970.
     var time: Int64 { now() }
 
-    /// Makes the record of an event that was logged at a time.
+    /// Makes the record of an event logged at a given time.
     func record(
         _ event: LogEvent,
         at time: Int64,
@@ -99,7 +97,7 @@ public final class LogRecorder: Sendable {
         return record
     }
 
-    /// Makes fields of a logger's metadata, without secrets.
+    /// Makes redacted fields of a logger's metadata.
     ///
     /// - Parameter metadata: The metadata.
     /// - Returns: The fields, in ascending order of their names.
@@ -115,7 +113,7 @@ public final class LogRecorder: Sendable {
 
     // MARK: Taking out
 
-    /// What a look at the texts of a record has found.
+    /// The result of inspecting a record's texts.
     private struct Findings {
         var hasSecrets = false
         var hasLongTexts = false
@@ -144,7 +142,7 @@ public final class LogRecorder: Sendable {
         }
     }
 
-    /// Replaces a value that goes by its name or its mark, and looks at the texts of others.
+    /// Replaces a value by its name or mark, or inspects its texts.
     private func judge(_ field: inout LogField, _ redactor: Redactor, _ findings: inout Findings) {
         let isSensitive = judge(name: &field.name, redactor)
         if field.rule == .hiding || field.rule == .names && isSensitive {
@@ -175,7 +173,7 @@ public final class LogRecorder: Sendable {
         }
     }
 
-    /// Takes out what a name holds itself, and says whether its values are taken out.
+    /// Redacts secrets within a name, and returns whether its values must be replaced.
     private func judge(name: inout String, _ redactor: Redactor) -> Bool {
         let verdict = name.withBytes { name in
             scratch.withLock { scratch in
@@ -191,8 +189,8 @@ public final class LogRecorder: Sendable {
 
     /// Appends a message and its fields as JSON, the fields in the order of their names.
     ///
-    /// - Returns: Whether that was possible: nothing has to be taken out or cut, every value is a
-    ///   text, and every name is of plain ASCII. If not, part of it may have been appended.
+    /// - Returns: False if a text has to be redacted or truncated, a value is not a text, or a name
+    ///   is not plain ASCII; part of the line may then have been appended.
     func append(
         _ message: String,
         _ base: [LogField],
@@ -209,7 +207,7 @@ public final class LogRecorder: Sendable {
         return scratch.withLock { scratch in
             scratch.pieces.removeAll()
             for field in base {
-                // What is in it was looked at when the logger got it.
+                // These fields were inspected when they were set on the logger.
                 guard case .text(let value) = field.value,
                     add(field.name, value, isKnown: true, &scratch)
                 else { return false }
@@ -224,10 +222,10 @@ public final class LogRecorder: Sendable {
     }
 
     private func add(_ metadata: Logger.Metadata, _ scratch: inout Scratch) -> Bool {
-        // By places: going through the pairs copies each of them three times.
+        // By index, because iterating over pairs copies each of them three times.
         var place = metadata.startIndex
         while place != metadata.endIndex {
-            // Others are described by code of the app, which must not run under a lock.
+            // Other values are described by the app's code, which must not run under the lock.
             guard case .string(let text) = metadata.values[place],
                 add(metadata.keys[place], text, isKnown: false, &scratch)
             else { return false }
@@ -254,7 +252,7 @@ public final class LogRecorder: Sendable {
         }
     }
 
-    /// Whether a text may be written down as it is.
+    /// Whether a text may be written as it is.
     @inline(__always)
     private func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         text.count <= textByteLimit && redactor?.isNeeded(for: text) != true
@@ -271,7 +269,7 @@ public final class LogRecorder: Sendable {
 }
 
 extension LogValue {
-    /// The marker in the place of the value.
+    /// The redactor's marker in place of the value.
     fileprivate func hidden(by marker: RedactionMarker) -> LogValue {
         .text(marker.replacement(for: description.utf8))
     }
@@ -318,7 +316,7 @@ extension LogValue: CustomStringConvertible {
 }
 
 extension String {
-    /// The beginning of the text, at most so many bytes, and a sign that it goes on.
+    /// The longest prefix within the limit, followed by an ellipsis.
     fileprivate func cut(to limit: Int) -> String {
         var end = utf8.index(utf8.startIndex, offsetBy: limit - 3)
         while end > utf8.startIndex, utf8[end] & 0xC0 == 0x80 { end = utf8.index(before: end) }

@@ -2,7 +2,7 @@
 
 public import Logging
 
-/// What the author of a log statement knows about a value of its metadata.
+/// What the author of a log statement knows about the sensitivity of a metadata value.
 ///
 /// ```swift
 /// logger.info("signed in", metadata: [
@@ -11,19 +11,20 @@ public import Logging
 /// ])
 /// ```
 ///
-/// It is an attribute in the sense of swift-log (SLG-0004): handlers that do not know it write the
-/// value as it is. A value without it obeys the names and patterns of the `Redactor`.
+/// This is a metadata attribute in the sense of swift-log (SLG-0004): handlers that do not know it
+/// write the value as it is. Values without the attribute follow the names and patterns of the
+/// `Redactor`.
 public enum LogSensitivity: Int64, Sendable, Logger.MetadataValueAttributes.Attribute {
-    /// The value is taken out, whatever it looks like.
+    /// The value is always replaced.
     case sensitive = 1
-    /// The value is written as it is, whatever it looks like: the author vouches for it.
+    /// The value is written as it is; the author vouches for it.
     case open = 2
 }
 
 extension Logger.MetadataValue.StringInterpolation {
-    /// Adds a value and says whether it may be written down.
+    /// Appends a value with its sensitivity.
     ///
-    /// What is said of one part holds for the whole text; where parts differ, it is sensitive.
+    /// The sensitivity applies to the whole text; where parts differ, the text is sensitive.
     public mutating func appendInterpolation(
         _ value: some CustomStringConvertible,
         sensitivity: LogSensitivity

@@ -1,6 +1,6 @@
 #if Logging
 
-/// The field numbers of OTLP that Keel writes and reads.
+/// The OTLP field numbers that Keel writes and reads.
 ///
 /// From opentelemetry-proto, release 1.x, in which they are stable:
 /// `opentelemetry/proto/logs/v1/logs.proto`, `common/v1/common.proto`, `resource/v1/resource.proto`
@@ -51,7 +51,7 @@ enum OTLPFields {
         static let map = 6
     }
 
-    /// Of `ArrayValue` and of `KeyValueList`.
+    /// For both `ArrayValue` and `KeyValueList`.
     static let values = 1
 
     enum Response {

@@ -4,10 +4,10 @@ internal import KeelCore
 
 internal import KeelLogging
 
-/// Writes messages of OTLP as JSON, out of their Protocol Buffers form.
+/// Converts OTLP messages from Protocol Buffers to JSON.
 ///
-/// The rules are those of the OTLP specification, "JSON Protobuf Encoding": names in lower camel
-/// case, 64-bit numbers as texts, enumerations as numbers, trace and span identifiers in hexadecimal.
+/// Follows the OTLP specification, "JSON Protobuf Encoding": names in lower camel case, 64-bit
+/// numbers as strings, enumerations as numbers, trace and span identifiers in hexadecimal.
 struct OTLPJSON: ~Copyable {
     private var line = LineBuffer(capacity: 16 << 10)
 
@@ -113,7 +113,7 @@ struct OTLPJSON: ~Copyable {
             list(data) { $0.keyValue($1) }
             line.append("]}")
         default:
-            // A value of a kind that Keel does not write.
+            // A kind of value that Keel does not write.
             line.append("{")
         }
         line.append("}")

@@ -5,7 +5,7 @@ internal import KeelLogging
 internal import Logging
 
 extension StoredLogRecord {
-    /// The record that was logged; nil if the message is none that Keel writes.
+    /// The logged record; nil if the message is not one that Keel writes.
     var record: LogRecord? {
         typealias Fields = OTLPFields.LogRecord
         var record = LogRecord(
@@ -55,7 +55,7 @@ extension StoredLogRecord {
 }
 
 extension LogRecord {
-    /// Puts an attribute where it came from.
+    /// Restores an attribute to the property it came from.
     fileprivate mutating func take(_ field: LogField) {
         switch (field.name, field.value) {
         case ("log.record.uid", _): break

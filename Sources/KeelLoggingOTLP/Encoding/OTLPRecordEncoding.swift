@@ -10,7 +10,7 @@ extension ProtobufWriter {
     ///
     /// - Parameters:
     ///   - record: The record.
-    ///   - id: Its identifier, the attribute `log.record.uid`.
+    ///   - id: The record's identifier, the attribute `log.record.uid`.
     mutating func logRecord(_ record: LogRecord, id: String) {
         typealias Fields = OTLPFields.LogRecord
         let time = UInt64(clamping: record.time).multipliedReportingOverflow(by: 1000).partialValue
@@ -43,11 +43,11 @@ extension ProtobufWriter {
         fixed64(Fields.observedTimeUnixNano, time)
     }
 
-    // As swift-otel, Zipkin's instruments and W3C's trace context call them.
+    // The names used by swift-otel, Zipkin's instruments and W3C Trace Context.
     private static let traceNames: [String] = ["trace_id", "trace-id", "traceId", "traceID"]
     private static let spanNames: [String] = ["span_id", "span-id", "spanId", "spanID"]
 
-    /// Writes a `KeyValue` with a text.
+    /// Writes a `KeyValue` with a string value.
     mutating func attribute(_ field: Int, _ key: String, _ text: String) {
         message(field) { pair in
             pair.string(OTLPFields.KeyValue.key, key)
@@ -81,7 +81,7 @@ extension ProtobufWriter {
 }
 
 extension LogField {
-    /// The bytes of an identifier in hexadecimal digits, if the field has such a name and value.
+    /// The bytes of a hexadecimal identifier, if the field has one of the names and such a value.
     fileprivate func identifier(among names: [String], byteCount: Int) -> [UInt8]? {
         guard names.contains(name), case .text(let text) = value,
             text.utf8.count == 2 * byteCount
@@ -98,13 +98,13 @@ extension LogField {
             }
             if let first = high.take() { bytes.append(first << 4 | digit) } else { high = digit }
         }
-        // All zeros is no identifier, says the trace context of W3C.
+        // All zeros is not a valid identifier (W3C Trace Context).
         return bytes.allSatisfy { $0 == 0 } ? nil : bytes
     }
 }
 
 extension Logger.Level {
-    /// The number of OTLP's `SeverityNumber`.
+    /// The OTLP `SeverityNumber` of the level.
     var severityNumber: UInt64 {
         switch self {
         case .trace: 1

@@ -2,7 +2,7 @@
 
 internal import KeelCore
 
-/// An `ExportLogsServiceRequest`: records of one process, grouped by the label of their loggers.
+/// An `ExportLogsServiceRequest`: the records of one process, grouped by logger label.
 struct OTLPRequest {
     private let resource: [(key: String, value: String)]
     private var labels: [String] = []

@@ -4,16 +4,16 @@ internal import KeelCore
 
 internal import KeelLogging
 
-/// A record as it lies in the journal until it is shipped.
+/// A log record as stored in the journal until it is shipped.
 ///
 /// | bytes | |
 /// |---|---|
-/// | 1 | the version of this form, 1 |
+/// | 1 | the version of this format, 1 |
 /// | varint | the length of the logger's label |
 /// | as many | the label, which becomes the name of OTLP's instrumentation scope |
-/// | the rest | a `LogRecord` message of OTLP, with the identifier in it |
+/// | the rest | an OTLP `LogRecord` message, including the identifier |
 ///
-/// It is encoded when it is logged, so that every try to ship it sends the same identifier.
+/// The record is encoded when it is logged, so that every attempt sends the same identifier.
 struct StoredLogRecord {
     static let version: UInt8 = 1
 
@@ -21,7 +21,7 @@ struct StoredLogRecord {
     /// The bytes of the `LogRecord` message.
     let message: ArraySlice<UInt8>
 
-    /// Reads a record; nil if it is of another version, or damaged.
+    /// Parses a stored record; nil if its version is unknown or it is corrupt.
     init?(_ bytes: [UInt8]) {
         guard bytes.first == Self.version else { return nil }
         var reader = ProtobufReader(bytes.dropFirst())
@@ -33,7 +33,6 @@ struct StoredLogRecord {
         guard !fields.isDamaged else { return nil }
     }
 
-    /// Encodes a record.
     static func bytes(of record: LogRecord, id: String) -> [UInt8] {
         var writer = ProtobufWriter()
         writer.reserveCapacity(512)
