@@ -38,7 +38,7 @@ struct OTLPWork: Sendable {
 
     mutating func next() -> ArraySlice<OTLPBatchItem>? { parts.popLast() }
 
-    /// Records that a part was accepted; suspects are next.
+    /// Notes that a part was accepted; suspects are next.
     mutating func take() {
         trust = Self.fullTrust
         guard !suspects.isEmpty else { return }
@@ -47,7 +47,7 @@ struct OTLPWork: Sendable {
         suspects = []
     }
 
-    /// Records that a part was refused.
+    /// Notes that a part was refused.
     ///
     /// - Returns: Whether it is a single record that is given up.
     mutating func refuse(_ part: ArraySlice<OTLPBatchItem>) -> Bool {

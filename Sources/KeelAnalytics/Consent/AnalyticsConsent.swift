@@ -1,17 +1,17 @@
-/// What the user said about a purpose.
+/// The user's decision about a purpose.
 public enum AnalyticsConsent: Sendable, Hashable, CaseIterable {
-    /// Nobody has asked: events are kept on this device and go nowhere.
+    /// The user has not been asked: events are stored on the device and not sent.
     case unknown
-    /// Events may leave.
+    /// Events may be sent.
     case granted
-    /// Events are neither kept nor sent.
+    /// Events are neither stored nor sent.
     case denied
 }
 
-/// What happens to events that are still on this device when consent is withdrawn.
+/// What happens to undelivered events when the user withdraws consent.
 public enum RevokedEvents: Sendable, Hashable {
     /// They are removed, and the purpose counts as denied.
     case purge
-    /// They wait, as do those that follow, until the user decides again.
+    /// They wait, with the events that follow, until the user decides again.
     case hold
 }

@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// The decisions in force, for those who deliver.
+/// The decisions in force, as seen by deliveries.
 ///
-/// It is written under the tracker's lock only, after the decision is on disk.
+/// Written only under the tracker's lock, after the decision is on disk.
 final class ConsentBook: Sendable {
     private struct State {
         var consents: [ConsentPurpose: AnalyticsConsent]
@@ -19,10 +19,9 @@ final class ConsentBook: Sendable {
         state.withLock { $0.consents[purpose] ?? $0.fallback }
     }
 
-    /// The decisions that were made.
     var all: [ConsentPurpose: AnalyticsConsent] { state.withLock { $0.consents } }
 
-    /// Whether there may be a purpose for which events leave.
+    /// Whether events may be sent for any purpose.
     var allowsAnything: Bool {
         state.withLock { $0.fallback == .granted || $0.consents.values.contains(.granted) }
     }

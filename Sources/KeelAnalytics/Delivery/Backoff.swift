@@ -1,12 +1,11 @@
 internal import KeelCore
 
-/// How long a destination is left alone after a failure.
+/// The delay before retrying a destination after a failure.
 enum Backoff {
-    /// Draws a pause.
+    /// Returns a random delay.
     ///
-    /// It grows with jitter, as `RetryPolicy` says, and is never shorter than a tenth of what it may
-    /// be: a try right after a failure is a request for nothing. Where it has grown to the longest
-    /// pause, that is what is waited at least, and the jitter comes on top.
+    /// It grows as `RetryPolicy` says, and is at least a tenth of the policy's bound, since an
+    /// immediate retry is pointless. At the maximum delay, the jitter is added on top.
     static func pause(
         after failures: Int,
         _ policy: RetryPolicy,
@@ -19,7 +18,6 @@ enum Backoff {
     }
 }
 
-/// A generator over a closure.
 private struct ClosureGenerator: RandomNumberGenerator {
     let random: @Sendable () -> UInt64
     mutating func next() -> UInt64 { random() }

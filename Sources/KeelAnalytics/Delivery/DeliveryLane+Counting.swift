@@ -3,11 +3,10 @@ internal import KeelJournal
 internal import Synchronization
 
 extension DeliveryLane {
-    /// Counts what waited when the service was opened, once.
+    /// Counts the records that were pending when the service was opened, once.
     ///
-    /// It looks at all that waits, so it is not done at that time, and keeps no delivery waiting: it
-    /// follows from what there is at any time later. It is done when everything is delivered, and for
-    /// whoever asks for a ledger.
+    /// This scans all pending records. The number can be derived at any later time, so it delays
+    /// neither opening nor delivery: it happens once everything is delivered, or for a ledger.
     func prepare() throws(JournalError) {
         try state.withLock { state throws(JournalError) in try prepare(&state) }
     }
@@ -18,7 +17,7 @@ extension DeliveryLane {
         for _ in 0..<3 {
             let before = tracker.appendedCount
             try count(&state)
-            // Otherwise what was tracked meanwhile is in one of the counts only.
+            // Otherwise a record tracked in the meantime is in only one of the counts.
             if tracker.appendedCount == before { return }
         }
         try tracker.paused { () throws(JournalError) in try count(&state) }
@@ -30,7 +29,7 @@ extension DeliveryLane {
         state.base = state.note.sum + state.losses.sum - appended
     }
 
-    /// Settles what the last process left in doubt.
+    /// Settles the records that the previous process left in doubt.
     func rejectDoubtful(_ state: inout LaneState) throws(JournalError) {
         guard state.hasOldDoubts else { return }
         guard !state.note.doubtful.isEmpty else {
@@ -52,7 +51,7 @@ extension DeliveryLane {
         state.hasOldDoubts = false
     }
 
-    /// The ledger, counted on the disk; after ``prepare()``.
+    /// Returns the ledger, counted on disk. Call ``prepare()`` first.
     func ledger() throws(JournalError) -> AnalyticsLedger {
         try state.withLock { state throws(JournalError) in
             state.losses = try consumer.tally()
@@ -64,10 +63,10 @@ extension DeliveryLane {
 
     // MARK: Status
 
-    /// Brings the counters of the status up to now.
+    /// Updates the counters of the status.
     func refresh() { state.withLock { show($0, nil) } }
 
-    /// The ledger from the counters, where what waits is what is left over.
+    /// The ledger derived from the counters, with the remainder as pending.
     private func counted(_ state: LaneState) -> AnalyticsLedger {
         var ledger = AnalyticsLedger(state.note, state.losses)
         ledger.pending = 0
@@ -75,7 +74,7 @@ extension DeliveryLane {
             ledger.accepted = base + tracker.appendedCount
             ledger.pending = max(0, ledger.accepted - ledger.sum)
         } else {
-            // As long as nobody has counted, only what has come since the start is known.
+            // Until the first count, only records tracked since the start are known.
             let settled = state.note.sum - state.firstSum
             ledger.pending = max(0, tracker.appendedCount - settled)
             ledger.accepted = ledger.sum
@@ -115,6 +114,6 @@ extension AnalyticsLedger {
 }
 
 extension ConsumerTally {
-    /// All records that are not settled by the lane.
+    /// All records that the lane has not settled.
     fileprivate var sum: Int { pending + lost + damaged }
 }

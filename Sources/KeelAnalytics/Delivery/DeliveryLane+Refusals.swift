@@ -2,10 +2,10 @@ internal import KeelCore
 internal import KeelJournal
 
 extension DeliveryLane {
-    /// Draws the conclusions from a batch that was refused as a whole.
+    /// Handles a batch that was refused as a whole.
     ///
-    /// - Returns: The fate of its record, if it is one and known, and how long to wait, nil to go on
-    ///   at once.
+    /// - Returns: The fate of its record, if it is single and its fate is known, and how long to
+    ///   wait; nil to continue immediately.
     func refuse(
         _ outcome: DeliveryOutcome,
         _ count: Int,
@@ -20,7 +20,7 @@ extension DeliveryLane {
         let fate = state.refuse(count, for: reason, growsSlowly: outcome == .tooLarge)
         let now = timeline.now
         let pace = state.refusals.pause(afterRefusalAt: now)
-        // A pause that a flush keeps too.
+        // A flush respects this pause as well.
         if let pace { state.askedUntil = max(state.askedUntil, now + pace) }
         guard state.suspects.count >= state.suspectLimit else {
             if pace != nil { show(state, .waiting) }
@@ -31,17 +31,17 @@ extension DeliveryLane {
         return (fate, misconfigured(&state, problem))
     }
 
-    /// Reports that everything that waits was refused one by one.
+    /// Reports that every pending record was refused individually.
     ///
-    /// - Returns: How long to wait, nil if nothing was refused.
+    /// - Returns: How long to wait; nil if no record was refused.
     func reportSuspects(_ state: inout LaneState) -> Duration? {
         guard !state.suspects.isEmpty else { return nil }
-        // Nothing else is there to tell a bad event from a destination that takes none.
+        // With no other events, a bad event looks like a destination that refuses all.
         state.giveUp()
         return fail(&state, DeliveryProblem("Everything that waits is refused."), asked: nil)
     }
 
-    /// Leaves the destination alone until somebody may have corrected its configuration.
+    /// Pauses the destination until its configuration may have been corrected.
     func misconfigured(_ state: inout LaneState, _ problem: DeliveryProblem) -> Duration {
         state.failures += 1
         let pause = tracker.configuration.misconfiguredPause

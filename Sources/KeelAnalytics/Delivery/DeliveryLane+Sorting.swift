@@ -3,15 +3,15 @@ internal import KeelJournal
 internal import Synchronization
 
 extension DeliveryLane {
-    /// How many records, and how many bytes of them, are taken from the journal at a time.
+    /// The maximum number of records, and of their bytes, per read from the journal.
     private static let takenRecords = 500
     private static let takenBytes = 1 << 20
 
-    /// Gathers what the next batch is made of, and sorts out what will not be sent.
+    /// Fills the next batch, and settles records that will not be sent.
     func fill(_ state: inout LaneState) throws(JournalError) {
         var purposes: [ConsentPurpose: AnalyticsConsent] = [:]
-        // Records read before the user withdrew consent may be erased from the disk: only this
-        // count, made before the rewind, includes them.
+        // A withdrawal of consent may have erased records read earlier: only this count, made
+        // before the rewind, includes them.
         let denied = state.removeWithdrawn { consent(to: $0, &purposes) }
         var fates = Dictionary(denied.map { ($0, LaneNote.Fate.purged) }) { first, _ in first }
         if state.needsRewind {
@@ -35,13 +35,13 @@ extension DeliveryLane {
         state.losses = try consumer.losses()
     }
 
-    /// Decides about a record: it waits, stays where it is, or has met its fate.
+    /// Queues a record for sending, leaves it in the journal (nil), or returns its fate.
     private func sort(
         _ taken: JournalRecord,
         _ state: inout LaneState,
         _ purposes: inout [ConsentPurpose: AnalyticsConsent]
     ) -> LaneNote.Fate? {
-        // The destination may have it already, and the journal has failed since.
+        // The destination may have received it before the journal failed.
         if state.note.doubtful.contains(taken.position) { return .rejected("unconfirmed") }
         do throws(CBORError) {
             let purpose = try RecordCoding.purpose(of: taken.bytes)
@@ -83,7 +83,7 @@ extension DeliveryLane {
         return consent
     }
 
-    /// Settles records and counts them, in one step.
+    /// Settles and counts records atomically.
     func settle(
         _ fates: [JournalPosition: LaneNote.Fate],
         _ state: inout LaneState
@@ -102,10 +102,10 @@ extension DeliveryLane {
 
     // MARK: Consent
 
-    /// Looks again at what was passed over, before the next batch.
+    /// Makes the next batch revisit skipped records.
     func reconsider() { state.withLock { $0.needsRewind = true } }
 
-    /// Removes what is for a purpose that the user has denied, but for what is under way.
+    /// Removes the records of denied purposes, except those in the current request.
     func purge() throws(JournalError) {
         try state.withLock { state throws(JournalError) in
             try prepare(&state)

@@ -2,21 +2,21 @@ internal import KeelCore
 internal import KeelJournal
 internal import Synchronization
 
-/// Brings the records of the journal to one destination.
+/// Delivers the records of the journal to one destination.
 ///
-/// A lane has one request under way at most. That keeps the order of events, makes one answer speak
-/// for the destination, and is why no lane has to wait for another: a limit for all lanes together
-/// would let two destinations that hang hold up the rest.
+/// A lane has at most one request in flight. That keeps events in order, lets each response speak
+/// for the destination, and makes a limit for all lanes unnecessary, with which two hanging
+/// destinations could hold up the rest.
 ///
-/// Its lock is held for calls on files, never across a request.
+/// The lane's lock is held during file operations, never across a request.
 final class DeliveryLane: Sendable {
-    /// How a row of deliveries ended.
+    /// How a run of deliveries ended.
     enum Ending: Sendable, Hashable {
-        /// Nothing is left that may leave.
+        /// No deliverable records are left.
         case drained
-        /// The next try comes after this pause.
+        /// The next attempt follows after this delay.
         case paused(Duration)
-        /// The task was cancelled.
+        /// The task was canceled.
         case cancelled
     }
 
@@ -29,7 +29,7 @@ final class DeliveryLane: Sendable {
     let timeline: Timeline
     private let turn = Turn()
 
-    /// Opens the lane, without a look at what waits.
+    /// Opens the lane, without scanning the pending records.
     init(_ entry: AnalyticsConfiguration.Entry, of tracker: Tracker) throws(JournalError) {
         let destination = entry.destination
         self.destination = destination
@@ -50,7 +50,7 @@ final class DeliveryLane: Sendable {
 
     // MARK: Delivering
 
-    /// Delivers as events come, until the task is cancelled.
+    /// Delivers events as they arrive, until the task is canceled.
     func run() async {
         while !Task.isCancelled {
             let (arrived, hurried) = (tracker.arrivals.generation, tracker.hurry.generation)
@@ -70,9 +70,9 @@ final class DeliveryLane: Sendable {
         await tracker.hurry.wait(since: generation, upTo: limit, on: clock)
     }
 
-    /// Delivers what may leave, until nothing is left or a try fails.
+    /// Delivers until no deliverable records are left or an attempt fails.
     ///
-    /// Forced, it tries although the pause after a failure is not over.
+    /// If forced, ignores the delay after a failure.
     func deliver(isForced: Bool = false) async -> Ending {
         guard await turn.take() else { return .cancelled }
         defer { turn.give() }
@@ -98,7 +98,6 @@ final class DeliveryLane: Sendable {
         case ending(Ending)
     }
 
-    /// Makes the next batch.
     private func begin(isForced: Bool) -> Beginning {
         state.withLock { state in
             let now = timeline.now
@@ -110,7 +109,7 @@ final class DeliveryLane: Sendable {
                 let count = state.batchCount(within: destination.limits.bytes)
                 guard count > 0 else {
                     if let pause = reportSuspects(&state) { return .ending(.paused(pause)) }
-                    // There is little left to look at.
+                    // Cheap here, as few records are left to scan.
                     try prepare(&state)
                     show(state, .idle)
                     return .ending(.drained)
@@ -118,7 +117,7 @@ final class DeliveryLane: Sendable {
                 if destination.guarantee == .atMostOnce {
                     var note = state.note
                     note.doubtful = state.waiting.prefix(count).map(\.position)
-                    // Before the request leaves: nobody sends these again without knowing.
+                    // Stored before the request, so that a restart does not repeat these records.
                     try consumer.settle([]) { _ in note.bytes }
                     state.note = note
                 }
@@ -132,9 +131,9 @@ final class DeliveryLane: Sendable {
         }
     }
 
-    /// Draws the conclusions from an outcome.
+    /// Handles the outcome of a batch.
     ///
-    /// - Returns: How long to wait, nil to go on at once.
+    /// - Returns: How long to wait; nil to continue immediately.
     private func finish(
         _ outcome: DeliveryOutcome,
         _ permit: DeliveryPermit,
@@ -156,7 +155,7 @@ final class DeliveryLane: Sendable {
                 let refusal = refuse(outcome, count, &state)
                 fates = refusal.fate.map { [$0] } ?? []
                 pause = refusal.pause
-            // The next batch drops the records that the user no longer consents to.
+            // The next batch omits the records that the user no longer consents to.
             case .postponed where !permit.isValid && !isCancelled: break
             case .postponed(let problem, let asked):
                 pause = isCancelled ? interrupted(state) : fail(&state, problem, asked: asked)
@@ -187,9 +186,9 @@ final class DeliveryLane: Sendable {
         }
     }
 
-    /// Settles the first records of those that wait, and takes them out of doubt.
+    /// Settles the first of the waiting records, and removes them from doubt.
     ///
-    /// - Returns: Whether it could be written down.
+    /// - Returns: Whether the journal could be written.
     private func conclude(
         _ fates: [LaneNote.Fate],
         _ state: inout LaneState
@@ -200,13 +199,13 @@ final class DeliveryLane: Sendable {
             try settle(Dictionary(settled) { first, _ in first }, &state)
             return true
         } catch {
-            // Whatever of it is not settled comes again.
+            // Records that are not settled will be read again.
             state.needsRewind = true
             return false
         }
     }
 
-    /// A request that was cancelled says nothing about the destination.
+    /// Handles a canceled request, which says nothing about the destination.
     private func interrupted(_ state: LaneState) -> Duration {
         show(state, .idle)
         return .zero

@@ -1,10 +1,10 @@
-/// Whether a batch that a destination was handed may still leave.
+/// Whether a batch handed to a destination may still be sent.
 ///
-/// The user may decide between the moment at which a batch is handed over and the one at which its
-/// request begins, and a destination may make several requests of a batch. A sender checks
-/// ``isValid`` right before each request, and postpones the batch if it is false.
+/// The user may decide between the handover of a batch and the start of its request, and a
+/// destination may make several requests per batch. A sender checks ``isValid`` immediately before
+/// each request, and postpones the batch if it is false.
 package struct DeliveryPermit: Sendable {
-    /// The permit of the batch that is being delivered, nil outside of a service.
+    /// The permit of the current batch; nil outside of a service.
     @TaskLocal package static var current: DeliveryPermit?
 
     private let purposes: Set<ConsentPurpose>
@@ -15,7 +15,7 @@ package struct DeliveryPermit: Sendable {
         self.consents = consents
     }
 
-    /// Whether the user consents to everything in the batch at this moment.
+    /// Whether the user currently consents to everything in the batch.
     package var isValid: Bool { purposes.allSatisfy { consents[$0] == .granted } }
 
     /// The outcome of a batch whose consent was withdrawn before it was sent.

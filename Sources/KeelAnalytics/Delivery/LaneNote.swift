@@ -1,20 +1,18 @@
 internal import KeelCore
 internal import KeelJournal
 
-/// The counters of a destination, as the journal keeps them together with its cursor.
+/// The counters of a destination, stored in the journal together with its cursor.
 ///
-/// An array of CBOR: the version 1; how many arrived and how many were purged; how many were
-/// rejected, by reason; and where the records begin whose fate nobody knows, as numbers of a segment
-/// and a place by turns.
+/// Encoded as a CBOR array: the version 1; the number of delivered and of purged records; the
+/// numbers of rejected records by reason; and the records in doubt, alternating segment and offset.
 struct LaneNote: Sendable, Hashable {
-    /// What becomes of a record.
     enum Fate: Sendable, Hashable {
         case delivered
         case purged
         case rejected(String)
     }
 
-    /// The most records in doubt at a time: they have to fit into a note.
+    /// The maximum number of records in doubt, which must fit into a note.
     static let doubtLimit = 128
     private static let reasonLimit = 32
     private static let reasonByteLimit = 40
@@ -22,9 +20,9 @@ struct LaneNote: Sendable, Hashable {
     private(set) var delivered = 0
     private(set) var purged = 0
     private(set) var rejected: [String: Int] = [:]
-    /// Records that were about to be sent to a destination that counts twice.
+    /// Records about to be sent to a destination that does not deduplicate.
     ///
-    /// A start that finds some does not send them again.
+    /// After a restart, they are not sent again.
     var doubtful: [JournalPosition] = []
 
     init() {}
@@ -37,14 +35,14 @@ struct LaneNote: Sendable, Hashable {
         }
     }
 
-    /// The name that a reason is counted under: a note has an end.
+    /// Returns the key that a reason is counted under, as the size of a note is limited.
     private func key(for reason: String) -> String {
         guard rejected[reason] == nil else { return reason }
         let isFit = rejected.count < Self.reasonLimit && reason.utf8.count <= Self.reasonByteLimit
         return isFit ? reason : "other"
     }
 
-    /// How many records are accounted for.
+    /// The number of settled records.
     var sum: Int { delivered + purged + rejected.values.reduce(0, +) }
 
     var bytes: [UInt8] {
@@ -66,7 +64,7 @@ struct LaneNote: Sendable, Hashable {
         return writer.bytes
     }
 
-    /// Reads a note; one that is empty or of another version counts nothing.
+    /// Parses a note; an empty one, or one of another version, has zero counts.
     init(_ bytes: [UInt8]) {
         guard !bytes.isEmpty, let note = try? LaneNote(reading: bytes) else { return }
         self = note

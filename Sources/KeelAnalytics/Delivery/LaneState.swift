@@ -1,58 +1,57 @@
 internal import KeelJournal
 
-/// What a lane has in its hands.
+/// The working state of a lane.
 struct LaneState: Sendable {
-    /// A record that was taken from the journal and may be sent.
+    /// A record that was read from the journal and may be sent.
     struct Candidate: Sendable {
         var position: JournalPosition
         var record: AnalyticsRecord
         var size: Int
     }
 
-    /// The counters, as they were last written down.
+    /// The counters, as last stored.
     var note: LaneNote
-    /// How many records there were for the destination when the service was opened; nil until that
-    /// was counted.
+    /// The number of records for the destination when the service was opened; nil until counted.
     var base: Int?
-    /// How many records were settled by then.
+    /// The number of records settled at that time.
     let firstSum: Int
-    /// Whether the note may name records that the last process left in doubt.
+    /// Whether the note may contain records that the previous process left in doubt.
     var hasOldDoubts = true
-    /// What the bounds of the journal and damage have cost, as last counted.
+    /// The records lost to the journal's bounds and to damage, as last counted.
     var losses = ConsumerTally()
 
-    /// What may be sent next, in order.
+    /// The records to send next, in order.
     private(set) var waiting: [Candidate] = []
     private(set) var waitingByteCount = 0
-    /// How many of them, from the first, are under way.
+    /// How many of them, from the first, are in the current request.
     var underWay = 0
-    /// Whether records that were passed over have to be looked at again.
+    /// Whether skipped records have to be revisited.
     var needsRewind = false
 
-    /// How many records a batch may have, after batches that were too much.
+    /// The maximum number of records per batch, reduced after batches that were too large.
     private(set) var batchLimit: Int
     private var growsSlowly = false
     private let recordLimit: Int
 
-    /// Records that were refused alone, while the destination has taken none since.
+    /// Records refused individually since the destination last accepted one.
     private(set) var suspects: [Candidate] = []
-    /// How many of the records that wait, from the first, belong to a batch that was refused.
+    /// How many waiting records, from the first, belong to a refused batch.
     private var contested = 0
-    /// How many records may still be refused for good on the strength of what was taken last.
+    /// How many records may still be rejected, based on the last accepted batch.
     private var trust = 0
     private static let fullTrust = 8
     /// How many records may be refused one by one before it counts as a refusal of everything.
     private(set) var suspectLimit = Self.firstSuspectLimit
     private static let firstSuspectLimit = 8
     private static let lastSuspectLimit = 1024
-    /// When the destination refused what it got.
+    /// The times of recent refusals.
     var refusals = RefusalPace()
 
-    /// How many tries have failed since the last success.
+    /// The number of consecutive failures.
     var failures = 0
-    /// Before this nothing is tried, unless somebody insists.
+    /// When the next attempt is due, unless forced.
     var pausedUntil = Duration.zero
-    /// Before this nothing is tried: the destination asked for it.
+    /// When the destination wants the next attempt; applies even if forced.
     var askedUntil = Duration.zero
 
     init(note: LaneNote, recordLimit: Int) {
@@ -69,7 +68,7 @@ struct LaneState: Sendable {
         waitingByteCount += candidate.size
     }
 
-    /// Lets go of what does not match; nothing is under way.
+    /// Removes the records that do not match. No request may be in flight.
     mutating func keep(where matches: (Candidate) -> Bool) {
         waiting.removeAll { !matches($0) }
         waitingByteCount = waiting.reduce(0) { $0 + $1.size }
@@ -80,7 +79,7 @@ struct LaneState: Sendable {
         waiting.removeFirst(count)
     }
 
-    /// How many records, from the first, make the next batch.
+    /// The number of records, from the first, in the next batch.
     func batchCount(within bytes: Int) -> Int {
         var (count, size) = (0, 0)
         for candidate in waiting.prefix(batchLimit) {
@@ -91,9 +90,9 @@ struct LaneState: Sendable {
         return count
     }
 
-    /// Takes out what may not leave any more.
+    /// Removes the records that may no longer be sent.
     ///
-    /// - Returns: Where those records are whose purpose was denied.
+    /// - Returns: The positions of records with a denied purpose.
     mutating func removeWithdrawn(
         _ consent: (ConsentPurpose) -> AnalyticsConsent
     ) -> [JournalPosition] {
@@ -114,11 +113,10 @@ struct LaneState: Sendable {
 
     // MARK: Refusals
 
-    /// Notes that a batch was refused as a whole.
+    /// Handles a batch that was refused as a whole.
     ///
-    /// - Returns: The fate of its record if it is a single one that is refused for good: it was
-    ///   refused before, and others have been taken since. Without them nobody knows whether the
-    ///   destination refuses the record or everything; it is then a suspect.
+    /// - Returns: The fate of a single record that is rejected: it was refused before, and others
+    ///   have been accepted since. Without those it is only a suspect.
     mutating func refuse(
         _ count: Int,
         for reason: String,
@@ -141,9 +139,9 @@ struct LaneState: Sendable {
         return nil
     }
 
-    /// Notes that the destination has taken some of a batch, whose records are not waiting any more.
+    /// Notes that the destination accepted part of a batch, which is no longer waiting.
     ///
-    /// Suspects are next: perhaps it had refused everything for a while.
+    /// Suspects are sent next, as the destination may have refused everything for a while.
     mutating func take(_ count: Int) {
         trust = Self.fullTrust
         contested = max(0, contested - count)
@@ -158,9 +156,9 @@ struct LaneState: Sendable {
         limit(to: 1)
     }
 
-    /// Gives up looking for what is refused; what waits has to be taken from the journal again.
+    /// Stops the search for the refused record; waiting records have to be read again.
     ///
-    /// The next time more records are tried: that many bad ones may stand in a row.
+    /// The next search tries more records: that many bad ones could be in a row.
     mutating func giveUp() {
         if suspects.count >= suspectLimit {
             suspectLimit = min(suspectLimit * 2, Self.lastSuspectLimit)
@@ -168,7 +166,7 @@ struct LaneState: Sendable {
         needsRewind = true
     }
 
-    /// Lets go of what was in hand, because it is taken from the journal again.
+    /// Removes all waiting records, since they will be read again.
     mutating func rewind() {
         keep { _ in false }
         suspects = []
@@ -178,20 +176,20 @@ struct LaneState: Sendable {
 
     // MARK: Sizes of batches
 
-    /// Makes the next batch as large as the destination says that it may be.
+    /// Limits the next batch to the size that the destination named.
     mutating func limit(to count: Int) {
         batchLimit = count
         growsSlowly = false
     }
 
-    /// Makes batches half as large as one that was too much.
+    /// Halves the batch size after a batch that was too large.
     mutating func halve(_ count: Int, growsSlowly: Bool) {
         batchLimit = max(1, (count + 1) / 2)
         self.growsSlowly = growsSlowly
     }
 
-    /// Makes batches larger again after a success: at once where one record was the reason, and
-    /// step by step where the destination takes less than it says.
+    /// Raises the batch size after a success: quickly if a single record was the cause, step by
+    /// step if the destination accepts less than it declares.
     mutating func grow() {
         let step = growsSlowly ? max(1, batchLimit / 8) : batchLimit
         batchLimit = min(recordLimit, batchLimit + step)

@@ -6,7 +6,7 @@ final class Turn: Sendable {
     private let isTaken = Mutex(false)
     private let freed = Signal()
 
-    /// Waits for the turn; false if the task was cancelled first.
+    /// Waits for the turn; false if the task is canceled first.
     func take() async -> Bool {
         while !Task.isCancelled {
             let generation = freed.generation

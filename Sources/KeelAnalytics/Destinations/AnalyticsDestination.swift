@@ -1,51 +1,50 @@
-/// Where events go: a vendor, a server of one's own, a log.
+/// A receiver of events: a vendor, your own server, a log.
 ///
-/// A destination is given batches of records and says what became of each. It does not keep, repeat
-/// or wait: the journal keeps, and the delivery repeats, splits and waits as the outcome says. It is
-/// never called for two batches with a record in common at the same time.
+/// A destination receives batches of records and reports the outcome of each. It does not store,
+/// retry or wait: the journal stores, and the delivery retries, splits and waits according to the
+/// outcome. It never receives two batches with a common record concurrently.
 public protocol AnalyticsDestination: Sendable {
     /// A name of 1 to 32 letters, digits, “-” and “_”, unique within a service and stable across
-    /// versions of the app: how far the destination has read is kept under it.
+    /// versions of the app. The destination's progress is stored under it.
     var name: String { get }
 
-    /// What a repeated delivery does there.
+    /// The effect of a repeated delivery.
     var guarantee: DeliveryGuarantee { get }
 
-    /// How large a batch may be.
+    /// The maximum size of a batch.
     var limits: BatchLimits { get }
 
-    /// The number of bytes that a record takes in a batch, or why it can never be delivered.
+    /// Returns the size of a record in a batch in bytes, or throws if it can never be delivered.
     ///
-    /// It is asked before a batch is put together, so that one record that breaks the vendor's rules
-    /// does not spoil a batch.
+    /// Called before a batch is built, so that an invalid record does not spoil the batch.
     ///
     /// - Parameter record: A record.
-    /// - Returns: The bytes of its form in the body of a request, separators included.
+    /// - Returns: The size of its encoding in the request body, separators included.
     /// - Throws: ``AnalyticsRejection``.
     func size(of record: AnalyticsRecord) throws(AnalyticsRejection) -> Int
 
     /// Delivers a batch, within ``limits`` and of records that ``size(of:)`` accepted.
     ///
-    /// - Parameter batch: One record or more.
-    /// - Returns: What became of it.
+    /// - Parameter batch: One or more records.
+    /// - Returns: The outcome.
     func deliver(_ batch: [AnalyticsRecord]) async -> DeliveryOutcome
 }
 
-/// What a repeated delivery does at a destination.
+/// The effect of a repeated delivery at a destination.
 public enum DeliveryGuarantee: Sendable, Hashable {
-    /// It is recognised by the record's id, so each record counts once.
+    /// Records are deduplicated by id, so each counts once.
     case effectivelyOnce
-    /// It may count twice: the destination has no field to recognise it by.
+    /// A record may count twice: the destination cannot deduplicate.
     case atLeastOnce
-    /// Nothing is repeated: a record whose fate is unknown is not sent again, and may be lost.
+    /// Records are never repeated: a record with an unknown outcome may be lost.
     case atMostOnce
 }
 
-/// How large a batch for a destination may be.
+/// The maximum size of a batch for a destination.
 public struct BatchLimits: Sendable, Hashable {
-    /// The most records.
+    /// The maximum number of records.
     public var records: Int
-    /// The most bytes of all records together, as ``AnalyticsDestination/size(of:)`` tells them.
+    /// The maximum total of ``AnalyticsDestination/size(of:)``.
     public var bytes: Int
 
     /// Creates limits.

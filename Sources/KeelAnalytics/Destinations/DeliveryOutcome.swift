@@ -1,7 +1,6 @@
-/// What became of a batch.
+/// The outcome of delivering a batch.
 public enum DeliveryOutcome: Sendable, Hashable {
-    /// The destination answered for each record: those of these places in the batch were refused for
-    /// ever, all others have arrived.
+    /// The records at these indices of the batch are rejected; all others have arrived.
     case settled(rejected: [Int: AnalyticsRejection])
 
     /// The batch as a whole was too large; it is sent again in halves.
@@ -9,36 +8,36 @@ public enum DeliveryOutcome: Sendable, Hashable {
     /// A single record is rejected, as with ``unacceptable(_:)``.
     case tooLarge
 
-    /// The batch as a whole was refused because of what is in it, and the destination did not say
-    /// which record it was; it is sent again in halves until the record stands alone.
+    /// The batch as a whole was refused for its contents, without saying which record was at fault;
+    /// it is sent again in halves until the record is alone.
     ///
-    /// A record that stands alone is rejected once the destination takes others: one that refuses
-    /// everything costs no event. The destination is asked less often after 30 refusals in a minute.
+    /// A single record is rejected once the destination accepts others, so a destination that
+    /// refuses everything costs no events. Requests slow down after 30 refusals per minute.
     case unacceptable(AnalyticsRejection)
 
-    /// Nothing was sent: a request takes only so many records from the first, at least one and fewer
-    /// than the batch has. They follow as a batch of their own, at once.
+    /// Nothing was sent: a request fits only this many records from the first, at least one and
+    /// fewer than the batch. They follow immediately as a separate batch.
     case unsent(fitting: Int)
 
-    /// Nothing has arrived that would not be recognised, and a later try may succeed.
+    /// No record has arrived that could not be deduplicated, and a retry may succeed.
     ///
-    /// `notBefore` is what the destination asked for, as a Retry-After field does.
+    /// `notBefore` is the delay that the destination asked for, as in a Retry-After field.
     case postponed(DeliveryProblem, notBefore: Duration?)
 
-    /// Nobody knows whether the batch has arrived: the answer was lost.
+    /// It is unknown whether the batch has arrived: the response was lost.
     ///
-    /// It is repeated unless the destination counts twice; see ``DeliveryGuarantee/atMostOnce``.
+    /// It is retried unless the guarantee is ``DeliveryGuarantee/atMostOnce``.
     case unknown(DeliveryProblem)
 
-    /// The destination takes nothing from this app until somebody corrects its configuration: a key
-    /// is wrong or was withdrawn. The records are kept, within the journal's bounds.
+    /// The destination accepts nothing until its configuration is corrected, for example an invalid
+    /// or revoked key. Records are kept, within the journal's bounds.
     case misconfigured(DeliveryProblem)
 
     /// Every record has arrived.
     public static let delivered = DeliveryOutcome.settled(rejected: [:])
 }
 
-/// Why a record can never be delivered to a destination.
+/// The reason why a record can never be delivered to a destination.
 public struct AnalyticsRejection: Error, Sendable, Hashable, CustomStringConvertible {
     /// A stable name for counters, such as `tooLarge`, `invalidName` or `refused`.
     public let reason: String
@@ -58,11 +57,11 @@ public struct AnalyticsRejection: Error, Sendable, Hashable, CustomStringConvert
     public var description: String { "\(reason): \(detail)" }
 }
 
-/// Why a delivery did not succeed this time.
+/// The reason for a failed delivery.
 public struct DeliveryProblem: Sendable, Hashable, CustomStringConvertible {
-    /// What happened, without secrets and contents.
+    /// What happened, without secrets or contents.
     public let description: String
-    /// The status of the answer, where there was one.
+    /// The HTTP status, if there was a response.
     public let status: Int?
 
     /// Creates a problem.

@@ -1,33 +1,33 @@
 public import KeelCore
 
-/// What a destination gets of each event.
+/// What a destination receives of each event.
 ///
-/// Rules are applied when a batch is made, to properties and user properties of any depth. What is
-/// kept on the device does not change: another destination may get more.
+/// Rules are applied when a batch is built, to properties and user properties at any depth. The
+/// stored record does not change, so another destination may receive more.
 public struct DestinationRules: Sendable {
-    /// The names of properties that it does not get.
+    /// The names of properties that are removed.
     public var droppedProperties: Set<String> = []
-    /// The names of properties that it gets in the form of a keyed hash, 64 hexadecimal digits:
-    /// the same for the same value, and without the key nobody finds the value by trying.
+    /// The names of properties that are replaced with a keyed hash of 64 hexadecimal digits. Equal
+    /// values have equal hashes, and without the key the value cannot be found by trial.
     public var hashedProperties: Set<String> = []
-    /// Whether it gets the user's id as a keyed hash.
+    /// Whether the user's id is replaced with a keyed hash.
     public var hashesUserID = false
-    /// Makes the hashes: its `fingerprint` is used, with the context `KeelAnalytics`.
+    /// Makes the hashes with its `fingerprint`, in the context `KeelAnalytics`.
     public var hashing: (any ByteSealing)?
-    /// Whether it gets a record at all; nil is all of them.
+    /// Returns whether the destination receives a record; nil for all records.
     ///
-    /// What it does not get counts as rejected for the reason `filtered`.
+    /// Other records count as rejected with the reason `filtered`.
     public var accepts: (@Sendable (AnalyticsRecord) -> Bool)?
 
-    /// Creates rules that leave everything as it is.
+    /// Creates rules that change nothing.
     public init() {}
 
     /// Creates rules.
     ///
     /// - Parameters:
-    ///   - dropped: The names of properties that the destination does not get.
-    ///   - hashed: The names of properties that it gets as a keyed hash.
-    ///   - hashing: Makes the hashes; needed where something is hashed.
+    ///   - dropped: The names of properties to remove.
+    ///   - hashed: The names of properties to replace with a keyed hash.
+    ///   - hashing: Makes the hashes; required if anything is hashed.
     public init(
         dropping dropped: Set<String> = [],
         hashing hashed: Set<String> = [],
@@ -40,7 +40,7 @@ public struct DestinationRules: Sendable {
 
     var hashesAnything: Bool { hashesUserID || !hashedProperties.isEmpty }
 
-    /// The record as the destination gets it, nil if it does not.
+    /// The record as the destination receives it; nil if it does not.
     func apply(to record: AnalyticsRecord) -> AnalyticsRecord? {
         guard accepts?(record) ?? true else { return nil }
         guard hashesAnything || !droppedProperties.isEmpty else { return record }
@@ -55,7 +55,7 @@ public struct DestinationRules: Sendable {
         var result: [String: AnalyticsValue] = [:]
         for (name, value) in values where !droppedProperties.contains(name) {
             if hashedProperties.contains(name) {
-                // What cannot be hashed does not leave.
+                // A value that cannot be hashed is removed.
                 result[name] = hash(value)
             } else {
                 result[name] = apply(to: value)
@@ -95,7 +95,7 @@ public struct DestinationRules: Sendable {
 }
 
 extension CBORWriter {
-    /// Writes a value with the names of objects in order, so that equal values have equal bytes.
+    /// Writes a value with sorted object keys, so that equal values have equal bytes.
     fileprivate mutating func writeSorted(_ value: AnalyticsValue) {
         switch value {
         case .array(let values):

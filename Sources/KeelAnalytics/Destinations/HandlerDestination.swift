@@ -1,4 +1,4 @@
-/// A destination that hands events to a closure: a log, a debugger's console, a screen for testers.
+/// A destination that passes events to a closure: a log, a debug console, a screen for testers.
 ///
 /// ```swift
 /// configuration.add(HandlerDestination("console") { record in print(record.kind) })
@@ -9,11 +9,11 @@ public struct HandlerDestination: AnalyticsDestination {
     public let limits: BatchLimits
     private let handler: @Sendable ([AnalyticsRecord]) async -> DeliveryOutcome
 
-    /// Creates a destination that always takes what it gets.
+    /// Creates a destination that accepts every record.
     ///
     /// - Parameters:
     ///   - name: The name.
-    ///   - handler: Gets each record; more than once where the process ends in between.
+    ///   - handler: Receives each record, repeatedly if the process ends in between.
     public init(_ name: String, handler: @escaping @Sendable (AnalyticsRecord) async -> Void) {
         self.init(name, limits: BatchLimits(records: 100, bytes: .max)) { batch in
             for record in batch { await handler(record) }
@@ -21,12 +21,12 @@ public struct HandlerDestination: AnalyticsDestination {
         }
     }
 
-    /// Creates a destination whose closure says what became of a batch.
+    /// Creates a destination whose closure returns the outcome of a batch.
     ///
     /// - Parameters:
     ///   - name: The name.
-    ///   - guarantee: What a repeated delivery does.
-    ///   - limits: How large a batch may be; every record counts as one byte.
+    ///   - guarantee: The effect of a repeated delivery.
+    ///   - limits: The maximum size of a batch; every record counts as one byte.
     ///   - handler: Delivers a batch.
     public init(
         _ name: String,

@@ -1,18 +1,18 @@
-/// What a delivery was like, for logs and metrics.
+/// A report of a delivery, for logs and metrics.
 public struct DeliveryReport: Sendable, Hashable {
     /// The destination's name.
     public let destination: String
-    /// How many records were in the batch.
+    /// The number of records in the batch.
     public let recordCount: Int
-    /// How long it took.
+    /// The duration of the delivery.
     public let duration: Duration
-    /// What became of it.
+    /// The outcome.
     public let outcome: DeliveryOutcome
 }
 
-/// A destination that reports each of its deliveries; `destination.observed { … }` makes one.
+/// A destination that reports each delivery; created by `destination.observed { … }`.
 ///
-/// Place it outside of other decorators, so that it sees what the service sees.
+/// Apply it outside of other decorators, so that it sees what the service sees.
 public struct ObservedDestination<Upstream: AnalyticsDestination>: AnalyticsDestination {
     private let upstream: Upstream
     private let clock: any Clock<Duration>
@@ -22,8 +22,8 @@ public struct ObservedDestination<Upstream: AnalyticsDestination>: AnalyticsDest
     ///
     /// - Parameters:
     ///   - upstream: The destination.
-    ///   - clock: What measures how long a delivery takes.
-    ///   - report: Gets a report after each delivery; it must not wait.
+    ///   - clock: The clock for durations.
+    ///   - report: Called after each delivery; it must not block.
     public init(
         _ upstream: Upstream,
         clock: any Clock<Duration> = ContinuousClock(),
@@ -69,8 +69,8 @@ extension AnalyticsDestination {
     /// Reports each delivery; see ``ObservedDestination``.
     ///
     /// - Parameters:
-    ///   - clock: What measures how long a delivery takes.
-    ///   - report: Gets a report after each delivery; it must not wait.
+    ///   - clock: The clock for durations.
+    ///   - report: Called after each delivery; it must not block.
     /// - Returns: The decorated destination.
     public func observed(
         clock: any Clock<Duration> = ContinuousClock(),

@@ -15,9 +15,9 @@ internal import Bionic
 #endif
 
 extension AnalyticsContext {
-    /// What this process can say: the system, the language, and on Apple's systems the app.
+    /// The context of this process: the system, the locale, and on Apple platforms the app.
     ///
-    /// Elsewhere programs carry no version with them: set ``appVersion`` and ``appBuild`` yourself.
+    /// Elsewhere a program has no embedded version: set ``appVersion`` and ``appBuild`` yourself.
     public static var current: AnalyticsContext {
         var context = AnalyticsContext()
         let version = ProcessInfo.processInfo.operatingSystemVersion

@@ -1,6 +1,6 @@
-/// Where an event happened: the app, the system and the language.
+/// The app, system and locale of an event.
 ///
-/// It holds nothing that tells one device of a kind from another.
+/// It contains nothing that distinguishes devices of the same model.
 public struct AnalyticsContext: Sendable, Hashable {
     /// The app's name.
     public var appName: String?
@@ -12,13 +12,13 @@ public struct AnalyticsContext: Sendable, Hashable {
     public var systemName: String?
     /// The system's version.
     public var systemVersion: String?
-    /// The kind of device, such as `x86_64` or `iPhone15,2`.
+    /// The device model, such as `x86_64` or `iPhone15,2`.
     public var deviceModel: String?
     /// The language and region, as a BCP 47 tag such as `de-CH`.
     public var locale: String?
     /// The time zone's name in the IANA database, such as `Europe/Zurich`.
     public var timeZone: String?
 
-    /// Creates a context that says nothing; see ``current`` for the one of this process.
+    /// Creates an empty context; see ``current`` for that of this process.
     public init() {}
 }

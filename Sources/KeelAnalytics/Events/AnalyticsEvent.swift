@@ -4,25 +4,24 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Something that happened in the app.
+/// An event in the app.
 public struct AnalyticsEvent: Sendable, Hashable {
-    /// What happened, in words that do not change from one event to the next: values belong into
-    /// the parameters.
+    /// What happened, as a constant name: variable values belong in the parameters.
     public var name: String
-    /// What there is to say about it.
+    /// Details of the event.
     public var parameters: [String: AnalyticsValue]
-    /// When it happened; nil is the moment at which it is tracked.
+    /// When it happened; nil for the time of tracking.
     public var timestamp: Date?
-    /// What the user must have consented to.
+    /// The purpose that the user must have consented to.
     public var purpose: ConsentPurpose
 
     /// Creates an event.
     ///
     /// - Parameters:
     ///   - name: What happened.
-    ///   - parameters: What there is to say about it.
-    ///   - timestamp: When it happened; nil is the moment at which it is tracked.
-    ///   - purpose: What the user must have consented to.
+    ///   - parameters: Details of the event.
+    ///   - timestamp: When it happened; nil for the time of tracking.
+    ///   - purpose: The purpose that the user must have consented to.
     public init(
         name: String,
         parameters: [String: AnalyticsValue] = [:],
@@ -36,24 +35,24 @@ public struct AnalyticsEvent: Sendable, Hashable {
     }
 }
 
-/// A screen that was shown.
+/// A view of a screen.
 public struct AnalyticsScreen: Sendable, Hashable {
     /// The screen's name.
     public var name: String
-    /// What there is to say about it.
+    /// Details of the view.
     public var parameters: [String: AnalyticsValue]
-    /// When it was shown; nil is the moment at which it is tracked.
+    /// When it was shown; nil for the time of tracking.
     public var timestamp: Date?
-    /// What the user must have consented to.
+    /// The purpose that the user must have consented to.
     public var purpose: ConsentPurpose
 
-    /// Creates a screen.
+    /// Creates a screen view.
     ///
     /// - Parameters:
     ///   - name: The screen's name.
-    ///   - parameters: What there is to say about it.
-    ///   - timestamp: When it was shown; nil is the moment at which it is tracked.
-    ///   - purpose: What the user must have consented to.
+    ///   - parameters: Details of the view.
+    ///   - timestamp: When it was shown; nil for the time of tracking.
+    ///   - purpose: The purpose that the user must have consented to.
     public init(
         name: String,
         parameters: [String: AnalyticsValue] = [:],
@@ -80,7 +79,7 @@ public struct AnalyticsScreen: Sendable, Hashable {
 public protocol TypedAnalyticsEvent: Encodable, Sendable {
     /// What happened; see ``AnalyticsEvent/name``.
     static var name: String { get }
-    /// What the user must have consented to; analytics unless it is said otherwise.
+    /// The purpose that the user must have consented to; by default, analytics.
     static var purpose: ConsentPurpose { get }
 }
 

@@ -4,27 +4,26 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// One thing that happened, as it is kept in the journal and handed to destinations.
+/// A tracked event, as stored in the journal and passed to destinations.
 ///
-/// Everything a destination needs is in it: a record that waited for a week says what was true when
-/// it was tracked.
+/// It is self-contained: a record delivered a week later says what was true when it was tracked.
 public struct AnalyticsRecord: Sendable, Hashable, Identifiable {
-    /// What happened.
+    /// What was tracked.
     public enum Kind: Sendable, Hashable {
-        /// An event of this name.
+        /// An event with this name.
         case event(String)
-        /// A screen of this name was shown.
+        /// A view of the screen with this name.
         case screen(String)
-        /// The user became known: ``AnalyticsRecord/userID`` is set, and
-        /// ``AnalyticsRecord/anonymousID`` is who the user was before.
+        /// The user was identified: ``AnalyticsRecord/userID`` is set, and
+        /// ``AnalyticsRecord/anonymousID`` is the id used before.
         case identify
-        /// Properties of the user changed: ``AnalyticsRecord/userProperties`` holds them.
+        /// Properties of the user changed: see ``AnalyticsRecord/userProperties``.
         case userProperties
     }
 
-    /// A stretch of use, from the first event to a longer pause.
+    /// A period of use, which ends with a longer pause.
     public struct Session: Sendable, Hashable {
-        /// A UUID of version 7, in small letters.
+        /// A UUID of version 7, in lowercase.
         public var id: String
         /// When it began.
         public var start: Date
@@ -36,27 +35,27 @@ public struct AnalyticsRecord: Sendable, Hashable, Identifiable {
         }
     }
 
-    /// A UUID of version 7 (RFC 9562), in small letters: the same in every try at every destination,
-    /// so that a vendor can tell a repetition from a new event.
+    /// A UUID of version 7 (RFC 9562), in lowercase. It is the same in every attempt at every
+    /// destination, so that a vendor can deduplicate.
     public var id: String
-    /// What happened.
+    /// What was tracked.
     public var kind: Kind
-    /// When, to the millisecond.
+    /// The time, to the millisecond.
     public var time: Date
-    /// The user, once known.
+    /// The user, once identified.
     public var userID: String?
-    /// Who the user is as long as nobody knows: a UUID that stays until ``AnalyticsService/reset()``.
+    /// A UUID for the user, stable until ``AnalyticsService/reset()``.
     public var anonymousID: String
-    /// The session, unless sessions are switched off.
+    /// The session; nil if sessions are turned off.
     public var session: Session?
-    /// The properties of the event or screen, with the super properties of the time.
+    /// The properties of the event or screen, including super properties.
     public var properties: [String: AnalyticsValue]
-    /// What changed about the user; in events and screens what is known about the user, if
+    /// The changed properties of the user; in events and screens, the known ones if
     /// ``AnalyticsConfiguration/attachesUserProperties`` is set.
     public var userProperties: [String: AnalyticsValue]
-    /// The app, the system and the language.
+    /// The app, system and locale.
     public var context: AnalyticsContext
-    /// What the user must have consented to before it may leave; see ``ConsentPurpose``.
+    /// The purpose that the user must have consented to before the record is sent.
     public var purpose: ConsentPurpose
 
     /// Creates a record.

@@ -5,12 +5,12 @@ internal import Foundation
 #endif
 
 extension AnalyticsValue {
-    /// Takes over any value that encodes itself.
+    /// Converts an encodable value.
     ///
-    /// Integers beyond `Int64` become numbers of type double, and data becomes text in Base64.
+    /// Integers beyond `Int64` become doubles, and data becomes Base64 text.
     ///
     /// - Parameter value: The value.
-    /// - Throws: What the value throws when it is encoded.
+    /// - Throws: Any error that the value throws when encoded.
     public init(encoding value: some Encodable) throws {
         let slot = AnalyticsValueSlot()
         try slot.encode(value, at: [])
@@ -18,9 +18,9 @@ extension AnalyticsValue {
     }
 }
 
-/// A place that an encoder fills.
+/// A slot that an encoder fills.
 ///
-/// It is a class because containers of `Encoder` are written to after they were handed out.
+/// A class, because the containers of an `Encoder` are written to after they are returned.
 private final class AnalyticsValueSlot {
     private enum Content {
         case single(AnalyticsValue)
@@ -69,7 +69,7 @@ private final class AnalyticsValueSlot {
         return slot
     }
 
-    /// Encodes a value, keeping the types that have a case of their own.
+    /// Encodes a value, keeping the types that have their own case.
     func encode(_ value: some Encodable, at path: [any CodingKey]) throws {
         switch value {
         case let value as AnalyticsValue: set(value)
@@ -167,7 +167,7 @@ private struct AnalyticsListContainer: UnkeyedEncodingContainer {
     func superEncoder() -> any Encoder { next() }
 }
 
-/// The key under which a class encodes what it inherits, as Foundation's coders name it.
+/// The key for the superclass, named as in Foundation's coders.
 private struct AnalyticsSuperKey: CodingKey {
     var stringValue: String { "super" }
     var intValue: Int? { nil }

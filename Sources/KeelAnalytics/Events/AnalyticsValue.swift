@@ -4,21 +4,21 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A value of a property: what every analytics vendor can take, and JSON can say.
+/// A property value that every analytics vendor and JSON can represent.
 public enum AnalyticsValue: Sendable, Hashable {
     /// The absence of a value.
     case null
-    /// True or false.
+    /// A Boolean.
     case boolean(Bool)
     /// A whole number.
     case integer(Int64)
-    /// A number; what is not finite is sent as null, since JSON has no word for it.
+    /// A number; non-finite values are sent as null, since JSON has no representation for them.
     case double(Double)
     /// A text.
     case string(String)
-    /// A moment, sent in the vendor's form for moments.
+    /// A point in time, sent in the vendor's format.
     case date(Date)
-    /// Several values in order.
+    /// An array of values.
     case array([AnalyticsValue])
     /// Values by name.
     case object([String: AnalyticsValue])

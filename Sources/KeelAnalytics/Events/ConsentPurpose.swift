@@ -1,4 +1,4 @@
-/// What an event is used for, in the words in which the user was asked.
+/// What an event is used for, in the terms of the consent dialog.
 public struct ConsentPurpose: RawRepresentable, Sendable, Hashable, ExpressibleByStringLiteral {
     /// The name, stable across versions.
     public let rawValue: String
@@ -9,7 +9,7 @@ public struct ConsentPurpose: RawRepresentable, Sendable, Hashable, ExpressibleB
 
     /// How the app is used.
     public static let analytics: ConsentPurpose = "analytics"
-    /// How fast and how reliably it works.
+    /// How fast and reliable the app is.
     public static let performance: ConsentPurpose = "performance"
     /// What the user may want to buy.
     public static let marketing: ConsentPurpose = "marketing"

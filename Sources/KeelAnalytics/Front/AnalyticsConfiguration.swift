@@ -7,7 +7,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// What an analytics service does with events, and where they go.
+/// The behavior and destinations of an analytics service.
 ///
 /// ```swift
 /// var configuration = AnalyticsConfiguration()
@@ -16,65 +16,63 @@ internal import Foundation
 /// let analytics = try AnalyticsService(at: folder, configuration: configuration)
 /// ```
 public struct AnalyticsConfiguration: Sendable {
-    /// A destination, with what concerns it alone.
+    /// A destination with its settings.
     public struct Entry: Sendable {
-        /// Where events go.
+        /// The destination.
         public var destination: any AnalyticsDestination
-        /// What it gets of them.
+        /// What the destination receives.
         public var rules: DestinationRules
-        /// Where it begins when the service sees its name for the first time.
+        /// Where the destination starts when its name is first seen.
         public var start: JournalConsumer.Start
     }
 
-    /// Where events go; each name once.
+    /// The destinations, with unique names.
     public private(set) var destinations: [Entry] = []
-    /// The bounds of the journal, its durability and what encrypts it.
+    /// The bounds, durability and encryption of the journal.
     ///
-    /// Its clock is ``now``.
+    /// Its clock is replaced with ``now``.
     public var journal = JournalConfiguration()
-    /// What counts for a purpose about which the user has not decided.
+    /// The consent for purposes that the user has not decided on.
     ///
-    /// By default events wait on the device.
+    /// By default, their events wait on the device.
     public var defaultConsent = AnalyticsConsent.unknown
-    /// The pause after which another session begins; nil tracks no sessions.
+    /// The pause after which a new session begins; nil turns sessions off.
     public var sessionTimeout: Duration? = .seconds(30 * 60)
-    /// Removes secrets and personal data from properties, their names and the names of events and
+    /// Removes secrets and personal data from properties, their names, and the names of events and
     /// screens before they are stored; nil stores everything.
     ///
-    /// The user's id is kept as it is: choose one that says nothing about the user, and no address.
+    /// The user's id is stored as it is: choose one that reveals nothing about the user.
     public var redactor: Redactor? = .standard
-    /// Whether events and screens carry the properties of the user as well.
+    /// Whether events and screens include the properties of the user.
     ///
-    /// They are then remembered across starts, until ``AnalyticsService/reset()``. It is off, because
-    /// destinations keep the properties of a user by themselves, and some take each event with
-    /// properties of the user for a change of them: Mixpanel gets a second record for each.
+    /// If set, they are stored across launches until ``AnalyticsService/reset()``. Off by default,
+    /// because destinations store user properties themselves, and some treat them in an event as a
+    /// change: Mixpanel would receive a second record for each event.
     public var attachesUserProperties = false
-    /// Is told what is tracked, refused and delivered, for logs; it must return at once.
+    /// Called with what is tracked, refused and delivered, for logs; it must return immediately.
     public var observer: (@Sendable (AnalyticsObservation) -> Void)?
-    /// The app, the system and the language.
+    /// The app, system and locale.
     public var context = AnalyticsContext.current
 
-    /// How long events gather before a batch is sent.
+    /// How long events are collected before a batch is sent.
     public var deliveryInterval = Duration.seconds(15)
-    /// How many gathered events are reason enough to send earlier; at least 1.
+    /// The number of events that triggers an earlier delivery, at least 1.
     public var deliveryThreshold = 100
-    /// The pauses between failed tries of a destination.
+    /// The delays between failed attempts at a destination.
     ///
-    /// Attempts and the total limit are passed over: events are repeated until the journal's bounds
-    /// are reached.
+    /// The limits on attempts and total time are ignored: the journal's bounds apply.
     ///
-    /// A pause is at least a tenth of what the policy allows. Once pauses have grown to the longest,
-    /// each is the longest and a random part of it more, so that a destination which is down for
-    /// long sees at most one try in that time.
+    /// A delay is at least a tenth of what the policy allows. At the maximum, it is the maximum
+    /// plus a random part of it, which limits the requests to a destination with a long outage.
     public var retry = RetryPolicy(baseDelay: .seconds(1), maximumDelay: .seconds(300))
-    /// The pause after a destination has said that its configuration is wrong.
+    /// The pause after a destination has reported a wrong configuration.
     public var misconfiguredPause = Duration.seconds(3600)
 
-    /// What measures pauses and durations.
+    /// The clock for delays and durations.
     public var clock: any Clock<Duration> = ContinuousClock()
-    /// The time, in microseconds since 1970.
+    /// Returns the time in microseconds since 1970.
     public var now: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000_000) }
-    /// Draws the random bits of ids and pauses.
+    /// Returns random bits for ids and delays.
     public var random: @Sendable () -> UInt64 = { RandomWords.shared.next() }
 
     /// Creates a configuration without destinations.
@@ -83,10 +81,10 @@ public struct AnalyticsConfiguration: Sendable {
     /// Adds a destination.
     ///
     /// - Parameters:
-    ///   - destination: Where events go.
-    ///   - rules: What it gets of them.
-    ///   - start: Where it begins when the service sees its name for the first time: with all that
-    ///     waits on the device for others, or with the next event.
+    ///   - destination: The destination.
+    ///   - rules: What the destination receives.
+    ///   - start: Where it starts when its name is first seen: with the events stored for other
+    ///     destinations, or with the next event.
     public mutating func add(
         _ destination: some AnalyticsDestination,
         rules: DestinationRules = DestinationRules(),
@@ -95,7 +93,7 @@ public struct AnalyticsConfiguration: Sendable {
         destinations.append(Entry(destination: destination, rules: rules, start: start))
     }
 
-    /// The destinations, each of which tells the observer of its deliveries.
+    /// The destinations, which report deliveries to the observer.
     var observedDestinations: [Entry] {
         guard let observer else { return destinations }
         return destinations.map { entry in
@@ -113,7 +111,7 @@ public struct AnalyticsConfiguration: Sendable {
         destination.observed(clock: clock) { observer(.delivered($0)) }
     }
 
-    /// Whether an id has a form that the redactor takes out of events.
+    /// Whether the redactor would remove an id from events.
     func isPersonal(_ userID: String?) -> Bool {
         guard let userID, let redactor else { return false }
         return redactor.redact(userID) != userID

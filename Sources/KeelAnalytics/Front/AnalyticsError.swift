@@ -1,9 +1,9 @@
 public import KeelCore
 internal import KeelJournal
 
-/// Why a call of analytics failed, and what can be done about it.
+/// An error of an analytics call, with advice on how to resolve it.
 ///
-/// Deliveries throw nothing: what becomes of them is in ``AnalyticsService/status``.
+/// Deliveries do not throw: see ``AnalyticsService/status``.
 public struct AnalyticsError: KeelError {
     public let code: Code
     public let message: String
@@ -12,9 +12,9 @@ public struct AnalyticsError: KeelError {
     /// Creates an error.
     ///
     /// - Parameters:
-    ///   - code: What kind of failure it is.
-    ///   - message: What happened, in one sentence without values of properties.
-    ///   - cause: The error underneath.
+    ///   - code: The kind of failure.
+    ///   - message: One sentence on what happened, without values of properties.
+    ///   - cause: The underlying error.
     public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
         self.code = code
         self.message = message
@@ -23,7 +23,7 @@ public struct AnalyticsError: KeelError {
 }
 
 extension AnalyticsError {
-    /// The kinds of failure of analytics; later versions may add more.
+    /// The kinds of analytics failure; later versions may add more.
     public struct Code: KeelErrorCode {
         public let name: String
         public let isTransient: Bool
@@ -42,45 +42,45 @@ extension AnalyticsError {
 }
 
 extension AnalyticsError.Code {
-    /// A name, a limit or a rule is outside of what is allowed.
+    /// A name, a limit or a rule is outside the allowed range.
     public static let invalidArgument = Self(
         name: "invalidArgument",
         advice: "Correct the call as the message says; repeating it unchanged fails again."
     )
-    /// The folder is in use by another service, in this process or another.
+    /// Another service, in this process or another, is using the folder.
     public static let inUse = Self(
         name: "inUse",
         isTransient: true,
         advice: "Share one AnalyticsService between its users, or give each a folder of its own."
     )
-    /// There are no analytics in the folder, or no destination of the name.
+    /// There is no analytics data in the folder, or no destination of the name.
     public static let notFound = Self(
         name: "notFound",
         advice: "Look at the path and the name: it is the folder that the app's service was given."
     )
-    /// The user has not consented to what the event is for, so it was not kept.
+    /// The user has not consented to the event's purpose, so it was not stored.
     public static let denied = Self(
         name: "denied",
         advice: "Nothing to do: the user decided. Track again after grantConsent(for:)."
     )
-    /// The event is longer than a record may be.
+    /// The event exceeds the maximum record size.
     public static let tooLarge = Self(
         name: "tooLarge",
         advice: "Track less with the event, or raise the journal's recordByteLimit."
     )
-    /// The journal has reached its bounds and was told to refuse new records then.
+    /// The journal has reached its bounds and is configured to refuse new records.
     public static let full = Self(
         name: "full",
         isTransient: true,
         advice: "Let destinations catch up, raise the journal's bounds, or let the oldest go."
     )
-    /// There is no room left on the disk.
+    /// The disk is full.
     public static let diskFull = Self(
         name: "diskFull",
         isTransient: true,
         advice: "Free some disk space; what was tracked before is still there."
     )
-    /// The folder, or a file in it, may not be read or written.
+    /// The folder, or a file in it, cannot be read or written.
     public static let permissionDenied = Self(
         name: "permissionDenied",
         advice: "Make the folder readable and writable for the program's user."
@@ -91,7 +91,7 @@ extension AnalyticsError.Code {
         isTransient: true,
         advice: "Look at the cause; what was tracked before is still there."
     )
-    /// The call was cancelled.
+    /// The call was canceled.
     public static let cancelled = Self(
         name: "cancelled",
         advice: "Nothing to do: the caller stopped waiting for the result."
@@ -104,7 +104,7 @@ extension AnalyticsError.Code {
 }
 
 extension AnalyticsError {
-    /// Tells a failure of the journal apart.
+    /// Maps a journal error to a code.
     init(_ error: JournalError, _ doing: String) {
         let code: Code =
             switch error.code {
@@ -120,7 +120,7 @@ extension AnalyticsError {
         self.init(code, "\(doing) failed: \(error.message)", cause: error)
     }
 
-    /// Tells a failed call on files apart.
+    /// Maps a file system error to a code.
     init(_ error: FileSystemError, _ doing: String) {
         let code: Code =
             switch error.kind {

@@ -2,7 +2,7 @@ internal import KeelCore
 internal import KeelJournal
 
 extension AnalyticsService {
-    /// What the user decided about a purpose, or what counts without a decision.
+    /// Returns the consent in force for a purpose, decided or by default.
     ///
     /// - Parameter purpose: The purpose.
     /// - Returns: The consent in force.
@@ -10,31 +10,31 @@ extension AnalyticsService {
         tracker.consents[purpose]
     }
 
-    /// Notes that the user consents to a purpose: what was held for it leaves, and what follows.
+    /// Grants consent to a purpose, so that its held and future events are sent.
     ///
-    /// The decision is on disk before anything leaves.
+    /// The decision is on disk before anything is sent.
     ///
     /// - Parameter purpose: The purpose.
-    /// - Throws: ``AnalyticsError`` if the decision could not be written down; then nothing leaves.
+    /// - Throws: ``AnalyticsError`` if the decision could not be stored; then nothing is sent.
     public func grantConsent(for purpose: ConsentPurpose) throws(AnalyticsError) {
         try tracker.decide(.granted, for: purpose)
         reconsider()
     }
 
-    /// Notes that the user does not consent to a purpose.
+    /// Denies consent to a purpose.
     ///
-    /// What waits for it is removed for every destination, before the call returns; what follows is
-    /// refused. A request that is under way is not called back, and counts as what becomes of it; a
-    /// destination of this package begins no other. The records are overwritten on the disk, also
-    /// those that were delivered, and those of destinations that the configuration does not have.
+    /// The purpose's pending events are removed for every destination before the call returns, and
+    /// future ones are refused. A request in flight is not canceled, and its outcome counts;
+    /// destinations of this package start no further requests. The records are overwritten on disk,
+    /// including delivered ones and those of destinations that are not in the configuration.
     ///
-    /// Where no purpose is granted any more, the user is forgotten as by ``reset()``.
+    /// If no purpose is granted anymore, the user is forgotten as by ``reset()``.
     ///
     /// - Parameter purpose: The purpose.
-    /// - Throws: ``AnalyticsError`` if the decision or the removal could not be written down. The
-    ///   decision is in force until the end of the process all the same: make it again.
+    /// - Throws: ``AnalyticsError`` if the decision or the removal could not be stored. The
+    ///   decision still applies until the process ends: call again.
     public func denyConsent(for purpose: ConsentPurpose) throws(AnalyticsError) {
-        // Also after a failure: what can be removed is removed.
+        // After a failure, remove as much as possible anyway.
         let failure: AnalyticsError?
         do throws(AnalyticsError) {
             try tracker.decide(.denied, for: purpose)
@@ -47,11 +47,11 @@ extension AnalyticsService {
         if let failure { throw failure }
     }
 
-    /// Notes that the user takes consent back.
+    /// Withdraws consent to a purpose.
     ///
     /// - Parameters:
     ///   - purpose: The purpose.
-    ///   - events: What happens to events that have not left.
+    ///   - events: What happens to undelivered events.
     /// - Throws: ``AnalyticsError``, as ``denyConsent(for:)`` does.
     public func revokeConsent(
         for purpose: ConsentPurpose,
@@ -69,7 +69,7 @@ extension AnalyticsService {
         tracker.hurry.raise()
     }
 
-    /// Removes what the user did not consent to, and remembers that nothing of it is left to do.
+    /// Removes the records of denied purposes, and stores that the denials are complete.
     func finishDenials() throws(AnalyticsError) {
         do throws(JournalError) {
             try tracker.journal.close()

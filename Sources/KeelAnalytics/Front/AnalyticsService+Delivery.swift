@@ -1,9 +1,9 @@
 internal import KeelJournal
 
 extension AnalyticsService {
-    /// Delivers events as they come, until the task is cancelled.
+    /// Delivers events as they arrive, until the task is canceled.
     ///
-    /// The app keeps it running as long as it runs itself:
+    /// Run it for the lifetime of the app:
     ///
     /// ```swift
     /// await withTaskGroup { group in
@@ -12,8 +12,8 @@ extension AnalyticsService {
     /// }
     /// ```
     ///
-    /// Events gather for the configuration's interval. After a failure the pauses grow, for each
-    /// destination by itself. Cancelling it at any moment loses nothing.
+    /// Events are collected for the configured interval. After failures the delays grow, per
+    /// destination. Canceling at any point loses nothing.
     @concurrent
     public func run() async {
         await withTaskGroup(of: Void.self) { group in
@@ -21,13 +21,13 @@ extension AnalyticsService {
         }
     }
 
-    /// Delivers what may leave now, before the app goes to the background for example.
+    /// Delivers what may be sent now, for example before the app moves to the background.
     ///
-    /// Pauses after failures are cut short, but for those that a destination asked for. The call
-    /// works with and without ``run()``.
+    /// Ignores the delays after failures, except those that a destination asked for. Does not need
+    /// ``run()``.
     ///
-    /// - Parameter limit: How long to try at most.
-    /// - Returns: Whether nothing is left that may leave.
+    /// - Parameter limit: The time limit.
+    /// - Returns: Whether no deliverable events are left.
     @concurrent
     @discardableResult
     public func flush(upTo limit: Duration = .seconds(10)) async -> Bool {
@@ -56,10 +56,9 @@ extension AnalyticsService {
         }
     }
 
-    /// The names of destinations that the journal keeps events for and the configuration does not
-    /// have any more.
+    /// Returns the destinations that have events in the journal but are no longer configured.
     ///
-    /// They hold the journal until its bounds are reached: see ``forget(_:)``.
+    /// Their events fill the journal up to its bounds: see ``forget(_:)``.
     ///
     /// - Returns: The names, in order.
     /// - Throws: ``AnalyticsError``.
@@ -72,11 +71,10 @@ extension AnalyticsService {
         }
     }
 
-    /// Forgets a destination that the configuration does not have any more, with its ledger and
-    /// what still waits for it.
+    /// Removes a destination that is no longer configured, with its ledger and pending events.
     ///
-    /// - Parameter name: The destination's name; one that is not known is fine.
-    /// - Throws: ``AnalyticsError``, with ``AnalyticsError/Code/inUse`` for one of the configuration.
+    /// - Parameter name: The destination's name; an unknown name is ignored.
+    /// - Throws: ``AnalyticsError``, with ``AnalyticsError/Code/inUse`` for a current one.
     public func forget(_ name: String) throws(AnalyticsError) {
         do throws(JournalError) {
             try tracker.journal.forgetConsumer(name)

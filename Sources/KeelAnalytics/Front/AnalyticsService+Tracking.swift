@@ -3,11 +3,11 @@ extension AnalyticsService {
 
     /// Tracks an event.
     ///
-    /// What fails is no trouble to the caller: it is counted in ``AnalyticsStatus/refused``. Use
-    /// ``record(_:)-(AnalyticsEvent)`` to learn why.
+    /// Failures are only counted in ``AnalyticsStatus/refused``. Use
+    /// ``record(_:)-(AnalyticsEvent)`` to learn the reason.
     ///
     /// - Parameter event: The event.
-    /// - Returns: The event's id, nil if it was refused.
+    /// - Returns: The event's id; nil if it was refused.
     @discardableResult
     public func trackEvent(_ event: AnalyticsEvent) -> AnalyticsRecord.ID? {
         try? tracker.track(TrackedDraft(event)).text
@@ -17,8 +17,8 @@ extension AnalyticsService {
     ///
     /// - Parameters:
     ///   - name: What happened.
-    ///   - parameters: What there is to say about it.
-    /// - Returns: The event's id, nil if it was refused.
+    ///   - parameters: Details of the event.
+    /// - Returns: The event's id; nil if it was refused.
     @discardableResult
     public func trackEvent(
         _ name: String,
@@ -31,8 +31,8 @@ extension AnalyticsService {
 
     /// Tracks an event whose parameters are the properties of a type.
     ///
-    /// - Parameter event: The event. One that does not encode as an object is refused.
-    /// - Returns: The event's id, nil if it was refused.
+    /// - Parameter event: The event, which must encode as an object.
+    /// - Returns: The event's id; nil if it was refused.
     @discardableResult
     public func trackEvent<Event: TypedAnalyticsEvent>(_ event: Event) -> AnalyticsRecord.ID? {
         guard case .object(let parameters) = try? AnalyticsValue(encoding: event) else {
@@ -45,21 +45,21 @@ extension AnalyticsService {
         return try? tracker.track(draft).text
     }
 
-    /// Tracks that a screen was shown.
+    /// Tracks a view of a screen.
     ///
     /// - Parameter screen: The screen.
-    /// - Returns: The id of the record, nil if it was refused.
+    /// - Returns: The record's id; nil if it was refused.
     @discardableResult
     public func trackScreen(_ screen: AnalyticsScreen) -> AnalyticsRecord.ID? {
         try? tracker.track(TrackedDraft(screen)).text
     }
 
-    /// Tracks that a screen was shown.
+    /// Tracks a view of a screen.
     ///
     /// - Parameters:
     ///   - name: The screen's name.
-    ///   - parameters: What there is to say about it.
-    /// - Returns: The id of the record, nil if it was refused.
+    ///   - parameters: Details of the view.
+    /// - Returns: The record's id; nil if it was refused.
     @discardableResult
     public func trackScreen(
         _ name: String,
@@ -70,7 +70,7 @@ extension AnalyticsService {
         return try? tracker.track(draft).text
     }
 
-    /// Tracks an event, for a caller that wants to know when it was refused.
+    /// Tracks an event, throwing if it is refused.
     ///
     /// - Parameter event: The event.
     /// - Returns: The event's id.
@@ -80,10 +80,10 @@ extension AnalyticsService {
         try tracker.track(TrackedDraft(event)).text
     }
 
-    /// Tracks that a screen was shown, for a caller that wants to know when it was refused.
+    /// Tracks a view of a screen, throwing if it is refused.
     ///
     /// - Parameter screen: The screen.
-    /// - Returns: The id of the record.
+    /// - Returns: The record's id.
     /// - Throws: ``AnalyticsError``.
     @discardableResult
     public func record(_ screen: AnalyticsScreen) throws(AnalyticsError) -> AnalyticsRecord.ID {
@@ -92,12 +92,12 @@ extension AnalyticsService {
 
     // MARK: The user
 
-    /// Tracks that a property of the user has a value.
+    /// Tracks the value of a user property.
     ///
     /// - Parameters:
     ///   - property: The property's name.
-    ///   - value: Its value. The redactor of the configuration looks at it, as at any other.
-    /// - Returns: The id of the record, nil if it was refused.
+    ///   - value: Its value, to which the configuration's redactor applies.
+    /// - Returns: The record's id; nil if it was refused.
     @discardableResult
     public func trackUserProperty(
         _ property: String,
@@ -106,10 +106,10 @@ extension AnalyticsService {
         trackUserProperties([property: value])
     }
 
-    /// Tracks that properties of the user have values.
+    /// Tracks the values of user properties.
     ///
     /// - Parameter properties: The values by name.
-    /// - Returns: The id of the record, nil if it was refused.
+    /// - Returns: The record's id; nil if it was refused.
     @discardableResult
     public func trackUserProperties(
         _ properties: [String: AnalyticsValue]
@@ -118,7 +118,7 @@ extension AnalyticsService {
         draft.userProperties = properties
         guard let id = try? tracker.track(draft).text else { return nil }
         if tracker.configuration.attachesUserProperties {
-            // A change that could not be written is in force, and reported by the status.
+            // If the change cannot be stored, it still applies, and the status reports the failure.
             _ = try? tracker.change { settings, writer in
                 let merged = settings.userProperties.merging(writer.redacted(properties)) { $1 }
                 defer { settings.userProperties = merged }
@@ -128,18 +128,18 @@ extension AnalyticsService {
         return id
     }
 
-    /// Says who the user is, from the next event on and across starts.
+    /// Sets the user's id, from the next event on and across launches.
     ///
-    /// It is tracked once, with the anonymous id of before, so that destinations bring both
-    /// together. The id of the user who is known already changes nothing.
+    /// The change is tracked once, with the previous anonymous id, so that destinations can link
+    /// both. Setting the current id again has no effect.
     ///
     /// The id is sent unchanged, because it identifies the user.
-    /// ``AnalyticsStatus/hasPersonalUserID`` says whether it looks like personal data, such as a mail
-    /// address or a telephone number.
+    /// ``AnalyticsStatus/hasPersonalUserID`` tells whether it looks like personal data, such as a
+    /// mail address or a telephone number.
     ///
-    /// - Parameter userID: The user's id in the app's own terms; not an address or a name.
+    /// - Parameter userID: An id in the app's own terms, not an address or a name.
     public func setUserID(_ userID: String) {
-        // A change that could not be written is in force, and reported by the status.
+        // If the change cannot be stored, it still applies, and the status reports the failure.
         _ = try? tracker.change(tracking: TrackedDraft(.identify)) { settings, _ in
             guard settings.userID != userID, !userID.isEmpty else { return false }
             settings.userID = userID
@@ -147,26 +147,25 @@ extension AnalyticsService {
         }
     }
 
-    /// The user's id, as it was last set.
+    /// The user's id, as last set.
     public var userID: String? { tracker.settings.userID }
 
-    /// Who the user is as long as nobody knows: a random id that stays until ``reset()``.
+    /// A random id for the user, stable until ``reset()``.
     public var anonymousID: String { tracker.settings.anonymousID }
 
-    /// Forgets the user, after a logout for example.
+    /// Forgets the user, for example after a logout.
     ///
-    /// The next event has a new anonymous id, no user, no super properties and a session of its
-    /// own; what was begun with ``beginTiming(_:)`` has no end. Events that wait keep what they were
-    /// tracked with, and consent stays as it is.
+    /// Later events have a new anonymous id and session, no user and no super properties; timings
+    /// started with ``beginTiming(_:)`` are discarded. Pending events and consent do not change.
     public func reset() { try? tracker.forgetUser() }
 
     // MARK: Super properties and timing
 
-    /// Adds properties to every event and screen from the next on, across starts.
+    /// Adds properties to all later events and screens, across launches.
     ///
-    /// An event's own parameters come before them.
+    /// An event's own parameters take precedence.
     ///
-    /// - Parameter properties: The values by name; they are added to those there are.
+    /// - Parameter properties: The values by name, merged into the existing ones.
     public func setSuperProperties(_ properties: [String: AnalyticsValue]) {
         _ = try? tracker.change { settings, writer in
             let merged = settings.superProperties.merging(writer.redacted(properties)) { $1 }
@@ -175,7 +174,7 @@ extension AnalyticsService {
         }
     }
 
-    /// Takes a super property away.
+    /// Removes a super property.
     ///
     /// - Parameter name: The property's name.
     public func removeSuperProperty(_ name: String) {
@@ -184,13 +183,13 @@ extension AnalyticsService {
         }
     }
 
-    /// The properties that every event gets.
+    /// The properties added to every event and screen.
     public var superProperties: [String: AnalyticsValue] { tracker.settings.superProperties }
 
-    /// Begins to measure how long something takes.
+    /// Starts measuring a duration.
     ///
-    /// The next event of the name has the property `duration`, in seconds, unless it brings one.
+    /// The next event with the name gets the property `duration`, in seconds, unless it sets one.
     ///
-    /// - Parameter name: The name of the event that will end it.
+    /// - Parameter name: The name of the event that ends the measurement.
     public func beginTiming(_ name: String) { tracker.beginTiming(name) }
 }

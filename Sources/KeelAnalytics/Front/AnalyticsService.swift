@@ -7,7 +7,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Tracks what happens in an app, and brings it to every destination, once.
+/// Tracks events in an app and delivers them to every destination, once.
 ///
 /// ```swift
 /// let analytics = try AnalyticsService(at: folder, configuration: configuration)
@@ -16,33 +16,32 @@ public import Foundation
 /// analytics.trackEvent("order_placed", parameters: ["items": 2, "total": 31.5])
 /// ```
 ///
-/// - A tracking call returns when the event is in a journal on disk: it survives the end of the
-///   process, however that ends. It waits for no network and for no other actor.
-/// - Each destination reads the journal at its own pace. One that is down for a week costs the
-///   others nothing; it gets everything later, within the journal's bounds.
-/// - Nothing leaves before the user consented to what it is for; see ``grantConsent(for:)``.
-/// - Each event has one id, by which destinations recognise what they get twice.
-/// - Every event can be accounted for: see ``ledgers()`` and ``status``.
+/// - A tracking call returns when the event is in a journal on disk, where it survives any end of
+///   the process. It waits for no network and no other actor.
+/// - Each destination reads the journal at its own pace. One with a week-long outage does not
+///   affect the others; it receives everything later, within the journal's bounds.
+/// - Nothing is sent before the user consents to its purpose; see ``grantConsent(for:)``.
+/// - Each event has one id, by which destinations deduplicate.
+/// - Every event is accounted for: see ``ledgers()`` and ``status``.
 ///
-/// A folder belongs to one service at a time. Deliveries are made by ``run()``, which the app keeps
-/// running, or by ``flush(upTo:)``.
+/// Only one service at a time can use a folder. Events are delivered by ``run()``, which runs for
+/// the lifetime of the app, or by ``flush(upTo:)``.
 ///
-/// Tests use a service as the app does, over `ScriptedAnalyticsDestination` of KeelTestKit.
+/// Tests use a service as the app does, with `ScriptedAnalyticsDestination` of KeelTestKit.
 public struct AnalyticsService: Sendable {
     let tracker: Tracker
     let lanes: [DeliveryLane]
-    /// Held as long as a copy of the service lives.
+    /// Held as long as a copy of the service exists.
     private let lock: any FileLock
 
-    /// Opens a service, making its folder where it is missing.
+    /// Opens a service, creating its folder if needed.
     ///
-    /// It reads a few small files, and looks at what waits only where a denial was cut off.
+    /// Reads a few small files; scans the pending records only if a denial was interrupted.
     ///
     /// - Parameters:
-    ///   - folder: A folder of its own.
-    ///   - configuration: Where events go, and what becomes of them before.
-    /// - Throws: ``AnalyticsError``, with ``AnalyticsError/Code/inUse`` if there is another service
-    ///   on the folder.
+    ///   - folder: A folder used by the service only.
+    ///   - configuration: The destinations and behavior.
+    /// - Throws: ``AnalyticsError``, with ``AnalyticsError/Code/inUse`` if it is in use.
     public init(
         at folder: URL,
         configuration: AnalyticsConfiguration
@@ -54,14 +53,14 @@ public struct AnalyticsService: Sendable {
         )
     }
 
-    /// Opens a service that keeps everything in memory, for tests, previews and programs that
-    /// must leave nothing on the disk.
+    /// Returns a service that stores everything in memory, for tests, previews and programs that
+    /// must not write to disk.
     ///
-    /// Undelivered records end with the service. Everything else is as in a folder.
+    /// Undelivered records are lost with the service. Otherwise it behaves as with a folder.
     ///
-    /// - Parameter configuration: Where events go, and what becomes of them before.
+    /// - Parameter configuration: The destinations and behavior.
     /// - Returns: The service.
-    /// - Throws: ``AnalyticsError`` for a configuration that contradicts itself.
+    /// - Throws: ``AnalyticsError`` for an invalid configuration.
     public static func inMemory(
         _ configuration: AnalyticsConfiguration = AnalyticsConfiguration()
     ) throws(AnalyticsError) -> AnalyticsService {
@@ -117,11 +116,11 @@ public struct AnalyticsService: Sendable {
         } catch {
             throw AnalyticsError(error, "Opening analytics in \(folder)")
         }
-        // A process may have ended between a decision and what follows from it.
+        // The previous process may have ended between a denial and the removal of its records.
         if !settings.unfinishedDenials.isEmpty { try finishDenials() }
     }
 
-    /// Reads the settings, or begins with new ones.
+    /// Reads the settings, or creates new ones.
     private static func settings(
         in file: SettingsFile,
         _ configuration: AnalyticsConfiguration,
@@ -136,7 +135,7 @@ public struct AnalyticsService: Sendable {
             return settings
         case .nothing: break
         case .damaged:
-            // Perhaps the user had said no.
+            // The lost decisions may have been denials.
             fresh.hasLostConsents = true
             board.change { $0.hasLostSettings = true }
         }
@@ -146,25 +145,25 @@ public struct AnalyticsService: Sendable {
 
     // MARK: Status
 
-    /// How it stands: what was refused, and what each destination does.
+    /// The current status: refused calls, and the activity of each destination.
     public var status: AnalyticsStatus {
         for lane in lanes { lane.refresh() }
         return tracker.board.status
     }
 
-    /// The status now, and each time that a delivery or a decision has changed it, without end.
+    /// Returns an endless stream of the current status and each change by a delivery or a decision.
     ///
-    /// A reader that falls behind sees the latest.
+    /// A slow reader receives only the latest status.
     ///
-    /// - Returns: A sequence for one reader.
+    /// - Returns: A stream for one reader.
     public func statuses() -> AsyncStream<AnalyticsStatus> { tracker.board.follow() }
 
-    /// What became of every event, for each destination, counted on the disk.
+    /// Returns the fate of every event, per destination, counted on disk.
     ///
-    /// It looks at all that waits. ``AnalyticsLedger/isBalanced`` says whether what is there agrees
-    /// with what was counted.
+    /// Scans all pending records. ``AnalyticsLedger/isBalanced`` tells whether the records on disk
+    /// agree with the counters.
     ///
-    /// - Returns: The ledgers by the names of the destinations.
+    /// - Returns: The ledgers by destination name.
     /// - Throws: ``AnalyticsError``.
     public func ledgers() throws(AnalyticsError) -> [String: AnalyticsLedger] {
         do throws(JournalError) {
@@ -175,7 +174,7 @@ public struct AnalyticsService: Sendable {
         for _ in 0..<3 {
             let before = tracker.appendedCount
             let ledgers = try countedLedgers()
-            // Otherwise what was tracked meanwhile is in one of the counts only.
+            // Otherwise a record tracked in the meantime is in only one of the counts.
             if tracker.appendedCount == before { return ledgers }
         }
         return try tracker.paused { () throws(AnalyticsError) in try countedLedgers() }

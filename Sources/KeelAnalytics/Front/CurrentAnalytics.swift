@@ -1,24 +1,23 @@
 extension AnalyticsService {
     @TaskLocal fileprivate static var ofTask: AnalyticsService?
 
-    /// The service of the running task, which `withAnalytics(_:operation:)`
-    /// sets; nil where nobody has set one.
+    /// The service of the current task, set by `withAnalytics(_:operation:)`; nil if none is set.
     public static var current: AnalyticsService? { ofTask }
 }
 
-/// Makes a service the one that the free functions track to, for one operation and its child tasks.
+/// Sets the service that the free functions use, for an operation and its child tasks.
 ///
 /// ```swift
 /// try await withAnalytics(analytics) { try await app.run() }
 /// ```
 ///
-/// A task begun with `Task { }` inside inherits it; a callback of an old API does not.
+/// A `Task { }` created inside inherits the service; callbacks of older APIs do not.
 ///
 /// - Parameters:
-///   - analytics: The service; nil lets the free functions do nothing.
-///   - operation: What runs with it.
-/// - Returns: What the operation returns.
-/// - Throws: What the operation throws.
+///   - analytics: The service; with nil, the free functions do nothing.
+///   - operation: The operation.
+/// - Returns: The operation's result.
+/// - Throws: The operation's error.
 public func withAnalytics<Result, Failure: Error>(
     _ analytics: AnalyticsService?,
     operation: () throws(Failure) -> Result
@@ -29,15 +28,13 @@ public func withAnalytics<Result, Failure: Error>(
     return try outcome.get()
 }
 
-/// Makes a service the one that the free functions track to, for one asynchronous operation.
-///
-/// As the synchronous form.
+/// Sets the service that the free functions use, for an asynchronous operation and its child tasks.
 ///
 /// - Parameters:
-///   - analytics: The service; nil lets the free functions do nothing.
-///   - operation: What runs with it.
-/// - Returns: What the operation returns.
-/// - Throws: What the operation throws.
+///   - analytics: The service; with nil, the free functions do nothing.
+///   - operation: The operation.
+/// - Returns: The operation's result.
+/// - Throws: The operation's error.
 public func withAnalytics<Result, Failure: Error>(
     _ analytics: AnalyticsService?,
     operation: () async throws(Failure) -> Result
@@ -54,14 +51,12 @@ public func withAnalytics<Result, Failure: Error>(
     return try outcome.get()
 }
 
-/// Tracks an event to the service of the task.
-///
-/// Without a service nothing happens: see ``AnalyticsService/current``.
+/// Tracks an event with the current task's service; see ``AnalyticsService/current``.
 ///
 /// - Parameters:
 ///   - name: What happened.
-///   - parameters: What there is to say about it.
-/// - Returns: The event's id; nil if it was refused, or if the task has no service.
+///   - parameters: Details of the event.
+/// - Returns: The event's id; nil if it was refused or the task has no service.
 @discardableResult
 public func trackEvent(
     _ name: String,
@@ -70,25 +65,21 @@ public func trackEvent(
     AnalyticsService.current?.trackEvent(name, parameters: parameters)
 }
 
-/// Tracks an event whose parameters are the properties of a type, to the service of the task.
-///
-/// Without a service nothing happens: see ``AnalyticsService/current``.
+/// Tracks a typed event with the current task's service; see ``AnalyticsService/current``.
 ///
 /// - Parameter event: The event.
-/// - Returns: The event's id; nil if it was refused, or if the task has no service.
+/// - Returns: The event's id; nil if it was refused or the task has no service.
 @discardableResult
 public func trackEvent(_ event: some TypedAnalyticsEvent) -> AnalyticsRecord.ID? {
     AnalyticsService.current?.trackEvent(event)
 }
 
-/// Tracks to the service of the task that a screen was shown.
-///
-/// Without a service nothing happens: see ``AnalyticsService/current``.
+/// Tracks a view of a screen with the current task's service; see ``AnalyticsService/current``.
 ///
 /// - Parameters:
 ///   - name: The screen's name.
-///   - parameters: What there is to say about it.
-/// - Returns: The id of the record; nil if it was refused, or if the task has no service.
+///   - parameters: Details of the view.
+/// - Returns: The record's id; nil if it was refused or the task has no service.
 @discardableResult
 public func trackScreen(
     _ name: String,

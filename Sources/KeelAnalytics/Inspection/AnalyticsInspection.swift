@@ -7,29 +7,28 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A look at the folder of an analytics service, for tools, while the app runs or not.
+/// A read-only view of an analytics service's folder, for tools, whether or not the app runs.
 ///
 /// ```swift
 /// let inspection = try AnalyticsInspection(of: folder)
 /// for (name, ledger) in try inspection.ledgers() { print(name, ledger.pending) }
 /// ```
 ///
-/// It changes nothing, delivers nothing, and takes no place from the app.
+/// It changes nothing and delivers nothing, and the app can use the folder at the same time.
 public struct AnalyticsInspection: Sendable {
-    /// What the user decided, by purpose.
+    /// The user's decisions, by purpose.
     public let consents: [ConsentPurpose: AnalyticsConsent]
-    /// Whether the file of the decisions is damaged: the app will ask again.
+    /// Whether the settings file is corrupt, so that the app will ask the user again.
     public let hasLostSettings: Bool
 
     private let journal: JournalInspection
 
-    /// Looks at a folder.
+    /// Creates a view of a folder.
     ///
     /// - Parameters:
-    ///   - folder: The folder that the app gives its ``AnalyticsService``.
-    ///   - sealing: What opens the records, where the app seals them.
-    /// - Throws: ``AnalyticsError``, with ``AnalyticsError/Code/notFound`` if nothing was ever
-    ///   tracked there.
+    ///   - folder: The folder of the app's ``AnalyticsService``.
+    ///   - sealing: Decrypts the records, if the app encrypts them.
+    /// - Throws: ``AnalyticsError``, with ``AnalyticsError/Code/notFound`` if there are no events.
     public init(of folder: URL, sealing: (any ByteSealing)? = nil) throws(AnalyticsError) {
         try self.init(
             of: folder.path(percentEncoded: false),
@@ -58,12 +57,12 @@ public struct AnalyticsInspection: Sendable {
         }
     }
 
-    /// What became of every event, for each destination that the app has or had.
+    /// Returns the fate of every event, for each current or former destination of the app.
     ///
-    /// ``AnalyticsLedger/accepted`` is what the others add up to: only the app itself counts what it
-    /// was given. Events whose delivery was interrupted by the end of the app count as pending.
+    /// ``AnalyticsLedger/accepted`` is the sum of the other counts, since only the app itself
+    /// counts accepted events. Interrupted deliveries count as pending.
     ///
-    /// - Returns: The ledgers by the names of the destinations.
+    /// - Returns: The ledgers by destination name.
     /// - Throws: ``AnalyticsError``.
     public func ledgers() throws(AnalyticsError) -> [String: AnalyticsLedger] {
         do throws(JournalError) {
@@ -80,7 +79,7 @@ public struct AnalyticsInspection: Sendable {
         }
     }
 
-    /// How many bytes the journal has on the disk.
+    /// Returns the size of the journal on disk in bytes.
     ///
     /// - Throws: ``AnalyticsError``.
     public func byteCount() throws(AnalyticsError) -> Int {
@@ -91,13 +90,12 @@ public struct AnalyticsInspection: Sendable {
         }
     }
 
-    /// Begins to read the records, the oldest first.
+    /// Returns a reader for the records, oldest first.
     ///
-    /// - Parameter name: The destination whose waiting records are meant; nil is for all that are
-    ///   still on the disk.
-    /// - Returns: What reads.
-    /// - Throws: ``AnalyticsError``, with ``AnalyticsError/Code/notFound`` if there is no such
-    ///   destination.
+    /// - Parameter name: The destination whose pending records are read; nil reads all records on
+    ///   disk.
+    /// - Returns: The reader.
+    /// - Throws: ``AnalyticsError``, with ``AnalyticsError/Code/notFound`` if it is unknown.
     public func reader(pendingFor name: String? = nil) throws(AnalyticsError) -> AnalyticsReader {
         do throws(JournalError) {
             return AnalyticsReader(try journal.reader(unsettledBy: name))
@@ -107,18 +105,18 @@ public struct AnalyticsInspection: Sendable {
     }
 }
 
-/// Reads tracked records in order, and goes on when there are more.
+/// Reads tracked records in order, and continues when there are more.
 public struct AnalyticsReader: Sendable {
     private var records: JournalReader
-    /// How many records were passed over because this version does not understand them.
+    /// The number of records skipped because this version cannot decode them.
     public private(set) var undecodable = 0
 
     init(_ records: JournalReader) { self.records = records }
 
-    /// Gives out the next records.
+    /// Returns the next records.
     ///
-    /// - Parameter count: How many at most; at least 1.
-    /// - Returns: The records, none if there is nothing new by now.
+    /// - Parameter count: The maximum number of records, at least 1.
+    /// - Returns: The records; empty if there are no new ones yet.
     /// - Throws: ``AnalyticsError``.
     public mutating func take(upTo count: Int) throws(AnalyticsError) -> [AnalyticsRecord] {
         while true {
@@ -130,7 +128,7 @@ public struct AnalyticsReader: Sendable {
             }
             let known = taken.compactMap { try? RecordCoding.record($0.bytes) }
             undecodable += taken.count - known.count
-            // None is the end, and not what could not be read.
+            // An empty result must mean the end, not a batch of unreadable records.
             if !known.isEmpty || taken.isEmpty { return known }
         }
     }

@@ -1,34 +1,34 @@
-/// What became of the events that were accepted, for one destination.
+/// The fate of the accepted events, for one destination.
 ///
-/// Every event is in one place: ``isBalanced`` holds at all times, also after a crash. The counts go
-/// on from one start of the app to the next.
+/// Every event is in exactly one count: ``isBalanced`` always holds, even after a crash. The counts
+/// continue across launches.
 public struct AnalyticsLedger: Sendable, Hashable {
-    /// How many events were kept for the destination since it is known.
+    /// The number of events stored for the destination since it was first seen.
     public var accepted = 0
-    /// How many arrived.
+    /// The number of events that arrived.
     public var delivered = 0
-    /// How many wait, those held for consent included.
+    /// The number of events that wait, including those held for consent.
     public var pending = 0
-    /// How many can never arrive, by the reason.
+    /// The number of events that can never arrive, by reason.
     ///
     /// The reasons are those of ``AnalyticsRejection``, and these:
     ///
-    /// - `filtered`: a rule of the destination keeps them back;
-    /// - `unconfirmed`: nobody knows whether they arrived, and the destination would count twice;
-    /// - `damaged`, `undecodable`: the disk did not give them back as they were written.
+    /// - `filtered`: removed by a rule of the destination;
+    /// - `unconfirmed`: possibly delivered, to a destination that cannot deduplicate;
+    /// - `damaged`, `undecodable`: corrupt on disk.
     public var rejected: [String: Int] = [:]
-    /// How many the bounds of the journal have cost: its age, its size, its number of records.
+    /// The number of events removed by the journal's bounds on age, size or number of records.
     public var expired = 0
-    /// How many were removed because the user did not consent.
+    /// The number of events removed because the user did not consent.
     public var purged = 0
 
-    /// Creates a ledger without events.
+    /// Creates an empty ledger.
     public init() {}
 
-    /// How many were rejected, for whatever reason.
+    /// The number of events rejected for any reason.
     public var rejectedCount: Int { rejected.values.reduce(0, +) }
 
-    /// How many events are accounted for.
+    /// The sum of all counts but ``accepted``.
     public var sum: Int { delivered + pending + rejectedCount + expired + purged }
 
     /// Whether every accepted event is accounted for, once.

@@ -1,56 +1,55 @@
-/// How it stands with the events of an app.
+/// The status of an analytics service.
 ///
-/// Its counters are kept in memory; ``AnalyticsService/ledgers()`` counts on the disk.
+/// Its counters are kept in memory; ``AnalyticsService/ledgers()`` counts on disk.
 public struct AnalyticsStatus: Sendable, Hashable {
-    /// What a destination is doing.
+    /// The current activity of a destination.
     public enum Activity: Sendable, Hashable {
-        /// Nothing waits that may leave.
+        /// There are no deliverable events.
         case idle
-        /// A request is under way.
+        /// A request is in flight.
         case delivering
-        /// The last try failed; the next one comes after a pause.
+        /// The last attempt failed; the next one follows after a delay.
         case waiting
-        /// The destination takes nothing until its configuration is corrected.
+        /// The destination accepts nothing until its configuration is corrected.
         case misconfigured
     }
 
-    /// How it stands with one destination.
+    /// The status of one destination.
     public struct Destination: Sendable, Hashable {
-        /// What became of the events.
+        /// The fate of the events.
         ///
-        /// ``AnalyticsLedger/pending`` follows from the other counts here. What waited when the
-        /// service was opened is in it once everything has been delivered for the first time, or
-        /// ``AnalyticsService/ledgers()`` was asked.
+        /// Here ``AnalyticsLedger/pending`` is derived from the other counts. It includes the
+        /// events from before the service was opened only after everything was delivered once, or
+        /// after a call of ``AnalyticsService/ledgers()``.
         public var ledger = AnalyticsLedger()
-        /// What it is doing.
+        /// The current activity.
         public var activity = Activity.idle
-        /// How many tries have failed since the last success.
+        /// The number of consecutive failures.
         public var failures = 0
-        /// Why the last try failed; nil after a success.
+        /// The reason for the last failure; nil after a success.
         public var problem: DeliveryProblem?
 
-        /// Creates the status of a destination that has done nothing.
+        /// Creates the status of an idle destination.
         public init() {}
     }
 
-    /// By the names of the destinations.
+    /// The status of each destination, by name.
     public var destinations: [String: Destination] = [:]
-    /// How many calls were refused since the start, by the name of the error's code.
+    /// The number of refused calls since the launch, by the name of the error's code.
     ///
-    /// They were never accepted, and are in no ledger.
+    /// Refused events are not in any ledger.
     public var refused: [String: Int] = [:]
-    /// What the user decided.
+    /// The user's decisions.
     public var consents: [ConsentPurpose: AnalyticsConsent] = [:]
-    /// Whether the settings were damaged at this start: they were set aside, the anonymous id is a
-    /// new one, and nothing leaves until the user decides again.
+    /// Whether the settings were corrupt at launch. They were set aside, the anonymous id is new,
+    /// and nothing is sent until the user decides again.
     public var hasLostSettings = false
     /// Whether the user's id looks like personal data, such as a mail address.
     ///
-    /// The redactor takes such texts out of events, and not out of this id: it is sent unchanged unless
-    /// the rules of a destination hash it. To avoid that, pass ``AnalyticsService/setUserID(_:)`` an id
-    /// that says nothing about the person.
+    /// The redactor does not apply to the id: it is sent unchanged unless a destination's rules
+    /// hash it. Pass ``AnalyticsService/setUserID(_:)`` an id that reveals nothing personal.
     public var hasPersonalUserID = false
-    /// Why the settings could not be written down last; nil when they could.
+    /// Why the settings could not be stored; nil if the last attempt succeeded.
     public var settingsProblem: AnalyticsError.Code?
 
     /// Creates a status without destinations.

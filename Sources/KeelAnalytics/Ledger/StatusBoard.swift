@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Keeps the status and shows it to those who follow it.
+/// Holds the status and publishes changes.
 final class StatusBoard: Sendable {
     private struct State {
         var status = AnalyticsStatus()
@@ -16,7 +16,7 @@ final class StatusBoard: Sendable {
 
     var status: AnalyticsStatus { state.withLock { $0.status } }
 
-    /// Changes the status, and shows it if that made a difference.
+    /// Changes the status, and publishes it if it differs.
     func change(_ change: (inout AnalyticsStatus) -> Void) {
         state.withLock { state in
             let before = state.followers.isEmpty ? nil : state.status
@@ -26,7 +26,7 @@ final class StatusBoard: Sendable {
         }
     }
 
-    /// The status now, and each time that it has changed; a slow reader sees the latest only.
+    /// The current status and each change; a slow reader receives only the latest.
     func follow() -> AsyncStream<AnalyticsStatus> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: AnalyticsStatus.self,

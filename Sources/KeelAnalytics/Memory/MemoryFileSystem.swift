@@ -11,7 +11,7 @@ internal import Musl
 internal import Bionic
 #endif
 
-/// Files in memory, for a service that keeps nothing: they end with it.
+/// Files in memory, for a service that stores nothing on disk.
 final class MemoryFileSystem: FileSystem {
     private let files = Mutex<[String: MemoryFile]>([:])
 
@@ -67,7 +67,7 @@ final class MemoryFileSystem: FileSystem {
 
     func lock(_ path: String) throws(FileSystemError) -> any FileLock {
         try files.withLock { files throws(FileSystemError) in
-            // A lock makes its file where it is missing, as on a disk.
+            // Locking creates a missing file, as on disk.
             let file = files[path] ?? MemoryFile(at: path)
             files[path] = file
             guard file.takeLock() else {
@@ -91,14 +91,14 @@ private final class MemoryLock: FileLock {
 private final class MemoryFile: OpenFile {
     private let bytes = Mutex<[UInt8]>([])
     private let isLocked = Mutex(false)
-    /// The path that leads here; nil when it was removed or another file took its name.
+    /// The path of the file; nil after it was removed or replaced.
     private let path: Mutex<String?>
 
     init(at path: String) { self.path = Mutex(path) }
 
     func move(to path: String?) { self.path.withLock { $0 = path } }
 
-    /// Takes the lock of the file, unless somebody has it.
+    /// Takes the lock of the file if it is free.
     func takeLock() -> Bool {
         isLocked.withLock { isLocked in
             defer { isLocked = true }

@@ -1,15 +1,15 @@
-/// One thing that an analytics service did, without parameters, properties and ids of users.
+/// An action of an analytics service, without parameters, properties or user ids.
 ///
 /// ```swift
 /// configuration.observer = { logger.debug("\($0)") }
 /// ```
 ///
-/// Names of events and screens have passed the configuration's redactor.
+/// Names of events and screens are redacted.
 public enum AnalyticsObservation: Sendable, Hashable {
-    /// An event, a screen, a user's identification or properties of the user were kept.
+    /// An event, a screen, an identification or user properties were stored.
     case tracked(AnalyticsRecord.Kind)
-    /// A record is not kept, for this reason.
+    /// A record was refused, for this reason.
     case refused(AnalyticsError.Code)
-    /// A batch was handed to a destination.
+    /// A batch was passed to a destination.
     case delivered(DeliveryReport)
 }

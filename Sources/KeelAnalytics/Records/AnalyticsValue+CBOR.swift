@@ -7,7 +7,7 @@ internal import Foundation
 #endif
 
 extension CBORWriter {
-    /// Writes a value; a moment has the tag 1 (RFC 8949, section 3.4.2).
+    /// Writes a value; a date has tag 1 (RFC 8949, section 3.4.2).
     mutating func write(_ value: AnalyticsValue) {
         switch value {
         case .null: null()
@@ -25,7 +25,7 @@ extension CBORWriter {
         }
     }
 
-    /// Writes values by name, in no order.
+    /// Writes a map, unordered.
     mutating func write(_ values: [String: AnalyticsValue]) {
         mapHeader(values.count)
         for (name, value) in values {
@@ -34,17 +34,16 @@ extension CBORWriter {
         }
     }
 
-    /// Writes a text or its absence.
+    /// Writes a text, or null.
     mutating func write(_ text: String?) {
         if let text { self.text(text) } else { null() }
     }
 }
 
 extension CBORReader {
-    /// How deep arrays and objects may nest in a record.
+    /// The maximum nesting of arrays and objects in a record.
     private static let depthLimit = 64
 
-    /// Reads what ``CBORWriter/write(_:)`` wrote.
     mutating func readValue(depth: Int = 0) throws(CBORError) -> AnalyticsValue {
         guard depth < Self.depthLimit else { throw CBORError(.nestingTooDeep, at: position) }
         switch try peekKind() {
@@ -70,7 +69,6 @@ extension CBORReader {
         }
     }
 
-    /// Reads values by name.
     mutating func readValues(depth: Int = 0) throws(CBORError) -> [String: AnalyticsValue] {
         guard let count = try readMapHeader() else { throw CBORError(.unsupported, at: position) }
         var values: [String: AnalyticsValue] = [:]
@@ -81,7 +79,7 @@ extension CBORReader {
         return values
     }
 
-    /// Reads a text or its absence.
+    /// Reads a text, or null as nil.
     mutating func readTextIfPresent() throws(CBORError) -> String? {
         readNullIfPresent() ? nil : try readText()
     }

@@ -1,14 +1,14 @@
 internal import KeelCore
 
-/// Writes properties into a record, without what must not be written down.
+/// Writes redacted properties into a record.
 struct PropertyWriter: Sendable {
-    /// How deep arrays and objects may nest; what is deeper becomes null.
+    /// The maximum nesting of arrays and objects; deeper ones become null.
     static let depthLimit = 32
-    /// Texts shorter than this have no form that a pattern knows.
+    /// Shorter texts match no pattern of secrets.
     private static let shortestSecret = 5
-    /// Smaller numbers have none either.
+    /// Smaller numbers match no pattern of secrets.
     private static let shortestSecretNumber: UInt64 = 1_000_000_000_000
-    /// A reference, because a copy of a redactor retains five things for each property.
+    /// A class, because a copy of a redactor retains five objects per property.
     private final class Rules: Sendable {
         let redactor: Redactor
 
@@ -16,17 +16,17 @@ struct PropertyWriter: Sendable {
     }
 
     private let rules: Rules?
-    /// Whether values of a name are taken out.
+    /// A cache of whether values of a name are redacted.
     private var names = RecentNames()
 
     init(redactor: Redactor?) { rules = redactor.map(Rules.init) }
 
-    /// Writes values by name.
+    /// Writes a map of properties.
     ///
     /// - Parameters:
     ///   - values: The values.
-    ///   - extra: One more value, unless there is one of its name.
-    ///   - writer: Where they go.
+    ///   - extra: An additional value, unless its name exists.
+    ///   - writer: The writer.
     mutating func write(
         _ values: [String: AnalyticsValue],
         and extra: (name: String, value: AnalyticsValue)? = nil,
@@ -43,7 +43,7 @@ struct PropertyWriter: Sendable {
         to writer: inout CBORWriter,
         depth: Int
     ) {
-        // By places: going through the pairs copies each of them several times.
+        // By index, because iterating over pairs copies each of them several times.
         var place = values.startIndex
         while place != values.endIndex {
             write(values.values[place], named: values.keys[place], to: &writer, depth: depth)
@@ -104,7 +104,7 @@ struct PropertyWriter: Sendable {
         }
     }
 
-    /// Writes a number, unless it has a form that is taken out.
+    /// Writes a number, redacted if it matches a pattern.
     private func write(
         _ value: AnalyticsValue,
         whole number: UInt64,
@@ -116,15 +116,15 @@ struct PropertyWriter: Sendable {
         if redacted == text { writer.write(value) } else { writer.text(redacted) }
     }
 
-    /// A text as it may be kept, such as the name of an event.
+    /// Returns a redacted text, such as the name of an event.
     func redacted(_ text: String) -> String { rules?.redactor.redact(text) ?? text }
 
-    /// The values as they may be kept.
+    /// Returns the redacted values.
     mutating func redacted(_ values: [String: AnalyticsValue]) -> [String: AnalyticsValue] {
         var writer = CBORWriter()
         write(values, to: &writer)
         var reader = CBORReader(writer.bytes)
-        // What was just written can be read.
+        // Cannot fail: it was just written.
         return (try? reader.readValues()) ?? [:]
     }
 

@@ -6,10 +6,10 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// Random bits from the system, of which several words are fetched at a time.
+/// Random bits from the system, fetched several words at a time.
 ///
-/// On Linux every word of `SystemRandomNumberGenerator` is a call of the system, which took a tenth
-/// of the time that an event takes. The bits make ids unique and spread pauses; they are no secrets.
+/// On Linux every word of `SystemRandomNumberGenerator` is a system call, which took a tenth of the
+/// time of an event. The bits make ids unique and spread delays; they are not secrets.
 final class RandomWords: Sendable {
     static let shared = RandomWords()
 
@@ -26,7 +26,7 @@ final class RandomWords: Sendable {
     private static func fill(_ words: inout [UInt64]) {
         #if canImport(Glibc) || canImport(Musl)
         words.append(contentsOf: repeatElement(0, count: 32))
-        // The most that one call gives; it fails only where the system has no randomness.
+        // The maximum of one call, which fails only if the system has no randomness.
         let isFilled = words.withUnsafeMutableBytes { getentropy($0.baseAddress, $0.count) == 0 }
         if !isFilled { words.removeAll(keepingCapacity: true) }
         #endif

@@ -6,10 +6,9 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// What one record has in common with the next: the user, the session, the super properties, the
-/// context.
+/// The state shared by successive records: the user, session, super properties and context.
 ///
-/// It is encoded when it changes, and its bytes are copied into each record.
+/// It is encoded when it changes, and the bytes are copied into each record.
 struct RecordCircumstances: Sendable, Hashable {
     var userID: String?
     var anonymousID: String
@@ -19,7 +18,7 @@ struct RecordCircumstances: Sendable, Hashable {
 
     init(anonymousID: String) { self.anonymousID = anonymousID }
 
-    /// An array: the user's id, the anonymous id, the session's id and its start in milliseconds
+    /// A CBOR array: the user's id, the anonymous id, the session's id and start in milliseconds
     /// since 1970, the super properties, and an array of the context.
     var bytes: [UInt8] {
         var writer = CBORWriter()
@@ -61,7 +60,7 @@ extension AnalyticsContext {
         ]
     }
 
-    /// What a later version adds at the end is passed over.
+    /// Ignores fields that a later version appends.
     fileprivate init(_ texts: [String?]) {
         var texts = texts[...]
         appName = texts.popFirst() ?? nil

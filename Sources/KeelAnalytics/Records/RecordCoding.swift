@@ -6,11 +6,11 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// How a record stands in the journal: an array of CBOR.
+/// The encoding of a record in the journal: a CBOR array.
 ///
 /// | place | content |
 /// |---|---|
-/// | 0 | the version of the form, 1 |
+/// | 0 | the version of the format, 1 |
 /// | 1 | the purpose |
 /// | 2 | the id, 16 bytes |
 /// | 3, 4 | the kind: 0 event, 1 screen, 2 identification, 3 user properties; its name or null |
@@ -21,7 +21,7 @@ enum RecordCoding {
     static let version: UInt64 = 1
     private static let count = 9
 
-    /// Writes what comes before the properties.
+    /// Writes the fields before the properties.
     static func begin(
         _ writer: inout CBORWriter,
         id: RecordID,
@@ -44,7 +44,7 @@ enum RecordCoding {
         writer.bytes += circumstances
     }
 
-    /// What a record is for, without reading the rest.
+    /// Returns the purpose of a record without decoding the rest.
     static func purpose(of bytes: [UInt8]) throws(CBORError) -> ConsentPurpose {
         var reader = CBORReader(bytes)
         return try purpose(&reader)
@@ -57,7 +57,6 @@ enum RecordCoding {
         return ConsentPurpose(rawValue: try reader.readText())
     }
 
-    /// Reads a record.
     static func record(_ bytes: [UInt8]) throws(CBORError) -> AnalyticsRecord {
         var reader = CBORReader(bytes)
         let purpose = try purpose(&reader)
@@ -105,7 +104,7 @@ extension Date {
 }
 
 extension CBORWriter {
-    /// Writes an id as 16 bytes, without an array of them.
+    /// Writes an id as a 16-byte string, without a temporary array.
     fileprivate mutating func head(_ id: RecordID) {
         bytes.append(0x50)
         bytes.append(littleEndian: id.high.byteSwapped)

@@ -1,6 +1,6 @@
-/// Draws ids of records: UUIDs of version 7 (RFC 9562, section 5.7), each greater than the last.
+/// Generates record ids: UUIDs of version 7 (RFC 9562, section 5.7), strictly increasing.
 ///
-/// Within a millisecond the twelve bits behind the time count up (section 6.2, method 1).
+/// Within a millisecond the twelve bits after the time count up (section 6.2, method 1).
 struct RecordIDs: Sendable {
     private let random: @Sendable () -> UInt64
     private var time: UInt64 = 0
@@ -8,12 +8,12 @@ struct RecordIDs: Sendable {
 
     init(random: @escaping @Sendable () -> UInt64) { self.random = random }
 
-    /// Draws an id for a time since 1970; one that goes back is passed over.
+    /// Returns an id for a time in milliseconds since 1970; a time that goes back is ignored.
     mutating func next(at milliseconds: Int64) -> RecordID {
         let now = UInt64(clamping: milliseconds) & 0xFFFF_FFFF_FFFF
         if now > time {
             time = now
-            // Half of the counter's room is kept for counting.
+            // Half of the range is reserved for counting.
             counter = UInt16(truncatingIfNeeded: random()) & 0x7FF
         } else if counter < 0xFFF {
             counter += 1
@@ -33,7 +33,7 @@ struct RecordID: Hashable, Sendable {
     let high: UInt64
     let low: UInt64
 
-    /// The usual form: 36 characters in small letters.
+    /// The canonical form: 36 characters in lowercase.
     var text: String {
         String(unsafeUninitializedCapacity: 36) { buffer in
             let text = UnsafeMutableRawBufferPointer(buffer)
@@ -53,8 +53,7 @@ struct RecordID: Hashable, Sendable {
 
     /// The eight hexadecimal digits of a word's lower half, the first one in the lowest byte.
     ///
-    /// All at once: the half is spread so that each byte has four bits, to which the distance to
-    /// `0` or to `a` is added.
+    /// Computed in parallel: each byte gets four bits, and the distance to `0` or `a` is added.
     private static func digits(_ word: UInt64) -> UInt64 {
         var spread = (word & 0xFFFF_0000) << 16 | word & 0xFFFF
         spread = spread << 8 & 0x00FF_0000_00FF_0000 | spread & 0x0000_00FF_0000_00FF
@@ -63,12 +62,12 @@ struct RecordID: Hashable, Sendable {
         return (spread &+ 0x3030_3030_3030_3030 &+ isLetter &* 0x27).byteSwapped
     }
 
-    /// The first four digits as they stand in memory.
+    /// The first four digits, in memory order.
     private static func half(_ digits: UInt64) -> UInt32 {
         UInt32(truncatingIfNeeded: digits).littleEndian
     }
 
-    /// A UUID of version 4, drawn at random.
+    /// Returns a random UUID of version 4.
     static func random(_ random: () -> UInt64) -> RecordID {
         RecordID(
             high: random() & 0xFFFF_FFFF_FFFF_0FFF | 0x4000,
@@ -81,7 +80,7 @@ struct RecordID: Hashable, Sendable {
         self.low = low
     }
 
-    /// Reads 16 bytes, nil when there are more or fewer.
+    /// Creates an id from exactly 16 bytes.
     init?(_ bytes: [UInt8]) {
         guard bytes.count == 16 else { return nil }
         high = bytes[..<8].reduce(0) { $0 << 8 | UInt64($1) }

@@ -1,8 +1,8 @@
 internal import KeelCore
 
-/// What a service remembers between two starts besides its journal.
+/// The settings that a service stores beside its journal.
 struct AnalyticsSettings: Sendable, Hashable {
-    /// A session, and when it was last known to go on.
+    /// A session, and the time of its last event.
     struct Session: Sendable, Hashable {
         var id: String
         /// Milliseconds since 1970.
@@ -13,31 +13,31 @@ struct AnalyticsSettings: Sendable, Hashable {
     var anonymousID: String
     var userID: String?
     var superProperties: [String: AnalyticsValue] = [:]
-    /// The user's properties that events carry, if they are attached.
+    /// The user's properties that events include, if configured.
     var userProperties: [String: AnalyticsValue] = [:]
     var session: Session?
-    /// What the user decided.
+    /// The user's decisions.
     var consents: [ConsentPurpose: AnalyticsConsent] = [:]
-    /// The purposes that were denied while it is not certain that their records are removed.
+    /// The denied purposes whose records may not be completely removed.
     var unfinishedDenials: Set<ConsentPurpose> = []
-    /// Whether decisions were lost with a damaged file: purposes without a decision then count as
-    /// unknown, whatever the default is.
+    /// Whether decisions were lost with a corrupt file; purposes without a decision then count as
+    /// unknown, whatever the default.
     var hasLostConsents = false
 
     init(anonymousID: String) { self.anonymousID = anonymousID }
 }
 
-/// How settings stand in their file: an array of CBOR, and its CRC-32C in the last four bytes.
+/// The encoding of settings: a CBOR array, followed by its CRC-32C in four bytes.
 ///
 /// | place | content |
 /// |---|---|
-/// | 0 | the version of the form, 1 |
+/// | 0 | the version of the format, 1 |
 /// | 1, 2 | the anonymous id, the user's id or null |
 /// | 3 | the super properties |
-/// | 4 | null, or the session's id, its start and its last event, in milliseconds since 1970 |
+/// | 4 | null, or the session's id, start and last event, in milliseconds since 1970 |
 /// | 5 | the decisions by purpose: 0 unknown, 1 granted, 2 denied, 3 denied, with records to remove |
 /// | 6 | whether decisions were lost |
-/// | 7 | the user's properties; missing where there are none, as earlier versions have it |
+/// | 7 | the user's properties; omitted if empty, as in earlier versions |
 extension AnalyticsSettings {
     var bytes: [UInt8] {
         var writer = CBORWriter()
@@ -69,7 +69,7 @@ extension AnalyticsSettings {
 
     private static let unfinishedNumber: UInt64 = 3
 
-    /// Reads settings, nil when they are damaged or of another version.
+    /// Parses settings; nil if they are corrupt or of another version.
     init?(_ bytes: [UInt8]) {
         guard bytes.count > 4 else { return nil }
         let content = Array(bytes.dropLast(4))
@@ -109,7 +109,7 @@ extension AnalyticsSettings {
                 unfinishedDenials.insert(purpose)
                 continue
             }
-            // A decision of a later version is none that this one may act on.
+            // This version must not act on a decision that only a later version knows.
             consents[purpose] = AnalyticsConsent(number: number) ?? .unknown
         }
         hasLostConsents = try reader.readBoolean()

@@ -1,6 +1,6 @@
 internal import KeelCore
 
-/// The file that settings are kept in, replaced in one step.
+/// The settings file, replaced atomically.
 struct SettingsFile: Sendable {
     private static let name = "analytics.settings"
     private static let damagedName = "analytics.settings.damaged"
@@ -13,15 +13,13 @@ struct SettingsFile: Sendable {
         self.files = files
     }
 
-    /// What a file holds.
     enum Contents {
         case nothing
         case settings(AnalyticsSettings)
-        /// It could not be understood and was set aside under another name.
+        /// The file was corrupt and was renamed.
         case damaged
     }
 
-    /// Reads the settings.
     func read() throws(FileSystemError) -> Contents {
         let path = "\(folder)/\(Self.name)"
         guard try files.size(of: path) != nil else { return .nothing }
@@ -33,7 +31,7 @@ struct SettingsFile: Sendable {
         return .damaged
     }
 
-    /// The settings, without setting anything aside; nil if there are none that can be understood.
+    /// Returns the settings without renaming a corrupt file; nil if missing or corrupt.
     func peek() throws(FileSystemError) -> AnalyticsSettings? {
         let path = "\(folder)/\(Self.name)"
         guard try files.size(of: path) != nil else { return nil }
@@ -41,10 +39,10 @@ struct SettingsFile: Sendable {
         return AnalyticsSettings(try file.read(at: 0, count: try file.size()))
     }
 
-    /// Replaces the settings, so that they survive a power failure too if they are to.
+    /// Replaces the settings.
     ///
-    /// What they replace survives in any case: the bytes are on the disk before they get its name,
-    /// because a file system may keep the two steps in another order.
+    /// A power failure leaves either the old or the new ones: the bytes are synchronized before the
+    /// rename, which a file system could otherwise reorder. If `isSynced`, it leaves the new ones.
     func write(_ settings: AnalyticsSettings, isSynced: Bool) throws(FileSystemError) {
         let part = "\(folder)/\(Self.name).part"
         if try files.size(of: part) != nil { try files.remove(part) }

@@ -1,9 +1,9 @@
-/// What a call tracks, before it has an id, a time and circumstances.
+/// A tracking call, before it has an id, a time and circumstances.
 struct TrackedDraft: Sendable {
     var kind: AnalyticsRecord.Kind
     var properties: [String: AnalyticsValue] = [:]
     var userProperties: [String: AnalyticsValue] = [:]
-    /// Milliseconds since 1970, nil for the moment of tracking.
+    /// Milliseconds since 1970; nil for the time of tracking.
     var milliseconds: Int64?
     var purpose = ConsentPurpose.analytics
 

@@ -2,29 +2,29 @@ internal import KeelCore
 internal import KeelJournal
 internal import Synchronization
 
-/// Turns what an app tracks into records of the journal.
+/// Turns tracking calls into journal records.
 ///
-/// One lock orders everything: what is tracked after a change of the user, of consent or of the
-/// super properties carries it, and what was tracked before does not.
+/// One lock orders everything: records tracked after a change of the user, consent or super
+/// properties include it, and records tracked before do not.
 final class Tracker: Sendable {
     struct State {
         var settings: AnalyticsSettings
         var ids: RecordIDs
         var writer: PropertyWriter
-        /// What every record of the moment says, encoded.
+        /// The encoded circumstances of the next record.
         var circumstances: [UInt8] = []
         /// When each timed event began.
         var timings: [String: Duration] = [:]
-        /// The last event of the session, as the file has it, in milliseconds since 1970.
+        /// The last event of the session as stored, in milliseconds since 1970.
         var writtenLastSeen: Int64 = 0
     }
 
     let journal: Journal
     let consents: ConsentBook
     let board: StatusBoard
-    /// Raised after each append, and when the user has decided something.
+    /// Raised after each append and each decision of the user.
     let arrivals = Signal()
-    /// Raised when there is reason to send before the interval is over.
+    /// Raised to send before the interval is over.
     let hurry = Signal()
 
     let configuration: AnalyticsConfiguration
@@ -58,27 +58,25 @@ final class Tracker: Sendable {
         self.state = Mutex(state)
     }
 
-    /// How many records were accepted since the start; none is on its way to the disk meanwhile.
+    /// The number of records accepted since the launch. Under the lock, none is being appended.
     var appendedCount: Int { journal.statistics.appended }
 
-    /// What is remembered.
     var settings: AnalyticsSettings { state.withLock { $0.settings } }
 
     // MARK: Tracking
 
-    /// Counts what did not come as far as ``track(_:)``.
+    /// Counts a call that failed before ``track(_:)``.
     func refuse(_ code: AnalyticsError.Code) {
         board.change { $0.refused[code.name, default: 0] += 1 }
         configuration.observer?(.refused(code))
     }
 
-    /// Tells the observer what was tracked.
+    /// Reports a tracked record to the observer.
     private func tell(_ kind: AnalyticsRecord.Kind) {
         guard let observer = configuration.observer else { return }
         observer(.tracked(state.withLock { $0.writer.redacted(kind) }))
     }
 
-    /// Keeps a record.
     func track(_ draft: TrackedDraft) throws(AnalyticsError) -> RecordID {
         do throws(AnalyticsError) {
             let id = try state.withLock { state throws(AnalyticsError) in
@@ -137,7 +135,7 @@ final class Tracker: Sendable {
         return id
     }
 
-    /// The properties of the user that a record carries.
+    /// The user properties that a record includes.
     private func userProperties(
         _ draft: TrackedDraft,
         _ state: inout State
@@ -154,7 +152,7 @@ final class Tracker: Sendable {
         "An event or a screen needs a name of one character or more"
     )
 
-    /// Begins the measurement of an event's duration.
+    /// Starts measuring an event's duration.
     func beginTiming(_ name: String) {
         let now = timeline.now
         state.withLock { $0.timings[name] = now }
@@ -162,12 +160,12 @@ final class Tracker: Sendable {
 
     // MARK: Sessions
 
-    /// Lets the session go on, or begins one after a pause.
+    /// Continues the session, or starts one after a pause.
     private func goOn(with state: inout State, at now: Int64) {
         guard let limit = sessionMilliseconds else { return }
         if let session = state.settings.session, now - session.lastSeen < limit {
             state.settings.session?.lastSeen = max(now, session.lastSeen)
-            // Written now and then only: a start within the pause finds the session by it.
+            // Written only now and then, so that a restart within the pause continues the session.
             guard now - state.writtenLastSeen > limit / 4 else { return }
         } else {
             state.settings.session = AnalyticsSettings.Session(
@@ -182,15 +180,14 @@ final class Tracker: Sendable {
 
     // MARK: Settings
 
-    /// Changes what is remembered, and tracks what there is to say about it, in one step.
+    /// Changes the settings and tracks the change, atomically.
     ///
     /// - Parameters:
     ///   - isSynced: Whether the change survives a power failure.
-    ///   - draft: What to track under the new settings; what comes of it does not matter here.
-    ///   - change: Changes the settings; false if there is nothing to do.
-    /// - Returns: The id of what was tracked.
-    /// - Throws: ``AnalyticsError`` if the settings could not be written down. They are in force
-    ///   until the end of the process all the same.
+    ///   - draft: A record to track with the new settings; its failure is not thrown.
+    ///   - change: Changes the settings; false if nothing changed.
+    /// - Returns: The id of the record.
+    /// - Throws: ``AnalyticsError`` if the settings could not be stored. They apply anyway.
     @discardableResult
     func change(
         isSynced: Bool = false,
@@ -207,7 +204,7 @@ final class Tracker: Sendable {
             )
             var (id, refusal): (RecordID?, AnalyticsError?)
             if let draft {
-                // Before the settings: a crash in between tracks it once more, and never not at all.
+                // Before the settings: a crash in between may track it twice, but never omits it.
                 do throws(AnalyticsError) {
                     id = try append(draft, &state)
                 } catch {
@@ -225,10 +222,9 @@ final class Tracker: Sendable {
         return id
     }
 
-    /// Writes a decision down and puts it into force.
+    /// Stores a decision and puts it into force.
     ///
-    /// One that allows more is in force only if it could be written down; one that allows less is
-    /// in force at once.
+    /// It applies immediately if it allows less, and only once stored if it allows more.
     func decide(
         _ consent: AnalyticsConsent,
         for purpose: ConsentPurpose
@@ -254,7 +250,7 @@ final class Tracker: Sendable {
         board.change { $0.consents = consents.all }
     }
 
-    /// Notes that nothing is left of what was denied.
+    /// Stores that the records of all denied purposes are removed.
     func finishDenials() throws(AnalyticsError) {
         try state.withLock { state throws(AnalyticsError) in
             guard !state.settings.unfinishedDenials.isEmpty else { return }
@@ -263,7 +259,7 @@ final class Tracker: Sendable {
         }
     }
 
-    /// Forgets the user, and what was measured for the user.
+    /// Forgets the user and the running timings.
     func forgetUser() throws(AnalyticsError) {
         try state.withLock { state throws(AnalyticsError) in
             forgetUser(&state)
@@ -281,7 +277,7 @@ final class Tracker: Sendable {
         state.encodeCircumstances(configuration.context, hasSessions: sessionMilliseconds != nil)
     }
 
-    /// Does something while nothing is tracked.
+    /// Calls a closure while nothing is tracked.
     func paused<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -322,10 +318,9 @@ extension Tracker.State {
 }
 
 extension Duration {
-    /// Seconds as a number.
     var seconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
 
-    /// Whole milliseconds, rounded down.
+    /// The length in whole milliseconds, truncated.
     var milliseconds: Int64 {
         components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
     }

@@ -1,6 +1,6 @@
 import KeelAnalytics
 
-/// What Amplitude says about a request that it did not take.
+/// Amplitude's response to a request that it did not accept.
 struct AmplitudeAnswer: Decodable {
     private let error: String?
     private let missingField: String?
@@ -24,12 +24,12 @@ struct AmplitudeAnswer: Decodable {
         case devicesOverDailyQuota = "exceeded_daily_quota_devices"
     }
 
-    /// Whether the key is what is wrong.
+    /// Whether the API key is invalid.
     var blamesKey: Bool {
         missingField == "api_key" || error?.lowercased().hasPrefix("invalid api key") == true
     }
 
-    /// The events that are in the way, by their index.
+    /// The events at fault, by index.
     var rejections: [Int: AnalyticsRejection] {
         var rejections: [Int: AnalyticsRejection] = [:]
         for (fault, lists) in [
@@ -54,9 +54,9 @@ struct AmplitudeAnswer: Decodable {
         return rejections
     }
 
-    /// The throttled events of users and devices that are let in again only tomorrow.
+    /// Returns the throttled events of users and devices over their daily quota.
     ///
-    /// The others of the list are let in again after half a minute.
+    /// The quota lasts until the next day; other throttled events are accepted after 30 seconds.
     ///
     /// - Parameter events: The events that were sent.
     /// - Returns: Their indices.

@@ -9,14 +9,14 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Sends to Amplitude.
+/// Sends events to Amplitude.
 ///
-/// - Events keep their names; screens become `[Amplitude] Screen Viewed`, users who become known
-///   and changed properties of users `$identify`. The anonymous identifier is the `device_id`.
-/// - A record's id is the `insert_id`, by which Amplitude recognises repetitions for seven days:
-///   effectively once.
-/// - Where Amplitude refuses some events it takes none of their request, but says which they are:
-///   the others are sent again at once, in the same delivery.
+/// - Events keep their names; screens become `[Amplitude] Screen Viewed`, identifications and
+///   changed user properties `$identify`. The anonymous id is the `device_id`.
+/// - A record's id is the `insert_id`, by which Amplitude deduplicates for seven days: effectively
+///   once.
+/// - If Amplitude refuses some events of a request, it accepts none but lists the refused ones: the
+///   others are sent again immediately, in the same delivery.
 ///
 /// Format: Amplitude's page “HTTP V2 API”, November 2026.
 public struct AmplitudeDestination: AnalyticsDestination {
@@ -36,11 +36,11 @@ public struct AmplitudeDestination: AnalyticsDestination {
     /// Creates a destination.
     ///
     /// - Parameters:
-    ///   - apiKey: The project's API key. It is never part of a description.
-    ///   - connection: How the server is reached.
+    ///   - apiKey: The project's API key; never part of a description.
+    ///   - connection: The connection to the server.
     ///   - host: The server, or a proxy in front of it.
-    ///   - minimumIDLength: How many characters a user's identifier must have, 1 or more;
-    ///     Amplitude is told. Users with a shorter one are refused.
+    ///   - minimumIDLength: The minimum length of user ids in characters, at least 1, which is sent
+    ///     to Amplitude. Records with shorter ids are refused.
     ///   - name: The name within the service.
     public init(
         apiKey: String,
@@ -55,7 +55,7 @@ public struct AmplitudeDestination: AnalyticsDestination {
         form = AmplitudeForm(minimumIDLength: max(1, minimumIDLength))
         limits = BatchLimits(
             records: VendorLimits.Amplitude.batchEvents - 1,
-            // What stands around the events: names, options, and the key, escaped at the worst.
+            // The rest of the body: names, options, and the key with every character escaped.
             bytes: VendorLimits.Amplitude.batchBytes - 200 - 6 * apiKey.utf8.count
         )
     }
@@ -68,7 +68,7 @@ public struct AmplitudeDestination: AnalyticsDestination {
 
     public func deliver(_ batch: [AnalyticsRecord]) async -> DeliveryOutcome {
         var prepared = PreparedBatch(batch, form.event)
-        // Each round takes out at least one event; more than a few mean that the list is no help.
+        // Each round removes at least one event; after a few rounds the list is no help.
         for _ in 0..<4 {
             guard !prepared.forms.isEmpty else { break }
             switch await send(prepared.forms) {
@@ -86,11 +86,11 @@ public struct AmplitudeDestination: AnalyticsDestination {
 
     // MARK: Sending
 
-    /// What becomes of a request.
+    /// The outcome of one request.
     private enum Round {
-        /// The events' fate is known, or a later delivery decides it.
+        /// The outcome is final for this delivery.
         case final(DeliveryOutcome)
-        /// Nothing was taken; these stand in the way of the others.
+        /// Nothing was accepted because of these events.
         case without([Int: AnalyticsRejection])
     }
 

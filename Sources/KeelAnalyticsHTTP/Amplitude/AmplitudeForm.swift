@@ -6,16 +6,16 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// An event as Amplitude takes it, and whose it is.
+/// An encoded Amplitude event, with its user.
 struct AmplitudeEvent: Sendable {
     let bytes: [UInt8]
     let userID: String?
     let deviceID: String
 }
 
-/// Brings records into Amplitude's form.
+/// Encodes records for Amplitude.
 struct AmplitudeForm: Sendable {
-    /// How many characters an identifier must have.
+    /// The minimum length of an id in characters.
     let minimumIDLength: Int
 
     private let rules = ValueRules(
@@ -29,7 +29,6 @@ struct AmplitudeForm: Sendable {
         self.minimumIDLength = minimumIDLength
     }
 
-    /// Returns the event of a record.
     func event(of record: AnalyticsRecord) throws(AnalyticsRejection) -> AmplitudeEvent {
         try rules.check(record.properties)
         try rules.check(record.userProperties)
@@ -84,7 +83,7 @@ struct AmplitudeForm: Sendable {
                     + "lower minimumIDLength to let it pass."
             )
         }
-        // What Amplitude refuses is what a failed conversion to text leaves behind.
+        // Amplitude refuses texts that a failed conversion leaves behind.
         guard !VendorLimits.Amplitude.refusedIDs.contains(id.lowercased()) else {
             throw .invalidUser("Amplitude takes the \(whose) identifier for a mistake.")
         }
@@ -111,7 +110,7 @@ struct AmplitudeForm: Sendable {
         writer.member("language", context.locale)
     }
 
-    /// The names that Amplitude's own libraries give to screens.
+    /// The names that Amplitude's own libraries use for screens.
     private static let screenViewed = "[Amplitude] Screen Viewed"
     private static let screenName = "[Amplitude] Screen Name"
 }

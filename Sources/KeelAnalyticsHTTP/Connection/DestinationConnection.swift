@@ -6,40 +6,39 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// How a destination reaches its server.
+/// How destinations reach their servers.
 ///
-/// One connection serves several destinations. A destination never repeats a request of its own
-/// accord: it says what became of the request, and the delivery decides when the next one follows.
+/// Several destinations can share a connection. A destination never retries a request: it reports
+/// the outcome, and the delivery decides when the next request follows.
 public struct DestinationConnection: Sendable {
-    /// What carries the requests; shutting it down is up to who made it.
+    /// The transport for requests, shut down by its creator.
     public var transport: any HTTPTransport
 
-    /// The total time for one request, from its start to the last byte of the answer.
+    /// The time limit for a request, from its start to the last byte of the response.
     public var timeout: Duration = .seconds(60)
 
-    /// Whether bodies of 1 KiB and more are compressed where the vendor takes gzip.
+    /// Whether bodies of 1 KiB or more are compressed if the vendor accepts gzip.
     public var isCompressing = true
 
-    /// The layers that every request passes, the first one outermost.
+    /// The middleware for every request, outermost first.
     ///
-    /// Observation, a circuit breaker or a limit on the rate belong here, but no layer that
-    /// repeats requests.
+    /// Suitable for observation, a circuit breaker or a rate limit, but not for retries.
     public var middleware: [any HTTPMiddleware] = []
 
-    /// The clock that ``timeout`` is measured on.
+    /// The clock for ``timeout``.
     public var clock: any Clock<Duration> = ContinuousClock()
 
-    /// The time, for when a batch was sent and for how old its records are.
+    /// Returns the time, for the sending time of batches and the age of records.
     public var now: @Sendable () -> Date = { Date() }
 
-    /// Creates a connection with the usual limits.
+    /// Creates a connection with default limits.
     public init(transport: any HTTPTransport) {
         self.transport = transport
     }
 }
 
 extension URL {
-    /// An address that is written in the source.
+    /// Creates a URL from a literal.
     static func literal(_ text: StaticString) -> URL {
         guard let url = URL(string: "\(text)") else { preconditionFailure("It is an address.") }
         return url

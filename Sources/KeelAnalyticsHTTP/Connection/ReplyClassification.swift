@@ -2,9 +2,9 @@ import HTTPTypes
 import KeelAnalytics
 import KeelHTTP
 
-/// What answers and failures mean that all vendors share.
+/// The meaning of responses and failures common to all vendors.
 extension DeliveryOutcome {
-    /// The outcome of an exchange that did not come to its end.
+    /// Creates the outcome of an incomplete exchange.
     init(_ error: TransportError) {
         let problem = DeliveryProblem("\(error.code.name): \(error.message)")
         switch error.code {
@@ -16,10 +16,9 @@ extension DeliveryOutcome {
         }
     }
 
-    /// The outcome of an answer whose status is not from 200 to 299, where the vendor has no rule
-    /// of its own for it.
+    /// Creates the outcome of a response outside of 200 to 299 for which the vendor has no rule.
     ///
-    /// - Parameter response: The answer.
+    /// - Parameter response: The response.
     init(refusal response: NetworkResponse) {
         let status = response.status.code
         switch status {
@@ -48,18 +47,16 @@ extension DeliveryOutcome {
         }
     }
 
-    /// What a later part of a batch makes of the outcome of the parts before it.
+    /// Combines the outcomes of two parts of a batch.
     ///
-    /// Both parts are repeated if one has to be: only destinations where that does no harm send a
-    /// batch in parts.
+    /// If one part must be repeated, both are: only destinations that allow this split batches.
     func combined(with other: DeliveryOutcome) -> DeliveryOutcome {
         guard case .settled(let mine) = self else { return self }
         guard case .settled(let others) = other else { return other }
         return .settled(rejected: mine.merging(others) { first, _ in first })
     }
 
-    /// This outcome with the places of its records in the batch that they were taken from, and with
-    /// those records that were not sent at all.
+    /// Maps the indices to those of the batch, and adds the records that were not sent.
     func placed(at places: [Int], withheld: [Int: AnalyticsRejection]) -> DeliveryOutcome {
         guard case .settled(let rejected) = self else { return self }
         var all = withheld
@@ -71,29 +68,29 @@ extension DeliveryOutcome {
 }
 
 extension DeliveryProblem {
-    /// A status that says that the server could not, this time.
+    /// The server failed with this status.
     static func status(_ status: Int) -> DeliveryProblem {
         DeliveryProblem("The server answered with status \(status).", status: status)
     }
 
-    /// An answer of success that cannot be read.
+    /// A successful response could not be decoded.
     static func unreadable(_ status: Int) -> DeliveryProblem {
         DeliveryProblem("The server's answer cannot be read.", status: status)
     }
 }
 
-/// The records of a batch that can be sent, in their vendor's form.
+/// The records of a batch that can be sent, encoded for a vendor.
 struct PreparedBatch<Form> {
-    /// The forms, in the order of the batch.
+    /// The encoded records, in the order of the batch.
     private(set) var forms: [Form] = []
-    /// Where each form's record stands in the batch.
+    /// The index in the batch of each encoded record.
     private(set) var places: [Int] = []
-    /// The records that are not sent, by their place.
+    /// The records that are not sent, by index in the batch.
     private(set) var withheld: [Int: AnalyticsRejection] = [:]
 
-    /// Brings each record into its form.
+    /// Encodes each record.
     ///
-    /// All were accepted before, but rules that look at the clock may have changed their mind.
+    /// All were accepted before, but rules that depend on the time may refuse them now.
     init(
         _ batch: [AnalyticsRecord],
         _ form: (AnalyticsRecord) throws(AnalyticsRejection) -> Form
@@ -108,7 +105,7 @@ struct PreparedBatch<Form> {
         }
     }
 
-    /// Takes out the forms of these indices, for the reasons given.
+    /// Removes the encoded records at these indices, for the given reasons.
     mutating func withhold(_ rejected: [Int: AnalyticsRejection]) {
         for (index, rejection) in rejected where places.indices.contains(index) {
             withheld[places[index]] = rejection

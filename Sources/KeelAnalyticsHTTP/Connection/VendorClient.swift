@@ -9,17 +9,17 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Posts bodies to a vendor's server and tells answers from failures.
+/// Posts bodies to a vendor's server.
 struct VendorClient: Sendable {
     private let client: NetworkClient
     private let now: @Sendable () -> Date
 
-    /// Creates a client for the server at `host`.
+    /// Creates a client for a server.
     ///
     /// - Parameters:
-    ///   - host: The address that paths are appended to, its own path kept.
-    ///   - connection: How it is reached.
-    ///   - takesGzip: Whether the vendor says that it reads compressed bodies.
+    ///   - host: The base URL, whose path is kept.
+    ///   - connection: The connection to the server.
+    ///   - takesGzip: Whether the vendor documents that it accepts compressed bodies.
     init(_ host: URL, _ connection: DestinationConnection, takesGzip: Bool) {
         var configuration = NetworkClient.Configuration(baseURL: host)
         configuration.timeout = connection.timeout
@@ -29,34 +29,33 @@ struct VendorClient: Sendable {
             configuration.attemptMiddleware.append(RequestCompression())
         }
         configuration.attemptMiddleware.append(PermitMiddleware())
-        // The delivery waits and repeats: it knows the journal, the guarantee and the other batches.
+        // The delivery retries: it knows the journal, the guarantee and the other batches.
         configuration.retry = .never
-        // A redirected POST may arrive as a GET, or with the key at another host.
+        // A redirected POST may become a GET, or carry the key to another host.
         configuration.redirects = .never
-        // Answers are short; those that list the records of a large batch stay below this.
+        // Responses are short; even those that list the records of a large batch stay below this.
         configuration.responseLimit = 4 * 1024 * 1024
         client = NetworkClient(configuration, transport: connection.transport)
         now = connection.now
     }
 
-    /// The time.
     var time: Date { now() }
 
-    /// Posts a JSON text and waits for the answer.
+    /// Posts JSON and waits for the response.
     ///
     /// - Parameters:
-    ///   - body: The text.
-    ///   - path: The path below the host.
+    ///   - body: The JSON.
+    ///   - path: The path relative to the host.
     ///   - query: The query.
     ///   - authorization: The value of the `Authorization` field.
-    /// - Returns: The answer, whatever its status, or the outcome that a failed exchange means.
+    /// - Returns: The response, whatever its status, or the outcome of a failed exchange.
     func post(
         _ body: [UInt8],
         to path: EndpointPath,
         query: HTTPQuery = HTTPQuery(),
         authorization: String? = nil
     ) async -> Answer {
-        // Right before each request: a batch may be several.
+        // Checked before each request, as a batch may take several.
         guard DeliveryPermit.current?.isValid != false else {
             return .outcome(DeliveryPermit.withdrawn)
         }
@@ -68,11 +67,10 @@ struct VendorClient: Sendable {
         }
     }
 
-    /// What a request came to.
     enum Answer {
-        /// The server answered.
+        /// The server responded.
         case reply(NetworkResponse)
-        /// It did not, which means this.
+        /// The exchange failed, with this outcome.
         case outcome(DeliveryOutcome)
     }
 
@@ -87,10 +85,9 @@ struct VendorClient: Sendable {
     }
 }
 
-/// Lets no request begin for a batch that the user no longer consents to.
+/// Stops requests for a batch that the user no longer consents to.
 ///
-/// Below the layers of the app: one of them may have waited, for its turn in a limit on the rate for
-/// example.
+/// Placed below the app's middleware, which may have waited, for example for a rate limit.
 struct PermitMiddleware: HTTPMiddleware, DeadlineKeeping {
     func intercept(
         _ call: HTTPCall,
@@ -103,12 +100,10 @@ struct PermitMiddleware: HTTPMiddleware, DeadlineKeeping {
     }
 }
 
-/// What the vendors are told about who sends.
+/// The library's name and version, as sent to vendors.
 enum LibraryName {
-    /// The name of the library.
     static let name = "keel"
-    /// Its version.
     static let version = "0.1.0"
-    /// Both, as a User-Agent field has them.
+    /// Name and version, for the User-Agent field.
     static let full = "\(name)/\(version)"
 }

@@ -6,15 +6,14 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Writes JSON (RFC 8259) as bytes, without blanks, in the order of the calls.
+/// Writes compact JSON (RFC 8259) as bytes, in the order of the calls.
 ///
-/// Property lists would be built for `JSONEncoder` only to be thrown away; and it has no way to
-/// leave a vendor's spelling of numbers and moments to the writer.
+/// `JSONEncoder` would require temporary dictionaries, and cannot format values for each vendor.
 struct JSONWriter {
     private(set) var bytes: [UInt8] = []
     private var needsComma = false
 
-    /// Creates a writer with nothing written.
+    /// Creates an empty writer.
     init() {}
 
     /// Returns the bytes of one value.
@@ -26,12 +25,12 @@ struct JSONWriter {
 
     // MARK: Structure
 
-    /// Writes an object whose members `body` writes.
+    /// Writes an object whose members the closure writes.
     mutating func object(_ body: (inout JSONWriter) -> Void) {
         nest(UInt8(ascii: "{"), UInt8(ascii: "}"), body)
     }
 
-    /// Writes an array whose elements `body` writes.
+    /// Writes an array whose elements the closure writes.
     mutating func array(_ body: (inout JSONWriter) -> Void) {
         nest(UInt8(ascii: "["), UInt8(ascii: "]"), body)
     }
@@ -60,28 +59,27 @@ struct JSONWriter {
 
     // MARK: Values
 
-    /// Writes a text.
+    /// Writes a string.
     mutating func value(_ text: String) {
         separate()
         quote(text)
     }
 
-    /// Writes a whole number.
+    /// Writes an integer.
     mutating func value(_ number: Int64) { raw("\(number)".utf8) }
 
-    /// Writes true or false.
+    /// Writes a Boolean.
     mutating func value(_ flag: Bool) { raw((flag ? "true" : "false").utf8) }
 
-    /// Writes a number, or null where it is not finite: JSON has no word for that.
+    /// Writes a number, or null if it is not finite, since JSON cannot represent that.
     mutating func value(_ number: Double) {
-        // Swift's shortest text that reads back as the same number is also JSON's form.
+        // Swift's shortest round-trip representation is valid JSON.
         raw((number.isFinite ? "\(number)" : "null").utf8)
     }
 
-    /// Writes null.
     mutating func null() { raw("null".utf8) }
 
-    /// Writes bytes that are a JSON value already.
+    /// Writes bytes that are already JSON.
     mutating func raw(_ json: some Sequence<UInt8>) {
         separate()
         bytes.append(contentsOf: json)
@@ -89,33 +87,33 @@ struct JSONWriter {
 
     // MARK: Members
 
-    /// Writes a member with a text; nil leaves it out.
+    /// Writes a string member, unless nil.
     mutating func member(_ name: String, _ text: String?) {
         guard let text else { return }
         key(name)
         value(text)
     }
 
-    /// Writes a member with a whole number; nil leaves it out.
+    /// Writes an integer member, unless nil.
     mutating func member(_ name: String, _ number: Int64?) {
         guard let number else { return }
         key(name)
         value(number)
     }
 
-    /// Writes a member with true or false.
+    /// Writes a Boolean member.
     mutating func member(_ name: String, _ flag: Bool) {
         key(name)
         value(flag)
     }
 
-    /// Writes a member whose value is an object.
+    /// Writes an object member.
     mutating func object(_ name: String, _ body: (inout JSONWriter) -> Void) {
         key(name)
         object(body)
     }
 
-    /// Writes a member whose value is an array.
+    /// Writes an array member.
     mutating func array(_ name: String, _ body: (inout JSONWriter) -> Void) {
         key(name)
         array(body)
@@ -152,12 +150,12 @@ struct JSONWriter {
 }
 
 extension Date {
-    /// Milliseconds since 1970, rounded to the nearest; years beyond reason are cut.
+    /// Milliseconds since 1970, rounded to the nearest, and clamped for extreme years.
     var milliseconds: Int64 {
         let limit = 9_000_000_000_000_000.0
         return Int64(min(max(timeIntervalSince1970 * 1000, -limit), limit).rounded())
     }
 
-    /// The moment in UTC as RFC 3339 text with milliseconds; nil for a year outside 0 to 9999.
+    /// The date in UTC as RFC 3339 text with milliseconds; nil for a year outside 0 to 9999.
     var internetText: String? { InternetDate.format(self, hasFraction: true) }
 }

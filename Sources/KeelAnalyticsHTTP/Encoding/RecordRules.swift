@@ -1,14 +1,14 @@
 import KeelAnalytics
 
-/// Rules about the parts of a record that several vendors share.
+/// Rules that several vendors share.
 extension AnalyticsRecord {
-    /// Who it is about, as vendors with one identifier name it: the user once known.
+    /// The user if known, otherwise the anonymous id, for vendors with a single identifier.
     var distinctID: String { userID ?? anonymousID }
 
-    /// The user who became known.
+    /// Returns the user of an identification.
     ///
-    /// - Returns: The user's identifier.
-    /// - Throws: `AnalyticsRejection` where there is none: the record says nothing then.
+    /// - Returns: The user's id.
+    /// - Throws: `AnalyticsRejection` if there is none.
     func identifiedUser() throws(AnalyticsRejection) -> String {
         guard let userID, !userID.isEmpty else {
             throw AnalyticsRejection("missingUser", "A user became known, but has no identifier.")
@@ -16,8 +16,7 @@ extension AnalyticsRecord {
         return userID
     }
 
-    /// Checks what destinations without rules of their own ask for: values that can be written, a
-    /// name, and a user where one became known.
+    /// Checks the properties, the name and the identified user, for vendors without further rules.
     func check(by rules: ValueRules) throws(AnalyticsRejection) {
         try rules.check(properties)
         try rules.check(userProperties)
@@ -33,27 +32,27 @@ extension AnalyticsRecord {
 }
 
 extension AnalyticsRejection {
-    /// A record that has too many bytes in its vendor's form.
+    /// A record whose encoding is too large.
     static func tooLarge(_ bytes: Int, limit: Int) -> AnalyticsRejection {
         AnalyticsRejection("tooLarge", "The record has \(bytes) bytes; at most \(limit) are taken.")
     }
 
-    /// A name of an event or a screen that is empty.
+    /// An empty name of an event or screen.
     static let emptyName = AnalyticsRejection("invalidName", "The event or screen has no name.")
 
-    /// A name of an event that has a meaning of its own at a vendor.
+    /// An event name that the vendor reserves.
     static func reservedName(_ vendor: String) -> AnalyticsRejection {
         AnalyticsRejection("reservedName", "\(vendor) keeps this event's name for itself.")
     }
 
-    /// An identifier of a user that the vendor refuses.
+    /// A user id that the vendor refuses.
     static func invalidUser(_ detail: String) -> AnalyticsRejection {
         AnalyticsRejection("invalidIdentifier", detail)
     }
 }
 
 extension [UInt8] {
-    /// Returns the bytes if they are not too many.
+    /// Returns the bytes unless there are too many.
     func atMost(_ limit: Int) throws(AnalyticsRejection) -> [UInt8] {
         guard count <= limit else { throw .tooLarge(count, limit: limit) }
         return self

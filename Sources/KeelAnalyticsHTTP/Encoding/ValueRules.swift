@@ -6,21 +6,21 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a vendor takes in properties, and what becomes of the rest.
+/// The properties that a vendor accepts.
 ///
-/// Texts that are too long are cut, because the vendors cut them too. Everything else that breaks
-/// a rule refuses its record, because a vendor would drop it without a word.
+/// Texts that are too long are truncated, as the vendors do. Any other violation refuses the
+/// record, because a vendor would drop it silently.
 struct ValueRules: Sendable {
-    /// The most UTF-16 units of a text; longer ones are cut.
+    /// The maximum length of a text in UTF-16 units; longer ones are truncated.
     var textLimit = Int.max
-    /// The most UTF-16 units of a property's name.
+    /// The maximum length of a property's name in UTF-16 units.
     var nameLimit = Int.max
-    /// The most members of an object and elements of an array.
+    /// The maximum number of members of an object and elements of an array.
     var countLimit = Int.max
-    /// How many objects and arrays may stand in one another below the properties.
+    /// The maximum nesting of objects and arrays within the properties.
     var depthLimit = 16
 
-    /// Rules of a vendor that has none but the size of an event.
+    /// Rules of a vendor that limits only the size of an event.
     static let lenient = ValueRules()
 
     // MARK: Checking
@@ -28,7 +28,7 @@ struct ValueRules: Sendable {
     /// Checks properties.
     ///
     /// - Parameter properties: The properties of an event or a user.
-    /// - Throws: `AnalyticsRejection` for the first that breaks a rule, with its name.
+    /// - Throws: `AnalyticsRejection` with the name of the first invalid property.
     func check(_ properties: [String: AnalyticsValue]) throws(AnalyticsRejection) {
         try check(properties, in: nil, depth: 0)
     }
@@ -46,7 +46,7 @@ struct ValueRules: Sendable {
                     + "; at most \(countLimit) are taken."
             )
         }
-        // In order, so that the same record is always refused for the same reason.
+        // Sorted, so that a record is always refused for the same reason.
         for (name, value) in members.inOrder {
             guard name.utf16.count <= nameLimit else {
                 throw AnalyticsRejection(
@@ -92,12 +92,12 @@ struct ValueRules: Sendable {
 
     // MARK: Writing
 
-    /// Writes each property as a member, in the order of their names.
+    /// Writes the properties as members, sorted by name.
     ///
     /// - Parameters:
     ///   - properties: The properties.
-    ///   - writer: Where the members are written.
-    ///   - taken: The names that the destination gives a meaning of its own: they win.
+    ///   - writer: The writer.
+    ///   - taken: Names reserved by the destination, which are omitted.
     func write(
         _ properties: [String: AnalyticsValue],
         to writer: inout JSONWriter,
@@ -109,7 +109,7 @@ struct ValueRules: Sendable {
         }
     }
 
-    /// Writes one value; a moment is RFC 3339 text, which every vendor reads.
+    /// Writes one value; a date becomes RFC 3339 text, which every vendor parses.
     func write(_ value: AnalyticsValue, to writer: inout JSONWriter) {
         switch value {
         case .null: writer.null()
@@ -130,16 +130,16 @@ struct ValueRules: Sendable {
 }
 
 extension [String: AnalyticsValue] {
-    /// The members by name: a repeated request has the same bytes.
+    /// The members sorted by name, so that a repeated request has the same bytes.
     var inOrder: [(key: String, value: AnalyticsValue)] { sorted { $0.key < $1.key } }
 }
 
 extension String {
-    /// The text, or its longest beginning of at most `limit` UTF-16 units.
+    /// Returns the longest prefix of at most `limit` UTF-16 units.
     ///
-    /// It ends between two characters, or where the first is longer than that, between two scalars.
+    /// It ends at a character boundary, or at a scalar boundary if the first character is too long.
     func cut(to limit: Int) -> String {
-        // UTF-8 never has fewer units than UTF-16, and counts them without decoding.
+        // UTF-8 never has fewer units than UTF-16, and its count needs no decoding.
         guard utf8.count > limit, utf16.count > limit else { return self }
         var end = startIndex
         var length = 0

@@ -1,20 +1,19 @@
-/// What the vendors take at the most, in one place, because it changes.
+/// The vendors' limits, in one place because they change.
 ///
-/// Read from the vendors' public pages and from the sources of their Python clients on
-/// 22 November 2026. Bytes are of uncompressed JSON. `Documentation/AnalyticsDestinations.md` says
-/// what becomes of records beyond a limit.
+/// From the vendors' public pages and the sources of their Python clients, 22 November 2026. Bytes
+/// are of uncompressed JSON. `Documentation/AnalyticsDestinations.md` describes their effect.
 enum VendorLimits {
     /// Segment, page “HTTP API Source”.
     enum Segment {
         /// An event: 32 KB, which the vendor's client counts as 32 KiB.
         static let eventBytes = 32 * 1024
-        /// A request: 500 KB; the vendor's clients stay below 475,000 bytes, and so does this one.
+        /// A request: 500 KB; the vendor's clients stop at 475,000 bytes, as does this one.
         static let batchBytes = 475_000
-        /// Events in a request; more are answered with 200 and dropped.
+        /// Events per request; more are answered with 200 and dropped.
         static let batchEvents = 2500
     }
 
-    /// Mixpanel, page “Import Events” (which said 2 MB until 2023).
+    /// Mixpanel, page “Import Events” (2 MB until 2023).
     enum Mixpanel {
         static let eventBytes = 1_000_000
         static let batchBytes = 10_000_000
@@ -22,63 +21,63 @@ enum VendorLimits {
         /// “Fewer than 255” properties, members and elements.
         static let count = 254
         static let depth = 3
-        /// Longer texts are cut by the vendor.
+        /// Longer texts are truncated by the vendor.
         static let text = 255
-        /// Updates of profiles in a request to `/engage`, the number that the vendor's clients send.
+        /// Profile updates per request to `/engage`, as in the vendor's clients.
         static let profiles = 50
-        /// Values that identify nobody, for `distinct_id` and `$insert_id`, in small letters.
+        /// Refused values of `distinct_id` and `$insert_id`, in lowercase.
         static let refusedIDs: Set<String> = [
             "00000000-0000-0000-0000-000000000000", "anon", "anonymous", "nil", "none", "null",
             "n/a", "na", "undefined", "unknown", "<nil>", "0", "-1", "true", "false", "[]", "{}",
             "lmy47d",
         ]
-        /// Events that join users; a record of its own kind makes them.
+        /// Events that join users; identification records produce them.
         static let reservedNames: Set<String> = ["$identify", "$create_alias", "$merge"]
     }
 
     /// Amplitude, pages “HTTP V2 API” and “Batch Event Upload API”.
     enum Amplitude {
-        /// A request must be smaller.
+        /// A request must be smaller than this.
         static let batchBytes = 1_000_000
-        /// A request must have fewer.
+        /// A request must have fewer events than this.
         static let batchEvents = 2000
         static let text = 1024
         static let name = 1024
         static let count = 1024
         static let depth = 40
         static let minimumIDLength = 5
-        /// Names that only the vendor gives.
+        /// Names reserved for the vendor.
         static let reservedNames: Set<String> = [
             "[Amplitude] Start Session", "[Amplitude] End Session", "[Amplitude] Revenue",
             "[Amplitude] Revenue (Verified)", "[Amplitude] Revenue (Unverified)",
             "[Amplitude] Merged User", "$identify", "$groupidentify",
         ]
-        /// Values that identify nobody, in small letters.
+        /// Refused ids, in lowercase.
         static let refusedIDs: Set<String> = [
             "anonymous", "nil", "none", "null", "n/a", "na", "undefined", "unknown", "<nil>", "0",
             "-1", "true", "false", "[]", "{}", "00000000-0000-0000-0000-000000000000",
         ]
-        /// How long to wait after 429 without a Retry-After field.
+        /// The delay after 429 without a Retry-After field.
         static let throttlePause = Duration.seconds(30)
     }
 
     /// PostHog, pages “Capture API” and “Ingestion warnings”.
     enum PostHog {
         static let eventBytes = 1_000_000
-        /// The vendor takes 20 MB; its clients stop at 5 MiB, and so does this one.
+        /// The vendor accepts 20 MB; its clients stop at 5 MiB, as does this one.
         static let batchBytes = 5 * 1024 * 1024
         static let batchEvents = 1000
         static let distinctID = 200
-        /// Values that identify nobody, in any spelling.
+        /// Refused ids, in any case.
         static let refusedIDs: Set<String> = [
             "anonymous", "guest", "distinctid", "distinct_id", "id", "not_authenticated", "email",
             "undefined", "true", "false",
         ]
-        /// Values that identify nobody, in this spelling.
+        /// Refused ids, in this case.
         static let refusedSpellings: Set<String> = [
             "[object Object]", "NaN", "None", "none", "null", "0",
         ]
-        /// Events with a meaning; records of their own kinds make them.
+        /// Reserved events; other kinds of records produce them.
         static let reservedNames: Set<String> = [
             "$identify", "$create_alias", "$merge_dangerously", "$groupidentify", "$set", "$screen",
         ]
@@ -96,7 +95,7 @@ enum VendorLimits {
         static let userPropertyText = 36
         static let userID = 256
         static let items = 200
-        /// How old an event may be.
+        /// The maximum age of an event in seconds.
         static let age = 72.0 * 3600
         static let reservedPrefixes = ["google_", "ga_", "firebase_", "gtag.", "_"]
         static let reservedEvents: Set<String> = [
@@ -119,8 +118,7 @@ enum VendorLimits {
         ]
     }
 
-    /// OpenTelemetry's protocol leaves limits to the receiver; these suit its collector, which
-    /// takes 20 MiB.
+    /// OpenTelemetry leaves limits to the receiver; these suit its collector, which accepts 20 MiB.
     enum OpenTelemetry {
         static let eventBytes = 1_000_000
         static let batchBytes = 4_000_000

@@ -9,43 +9,42 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Sends to Google Analytics 4 over its Measurement Protocol, for a web or an app stream.
+/// Sends events to Google Analytics 4 over its Measurement Protocol, for a web or an app stream.
 ///
-/// **At most once.** Google gives no field by which a repetition could be recognised and no answer
-/// that says whether an event was taken: a batch whose answer was lost is not sent again, and an
-/// event that breaks a rule would be dropped without a word. So every rule is checked here before
-/// sending, and a record that breaks one is refused with its reason.
+/// **At most once.** Google offers no field for deduplication and no response that tells whether an
+/// event was accepted: a batch with a lost response is not sent again, and an invalid event would
+/// be dropped silently. All rules are therefore checked before sending, and an invalid record is
+/// refused with a reason.
 ///
-/// - Events keep their names: 1 to 40 letters, digits and underscores, beginning with a letter, none
-///   of Google's own. Screens become `screen_view`, users who become known `identify` and changed
-///   properties of users `set_user_properties`, both events of your own in the reports.
-/// - A request has one user, and changed properties stand alone: of a batch of several users nothing
-///   is sent, and the delivery hands over the first user's events next.
-/// - Records older than 72 hours are refused: Google drops them.
+/// - Event names are kept: 1 to 40 letters, digits and underscores, starting with a letter, and not
+///   reserved by Google. Screens become `screen_view`, identifications `identify` and changed user
+///   properties `set_user_properties`; the last two are custom events in the reports.
+/// - A request has one user, and changed user properties need a separate request: a mixed batch is
+///   not sent, and the delivery continues with the first user's events.
+/// - Records older than 72 hours are refused, as Google drops them.
 ///
 /// Format: Google's pages “Measurement Protocol reference”, “Sending events” and “Event collection
 /// limits”, November 2026.
 public struct GoogleAnalyticsDestination: AnalyticsDestination {
-    /// Where an event is counted, and as whose.
+    /// The stream that events are counted in, and the identity of the sender.
     public enum Stream: Sendable, Hashable {
-        /// A web stream, `G-…`: the anonymous identifier is the `client_id`. The only choice on
-        /// Linux.
+        /// A web stream, `G-…`, with the anonymous id as the `client_id`; the only choice on Linux.
         case web(measurementID: String)
-        /// An app stream. `instanceID` is what the Firebase SDK gave this installation: 32
-        /// hexadecimal digits. Google takes no others.
+        /// An app stream. `instanceID` is the id that the Firebase SDK assigned to this
+        /// installation, 32 hexadecimal digits; Google accepts no others.
         case app(firebaseAppID: String, instanceID: String)
     }
 
-    /// The user's choice about advertising, sent as `consent` of a request.
+    /// The user's consent to advertising, sent as `consent` of a request.
     ///
-    /// A request omits `unknown` choices; Google then uses those that its own tags know.
+    /// Requests omit `unknown` values; Google then uses those known to its own tags.
     public struct AdConsent: Sendable, Hashable {
-        /// Whether Google may use what is sent for advertising: `ad_user_data`.
+        /// Whether Google may use the data for advertising: `ad_user_data`.
         public var userData: AnalyticsConsent
-        /// Whether Google may show advertising made for the user: `ad_personalization`.
+        /// Whether Google may show personalized advertising: `ad_personalization`.
         public var personalization: AnalyticsConsent
 
-        /// Creates an answer of the user's to both questions.
+        /// Creates the user's consent to both uses.
         public init(
             userData: AnalyticsConsent = .unknown,
             personalization: AnalyticsConsent = .unknown
@@ -64,7 +63,7 @@ public struct GoogleAnalyticsDestination: AnalyticsDestination {
     public let guarantee = DeliveryGuarantee.atMostOnce
     public let limits = BatchLimits(
         records: VendorLimits.GoogleAnalytics.batchEvents,
-        // What stands around the events, at the most: identifiers, and properties of a user.
+        // The maximum of the rest of the body: ids and user properties.
         bytes: VendorLimits.GoogleAnalytics.batchBytes - 16_000
     )
 
@@ -77,14 +76,14 @@ public struct GoogleAnalyticsDestination: AnalyticsDestination {
     /// Creates a destination.
     ///
     /// - Parameters:
-    ///   - stream: Where events are counted.
-    ///   - apiSecret: A secret of the stream for the Measurement Protocol. Google wants it in the
-    ///     query; it is never part of a description.
-    ///   - connection: How the server is reached.
+    ///   - stream: The stream that events are counted in.
+    ///   - apiSecret: A Measurement Protocol secret of the stream. Google requires it in the query;
+    ///     it is never part of a description.
+    ///   - connection: The connection to the server.
     ///   - host: The server, or a proxy in front of it.
     ///   - name: The name within the service.
-    ///   - adConsent: Returns the user's choice about advertising; called before each request.
-    ///     The service's consent decides whether events are sent at all.
+    ///   - adConsent: Returns the user's consent to advertising before each request. Whether events
+    ///     are sent at all depends on the service's consent.
     public init(
         stream: Stream,
         apiSecret: String,
@@ -114,7 +113,7 @@ public struct GoogleAnalyticsDestination: AnalyticsDestination {
         guard let first = prepared.forms.first else {
             return .settled(rejected: prepared.withheld)
         }
-        // One request speaks of one user, and one request is all that can be sent at most once.
+        // A request has one user, and with at most once delivery a batch is one request.
         if let other = prepared.forms.dropFirst().firstIndex(where: { !$0.shares(with: first) }) {
             return .unsent(fitting: prepared.places[other])
         }
@@ -130,7 +129,7 @@ public struct GoogleAnalyticsDestination: AnalyticsDestination {
             let outcome: DeliveryOutcome =
                 switch reply.status.code {
                 case 200..<300: .delivered
-                // A gateway may say this although the events were counted.
+                // A gateway may respond like this although the events were counted.
                 case 408, 500...: .unknown(.status(reply.status.code))
                 default: DeliveryOutcome(refusal: reply)
                 }

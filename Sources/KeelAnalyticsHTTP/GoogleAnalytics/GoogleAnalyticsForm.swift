@@ -6,22 +6,22 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// An event as the Measurement Protocol takes it, and whose it is.
+/// An encoded event, with its user.
 struct GoogleAnalyticsEvent: Sendable {
     var bytes: [UInt8]
     var anonymousID: String
     var userID: String?
-    /// The properties of the user that changed with it, as a JSON object.
+    /// The user properties changed with it, as a JSON object.
     var userProperties: [UInt8]?
 
-    /// Whether both may stand in one request.
+    /// Whether both events can be in one request.
     func shares(with other: GoogleAnalyticsEvent) -> Bool {
         anonymousID == other.anonymousID && userID == other.userID
             && userProperties == nil && other.userProperties == nil
     }
 }
 
-/// Brings records into the Measurement Protocol's form and applies its rules.
+/// Encodes records for the Measurement Protocol and applies its rules.
 struct GoogleAnalyticsForm: Sendable {
     private typealias Limits = VendorLimits.GoogleAnalytics
 
@@ -29,9 +29,9 @@ struct GoogleAnalyticsForm: Sendable {
     ///
     /// - Parameters:
     ///   - record: The record.
-    ///   - now: The time, by which a record is too old.
+    ///   - now: The time for the record's age.
     /// - Returns: The event.
-    /// - Throws: `AnalyticsRejection` for the first rule that the record breaks.
+    /// - Throws: `AnalyticsRejection` for the first violated rule.
     func event(
         of record: AnalyticsRecord,
         now: Date
@@ -55,8 +55,8 @@ struct GoogleAnalyticsForm: Sendable {
                 writer.value(record.time.milliseconds * 1000)
                 writer.object("params") { writer in
                     for (name, value) in parameters { write(value, named: name, to: &writer) }
-                    // A session's number must be digits; without time of engagement no report
-                    // shows the user as active.
+                    // A session's id must be digits; without engagement time, no user counts as
+                    // active.
                     writer.member(
                         "session_id",
                         record.session.map { "\($0.start.milliseconds / 1000)" }
@@ -101,7 +101,7 @@ struct GoogleAnalyticsForm: Sendable {
             first.isASCIILetter,
             name.utf8.allSatisfy({ $0.isASCIILetter || $0.isASCIIDigit || $0 == 0x5F })
         else {
-            // A name that begins with an underscore is reserved, but no less invalid.
+            // A leading underscore is reserved, but also invalid.
             throw AnalyticsRejection(
                 "invalidName",
                 "The \(what) name must be 1 to \(limit) letters, digits and underscores, "
@@ -124,7 +124,7 @@ struct GoogleAnalyticsForm: Sendable {
     ) throws(AnalyticsRejection) -> [(key: String, value: AnalyticsValue)] {
         var properties = record.properties
         if case .screen(let name) = record.kind { properties["screen_name"] = .string(name) }
-        // The context stands in each event, for there is no other place; the app's own win.
+        // The context is part of each event, as there is no other place; the app's values win.
         for (name, text) in [
             ("app_version", record.context.appVersion), ("language", record.context.locale),
         ] {
@@ -185,7 +185,7 @@ struct GoogleAnalyticsForm: Sendable {
 
     private func write(_ value: AnalyticsValue, named name: String, to writer: inout JSONWriter) {
         switch value {
-        // There is no null: a parameter without a value is left out, as is a list without items.
+        // Without null, a parameter without a value is omitted, as is an empty list.
         case .null, .array([]):
             return
         case .double(let number) where !number.isFinite:

@@ -1,10 +1,9 @@
 import KeelAnalytics
 
-/// How a record stands in Keel's ingest format.
+/// Encodes records in Keel's ingest format.
 struct IngestForm: Sendable {
     private let rules = ValueRules.lenient
 
-    /// The object of a record.
     func bytes(of record: AnalyticsRecord) throws(AnalyticsRejection) -> [UInt8] {
         try record.check(by: rules)
         let bytes = JSONWriter.bytes { writer in

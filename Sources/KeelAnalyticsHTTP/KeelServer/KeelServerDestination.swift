@@ -9,11 +9,11 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Sends to a server of one's own: `keel serve`, or whatever takes Keel's ingest format.
+/// Sends events to your own server: `keel serve`, or any server of Keel's ingest format.
 ///
-/// The format loses nothing of a record, and the server answers for each: accepted, known already,
-/// or refused with a reason. `Documentation/Protocols/AnalyticsIngest.md` describes it. Effectively
-/// once: the server knows a record by its id.
+/// The format is lossless, and the server responds for each record: accepted, duplicate, or refused
+/// with a reason. `Documentation/Protocols/AnalyticsIngest.md` describes it. Effectively once: the
+/// server deduplicates by the record's id.
 public struct KeelServerDestination: AnalyticsDestination {
     public let name: String
     public let guarantee = DeliveryGuarantee.effectivelyOnce
@@ -29,10 +29,9 @@ public struct KeelServerDestination: AnalyticsDestination {
     /// Creates a destination.
     ///
     /// - Parameters:
-    ///   - host: The address of the server; the format's path is appended to its own.
-    ///   - token: A token for the `Authorization` field, where the server asks for one. It is never
-    ///     part of a description.
-    ///   - connection: How the server is reached.
+    ///   - host: The URL of the server; the format's path is appended.
+    ///   - token: A token for the `Authorization` field, if required; never part of a description.
+    ///   - connection: The connection to the server.
     ///   - name: The name within the service.
     public init(
         host: URL,
@@ -76,7 +75,7 @@ public struct KeelServerDestination: AnalyticsDestination {
         }
     }
 
-    /// What the server says of each record.
+    /// The server's response for each record.
     private struct Answer: Decodable {
         struct Refusal: Decodable {
             let id: String
@@ -88,7 +87,7 @@ public struct KeelServerDestination: AnalyticsDestination {
         let duplicates: [String]
         let rejected: [Refusal]
 
-        /// Whether it speaks of every one of these records.
+        /// Whether it covers all of these records.
         func covers(_ ids: [String]) -> Bool {
             let known = Set(accepted).union(duplicates).union(rejected.map(\.id))
             return known.isSuperset(of: ids)
@@ -110,11 +109,11 @@ public struct KeelServerDestination: AnalyticsDestination {
 
     // MARK: Form
 
-    /// A record as one JSON object, as the ingest format has it, for exports.
+    /// Returns a record as a JSON object in the ingest format, for exports.
     ///
     /// - Parameter record: The record.
     /// - Returns: The object, without a line break.
-    /// - Throws: `AnalyticsRejection` for a record that the format does not take.
+    /// - Throws: `AnalyticsRejection` for a record that the format does not allow.
     public static func json(of record: AnalyticsRecord) throws(AnalyticsRejection) -> [UInt8] {
         try IngestForm().bytes(of: record)
     }

@@ -9,15 +9,16 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Sends to Mixpanel: events to `/import`, which takes old ones too, users' properties to `/engage`.
+/// Sends events to Mixpanel's `/import`, which accepts old events, and user properties to
+/// `/engage`.
 ///
-/// - Events keep their names; screens become “Screen Viewed” with `screen_name`; a user who becomes
-///   known is `$identify`, whose `$user_id` and `$device_id` merge both, in projects with
-///   Simplified ID Merge (new ones have it).
-/// - A record's id is the `$insert_id`, by which Mixpanel recognises repetitions of an event with
-///   the same name, time and user. Setting a property twice is setting it once. So both are
-///   effectively once, and a batch of which one half has arrived is repeated as a whole.
-/// - Mixpanel takes what it can of a request and lists the events that it refuses.
+/// - Events keep their names; screens become “Screen Viewed” with `screen_name`. An identification
+///   becomes `$identify`, whose `$user_id` and `$device_id` are merged in projects with Simplified
+///   ID Merge (the default for new ones).
+/// - A record's id is the `$insert_id`, by which Mixpanel deduplicates events with the same name,
+///   time and user. Setting properties is idempotent. Both are therefore effectively once, and a
+///   batch of which one half has arrived is repeated as a whole.
+/// - Mixpanel accepts the valid events of a request and lists the refused ones.
 ///
 /// Format: Mixpanel's pages “Import Events” and “Update Multiple Profiles”, November 2026.
 public struct MixpanelDestination: AnalyticsDestination {
@@ -42,8 +43,8 @@ public struct MixpanelDestination: AnalyticsDestination {
     /// Creates a destination.
     ///
     /// - Parameters:
-    ///   - projectToken: The project's token. It is never part of a description.
-    ///   - connection: How the server is reached.
+    ///   - projectToken: The project's token; never part of a description.
+    ///   - connection: The connection to the server.
     ///   - host: The server, or a proxy in front of it.
     ///   - name: The name within the service.
     public init(
@@ -66,7 +67,7 @@ public struct MixpanelDestination: AnalyticsDestination {
     public func deliver(_ batch: [AnalyticsRecord]) async -> DeliveryOutcome {
         let prepared = PreparedBatch(batch, form.parts)
         let withheld = DeliveryOutcome.settled(rejected: prepared.withheld)
-        // Events first: an event that makes a user known comes before the user's properties.
+        // Events first, since an identification precedes the user's properties.
         var outcome = withheld.combined(
             with: await importEvents(Part(prepared.forms.map(\.event), prepared.places))
         )
@@ -78,7 +79,7 @@ public struct MixpanelDestination: AnalyticsDestination {
         return outcome
     }
 
-    /// The forms of one kind in a batch, and the places of their records.
+    /// The encoded records of one kind, and their indices in the batch.
     private struct Part {
         var forms: [[UInt8]] = []
         var places: [Int] = []
@@ -146,7 +147,7 @@ public struct MixpanelDestination: AnalyticsDestination {
                 return settled(failed, of: part)
             }
             guard reply.status.kind == .successful else { return DeliveryOutcome(refusal: reply) }
-            // Status 200 says nothing here: the body does.
+            // With status 200, only the body tells success from failure.
             guard let answer else { return .unknown(.unreadable(reply.status.code)) }
             guard answer.isRefusal else { return .delivered }
             return .unacceptable(
@@ -164,7 +165,6 @@ public struct MixpanelDestination: AnalyticsDestination {
             .placed(at: part.places, withheld: [:])
     }
 
-    /// What Mixpanel says in its body.
     private struct Answer: Decodable {
         struct Record: Decodable {
             let index: Int
@@ -172,7 +172,7 @@ public struct MixpanelDestination: AnalyticsDestination {
         }
 
         let failedRecords: [Record]?
-        /// 1 for success, 0 for a refusal; `/import` has a text here.
+        /// 1 for success, 0 for a refusal; `/import` has a text instead.
         let isRefusal: Bool
 
         enum CodingKeys: String, CodingKey {

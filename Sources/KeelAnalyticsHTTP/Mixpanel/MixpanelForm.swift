@@ -7,9 +7,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Brings records into Mixpanel's forms: an event, an update of a profile, or both.
+/// Encodes records for Mixpanel: as an event, a profile update, or both.
 struct MixpanelForm: Sendable {
-    /// What a record becomes.
     struct Parts {
         var event: [UInt8]?
         var profile: [UInt8]?
@@ -27,7 +26,6 @@ struct MixpanelForm: Sendable {
         self.token = token
     }
 
-    /// Returns what a record becomes.
     func parts(of record: AnalyticsRecord) throws(AnalyticsRejection) -> Parts {
         try rules.check(record.properties)
         try rules.check(record.userProperties)
@@ -76,7 +74,7 @@ struct MixpanelForm: Sendable {
         }
     }
 
-    /// Who it is about: a device has a prefix, by which Mixpanel knows that nobody is known yet.
+    /// The user, or a device with the prefix that Mixpanel expects for anonymous users.
     private func distinctID(of record: AnalyticsRecord) -> String {
         record.userID ?? "$device:\(record.anonymousID)"
     }
@@ -128,11 +126,11 @@ struct MixpanelForm: Sendable {
         }
     }
 
-    /// The name and the property of screens; Mixpanel has none of its own.
+    /// The event and property names for screens, for which Mixpanel has no standard.
     private static let screenViewed = "Screen Viewed"
     private static let screenName = "screen_name"
 
-    /// The properties whose meaning is fixed; an event's property of the same name is left out.
+    /// Reserved properties; an event's properties of the same names are omitted.
     private static let ownProperties: Set<String> = [
         "time", "distinct_id", "$insert_id", "$device_id", "$user_id", "$app_name",
         "$app_version_string", "$app_build_number", "$os", "$os_version", "$model", "$locale",

@@ -9,13 +9,13 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Sends to a collector of OpenTelemetry: each record is a log record with an event's name.
+/// Sends events to an OpenTelemetry collector, each as a log record with an event name.
 ///
-/// - **At least once.** OTLP has no field by which a receiver recognises a repetition: a batch
-///   whose answer was lost is sent again, and may count twice. The record's id is the attribute
-///   `log.record.uid`, by which whoever reads can tell.
-/// - The protocol lets a client repeat 429, 502, 503 and 504 only. Here every status from 500 is
-///   repeated after a pause, and 408 and 425 are: a receiver that fails costs no event.
+/// - **At least once.** OTLP has no field for deduplication: a batch with a lost response is sent
+///   again, and may count twice. The record's id is the attribute `log.record.uid`, by which a
+///   reader can deduplicate.
+/// - The protocol retries only 429, 502, 503 and 504. Here 408, 421, 425 and every status from 500
+///   up are retried as well: a failing receiver costs no events.
 ///
 /// Format: OTLP 1.x over HTTP with JSON (opentelemetry.io, pages “OTLP Specification”, “Logs Data
 /// Model” and “Semantic conventions for events”), November 2026.
@@ -34,11 +34,10 @@ public struct OTLPEventDestination: AnalyticsDestination {
     /// Creates a destination.
     ///
     /// - Parameters:
-    ///   - endpoint: The address of the collector, such as `http://127.0.0.1:4318`; the protocol's
-    ///     path `/v1/logs` is appended to its own.
-    ///   - authorization: The value of the `Authorization` field, where the collector asks for one.
-    ///     It is never part of a description.
-    ///   - connection: How the server is reached.
+    ///   - endpoint: The URL of the collector, such as `http://127.0.0.1:4318`, without `/v1/logs`.
+    ///   - authorization: The value of the `Authorization` field, if required; never part of a
+    ///     description.
+    ///   - connection: The connection to the server.
     ///   - name: The name within the service.
     public init(
         endpoint: URL,
@@ -53,7 +52,7 @@ public struct OTLPEventDestination: AnalyticsDestination {
 
     public func size(of record: AnalyticsRecord) throws(AnalyticsRejection) -> Int {
         let form = try form.event(of: record)
-        // As if it stood alone: records of one context share what names it.
+        // As if the record were alone: records of one context share the resource.
         return form.record.count + form.resource.count + OTLPForm.envelope
     }
 
@@ -78,7 +77,7 @@ public struct OTLPEventDestination: AnalyticsDestination {
         let status = reply.status.code
         switch status {
         case 200..<300:
-            // A body that cannot be read is a success all the same: the status is what counts.
+            // An unreadable body is still a success, by the status.
             let lost = (try? reply.decode(as: Answer.self))?.rejected ?? 0
             let rejection = AnalyticsRejection(
                 "refused",
@@ -95,7 +94,6 @@ public struct OTLPEventDestination: AnalyticsDestination {
         }
     }
 
-    /// What the receiver says in its body.
     private struct Answer: Decodable {
         struct PartialSuccess: Decodable {
             let rejected: Int
@@ -106,7 +104,7 @@ public struct OTLPEventDestination: AnalyticsDestination {
 
             init(from decoder: any Decoder) throws {
                 let container = try decoder.container(keyedBy: CodingKeys.self)
-                // An int64 is a text in JSON, but not all write it so.
+                // An int64 is a string in Protocol Buffers' JSON, but not all servers comply.
                 if let number = try? container.decodeIfPresent(Int.self, forKey: .rejected) {
                     rejected = number
                 } else {

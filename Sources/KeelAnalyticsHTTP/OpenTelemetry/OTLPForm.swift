@@ -6,30 +6,28 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A record as OTLP has it: a log record, and the resource that it came from.
+/// An encoded log record, and its resource.
 struct OTLPEvent: Sendable {
     var record: [UInt8]
     var resource: [UInt8]
 }
 
-/// Brings records into OTLP's JSON form.
+/// Encodes records as OTLP JSON.
 ///
-/// OTLP's 64-bit numbers are texts in JSON (protobuf's JSON mapping), and an attribute's value says
-/// its type.
+/// In Protocol Buffers' JSON, 64-bit numbers are strings, and attribute values name their type.
 struct OTLPForm: Sendable {
-    /// How many bytes stand around a log record that is alone in its resource.
+    /// The size of the rest of the body for a single log record.
     static let envelope = 200
 
     private let rules = ValueRules.lenient
 
-    /// Returns the log record of a record and its resource.
     func event(of record: AnalyticsRecord) throws(AnalyticsRejection) -> OTLPEvent {
         try rules.check(record.properties)
         try rules.check(record.userProperties)
         let name = try name(of: record)
         let bytes = JSONWriter.bytes { writer in
             writer.object { writer in
-                // An unsigned number: no clock of an app says a time before 1970.
+                // Unsigned, and no app's clock is before 1970.
                 let nanoseconds = "\(max(0, record.time.milliseconds))000000"
                 writer.member("timeUnixNano", nanoseconds)
                 writer.member("observedTimeUnixNano", nanoseconds)
@@ -45,7 +43,7 @@ struct OTLPForm: Sendable {
         )
     }
 
-    /// Returns the body of a request; neighbours from the same resource share it.
+    /// Returns the body of a request; adjacent records with the same resource share it.
     func body(of events: [OTLPEvent]) -> [UInt8] {
         JSONWriter.bytes { writer in
             writer.object { writer in
@@ -107,7 +105,7 @@ struct OTLPForm: Sendable {
         JSONWriter.bytes { writer in
             writer.object { writer in
                 writer.array("attributes") { writer in
-                    // The one attribute that a resource must have; this is its default.
+                    // The only required attribute of a resource, with its default.
                     attribute("service.name", context.appName ?? "unknown_service", to: &writer)
                     attribute("service.version", context.appVersion, to: &writer)
                     attribute("app.build_id", context.appBuild, to: &writer)
@@ -137,7 +135,7 @@ struct OTLPForm: Sendable {
         attribute("session.id", record.session?.id, to: &writer)
     }
 
-    /// The attributes whose meaning is fixed; a property of the same name is left out.
+    /// Reserved attributes; properties of the same names are omitted.
     private static let ownAttributes: Set<String> = [
         "keel.user.properties", "app.screen.name", "log.record.uid", "user.id",
         "app.installation.id", "session.id",

@@ -9,12 +9,12 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Sends to PostHog.
+/// Sends events to PostHog.
 ///
-/// - Events keep their names; screens become `$screen`, users who become known `$identify`, and
-///   changed properties of users `$set`.
-/// - A record's id is the event's `uuid`, by which PostHog recognises repetitions: effectively once.
-/// - Identifiers that PostHog takes for mistakes (`null`, `guest` …) refuse their records.
+/// - Events keep their names; screens become `$screen`, identifications `$identify`, and changed
+///   user properties `$set`.
+/// - A record's id is the event's `uuid`, by which PostHog deduplicates: effectively once.
+/// - Records with ids that PostHog considers a mistake (`null`, `guest` …) are refused.
 ///
 /// Format: PostHog's pages “Capture API” and “Ingestion warnings”, November 2026.
 public struct PostHogDestination: AnalyticsDestination {
@@ -38,11 +38,11 @@ public struct PostHogDestination: AnalyticsDestination {
     /// Creates a destination.
     ///
     /// - Parameters:
-    ///   - projectKey: The project's API key, `phc_…`. It is never part of a description.
-    ///   - connection: How the server is reached.
+    ///   - projectKey: The project's API key, `phc_…`; never part of a description.
+    ///   - connection: The connection to the server.
     ///   - host: The server, or a proxy in front of it.
-    ///   - profilesAnonymousUsers: Whether PostHog keeps a profile of users who are not known,
-    ///     which costs more; their events count either way.
+    ///   - profilesAnonymousUsers: Whether PostHog keeps profiles of anonymous users, which costs
+    ///     more; their events count either way.
     ///   - name: The name within the service.
     public init(
         projectKey: String,
@@ -79,7 +79,7 @@ public struct PostHogDestination: AnalyticsDestination {
             return outcome
         case .reply(let reply):
             guard reply.status.kind == .successful else { return DeliveryOutcome(refusal: reply) }
-            // Any text of success is one: older servers answer “Ok” or an empty body.
+            // Any successful body is accepted: older servers return “Ok” or nothing.
             let answer = try? reply.decode(as: Answer.self)
             let isOverQuota = answer?.quotaLimited.contains("events") == true
             let dropped = isOverQuota ? prepared.forms.indices.map { ($0, Self.overQuota) } : []
@@ -146,7 +146,7 @@ public struct PostHogDestination: AnalyticsDestination {
         guard id.unicodeScalars.count <= limit else {
             throw .invalidUser("The user's identifier has more than \(limit) characters.")
         }
-        // PostHog looks at them with quotation marks around as well.
+        // PostHog also checks for these ids within quotation marks.
         let bare = id.filter { $0 != "'" && $0 != "\"" }
         guard !id.allSatisfy(\.isWhitespace),
             !VendorLimits.PostHog.refusedIDs.contains(bare.lowercased()),
@@ -180,7 +180,7 @@ public struct PostHogDestination: AnalyticsDestination {
         writer.member("$session_id", record.session?.id)
     }
 
-    /// The properties whose meaning is fixed; an event's property of the same name is left out.
+    /// Reserved properties; an event's properties of the same names are omitted.
     private static let ownProperties: Set<String> = [
         "$screen_name", "$anon_distinct_id", "$set", "$process_person_profile", "$lib",
         "$lib_version", "$app_name", "$app_version", "$app_build", "$os_name", "$os_version",

@@ -9,20 +9,20 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Sends to Segment, or to whatever speaks its HTTP Tracking API.
+/// Sends events to Segment, or to any server of its HTTP Tracking API.
 ///
-/// - Events become `track`, screens `screen`; users who become known and changed properties of users
-///   become `identify` with traits.
-/// - A record's id is the `messageId`, by which Segment recognises repetitions for at least a day
-///   (of 99 % of events, it says): effectively once.
-/// - Segment answers 200 also where it drops an event, so its rules are checked before sending: an
-///   event has a name and at most 32 KiB.
+/// - Events become `track`, screens `screen`; identifications and changed user properties become
+///   `identify` with traits.
+/// - A record's id is the `messageId`, by which Segment deduplicates for at least a day (99 % of
+///   events, according to Segment): effectively once.
+/// - Segment responds with 200 even if it drops an event, so its rules are checked before sending:
+///   an event has a name and at most 32 KiB.
 ///
 /// Format: Segment's pages “HTTP API Source” and “Spec: Common Fields”, November 2026.
 public struct SegmentDestination: AnalyticsDestination {
     /// The servers in the United States.
     public static let unitedStates = URL.literal("https://api.segment.io")
-    /// The servers in Dublin, for workspaces that are kept in the European Union.
+    /// The servers in Dublin, for workspaces in the European Union.
     public static let europe = URL.literal("https://events.eu1.segmentapis.com")
 
     public let name: String
@@ -39,8 +39,8 @@ public struct SegmentDestination: AnalyticsDestination {
     /// Creates a destination.
     ///
     /// - Parameters:
-    ///   - writeKey: The write key of the source. It is never part of a description.
-    ///   - connection: How the server is reached.
+    ///   - writeKey: The write key of the source; never part of a description.
+    ///   - connection: The connection to the server.
     ///   - host: The server, or a proxy in front of it.
     ///   - name: The name within the service.
     public init(
@@ -74,7 +74,7 @@ public struct SegmentDestination: AnalyticsDestination {
         case .outcome(let outcome):
             return outcome
         case .reply(let reply):
-            // A body says no more than the status does.
+            // The body adds nothing to the status.
             let outcome =
                 reply.status.kind == .successful ? .delivered : DeliveryOutcome(refusal: reply)
             return outcome.placed(at: prepared.places, withheld: prepared.withheld)
@@ -134,7 +134,7 @@ public struct SegmentDestination: AnalyticsDestination {
         writer.object("device") { $0.member("model", context.deviceModel) }
         writer.member("locale", context.locale)
         writer.member("timezone", context.timeZone)
-        // Segment has no field for sessions; destinations behind it can map these two.
+        // Segment has no session fields; its destinations can map these two.
         writer.member("sessionId", session?.id)
         writer.member("sessionStart", session?.start.internetText)
     }

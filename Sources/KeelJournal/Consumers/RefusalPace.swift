@@ -12,7 +12,7 @@ package struct RefusalPace: Sendable {
 
     package init() {}
 
-    /// Records a refusal.
+    /// Notes a refusal.
     ///
     /// - Parameter now: The time on a timeline.
     /// - Returns: How long to pause; nil to continue immediately.

@@ -92,7 +92,7 @@ struct SegmentProgress: Hashable, Sendable {
         if hasEnded, taken.isEmpty { isDone = true }
     }
 
-    /// Records that nothing follows.
+    /// Notes that nothing follows.
     mutating func finish() {
         hasEnded = true
         if taken.isEmpty { isDone = true }

@@ -113,7 +113,7 @@ struct OTLPJSON: ~Copyable {
             list(data) { $0.keyValue($1) }
             line.append("]}")
         default:
-            // A kind of value that Keel does not write.
+            // A value of a kind that Keel does not write.
             line.append("{")
         }
         line.append("}")
