@@ -1,17 +1,17 @@
 public import KeelCore
 
 extension LocationError {
-    /// The kinds of failure of a source of positions; later versions may add more.
+    /// The kinds of failure of a source; later versions may add more.
     public struct Code: KeelErrorCode {
         public let name: String
         public let isTransient: Bool
         public let advice: String
 
-        /// Creates a code, for an adapter that has a failure no code here describes.
+        /// Creates a code, for an adapter with a failure that no code here describes.
         ///
         /// - Parameters:
         ///   - name: The code's name, stable across versions.
-        ///   - isTransient: Whether it may pass by itself; what is not ends a sequence of fixes.
+        ///   - isTransient: Whether the failure may resolve itself; others end a sequence of fixes.
         ///   - advice: What the reader of the error can do, as a sentence.
         public init(name: String, isTransient: Bool = false, advice: String) {
             self.name = name
@@ -27,12 +27,12 @@ extension LocationError {
 extension LocationError.Code {
     // MARK: About permission
 
-    /// The user has refused, or location is switched off.
+    /// The user has denied permission, or location is turned off.
     public static let permissionDenied = Self(
         name: "permissionDenied",
         advice: "Explain what the position is for, and point to the system's privacy settings."
     )
-    /// The device's rules forbid it, and the user cannot change that.
+    /// The device's policy forbids access, and the user cannot change that.
     public static let permissionRestricted = Self(
         name: "permissionRestricted",
         advice: "Offer a way without the position; the user cannot give the permission here."
@@ -45,31 +45,31 @@ extension LocationError.Code {
 
     // MARK: About the source
 
-    /// The source works and has no receiver, or cannot be used just now.
+    /// The source has no receiver, or cannot be used now.
     public static let unavailable = Self(
         name: "unavailable",
         isTransient: true,
         advice: "Connect or switch on a receiver; a source that is monitored goes on trying."
     )
-    /// No fix of the asked accuracy came in time.
+    /// No fix of the requested accuracy arrived in time.
     public static let timedOut = Self(
         name: "timedOut",
         isTransient: true,
         advice: "Try again with a view of the sky, a longer timeout or a lower accuracy."
     )
-    /// There was a position, and the receiver has none any more.
+    /// The receiver has lost the position.
     public static let signalLost = Self(
         name: "signalLost",
         isTransient: true,
         advice: "Wait for the next fix; buildings and tunnels hide the satellites."
     )
-    /// The connection to the source is gone, or could not be made.
+    /// The connection to the source broke or could not be established.
     public static let disconnected = Self(
         name: "disconnected",
         isTransient: true,
         advice: "See whether the source runs; a source that is monitored connects again by itself."
     )
-    /// The source, or what was asked of it, is not supported.
+    /// The source, or the request, is not supported.
     public static let unsupported = Self(
         name: "unsupported",
         advice: "Look at capabilities() first, and choose a source that can do it."
@@ -77,17 +77,17 @@ extension LocationError.Code {
 
     // MARK: About the call
 
-    /// A coordinate, a number or a setting is outside of what is allowed.
+    /// A coordinate, a number or a setting is outside the allowed range.
     public static let invalidArgument = Self(
         name: "invalidArgument",
         advice: "Correct the call as the message says; repeating it unchanged fails again."
     )
-    /// The call was cancelled.
+    /// The call was canceled.
     public static let cancelled = Self(
         name: "cancelled",
         advice: "Nothing to do: the caller stopped waiting for the result."
     )
-    /// A failure that the adapter could not classify; ``LocationError/cause`` holds it.
+    /// A failure that the adapter could not classify; see ``LocationError/cause``.
     public static let unknown = Self(
         name: "unknown",
         advice: "Look at the cause, and report it as a missing classification."

@@ -55,7 +55,7 @@ struct GoogleAnalyticsForm: Sendable {
                 writer.value(record.time.milliseconds * 1000)
                 writer.object("params") { writer in
                     for (name, value) in parameters { write(value, named: name, to: &writer) }
-                    // A session's id must be digits; without engagement time, no user counts as
+                    // Session ids must be digits; without engagement time, no user counts as
                     // active.
                     writer.member(
                         "session_id",

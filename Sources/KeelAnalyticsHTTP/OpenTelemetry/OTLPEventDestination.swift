@@ -35,8 +35,7 @@ public struct OTLPEventDestination: AnalyticsDestination {
     ///
     /// - Parameters:
     ///   - endpoint: The URL of the collector, such as `http://127.0.0.1:4318`, without `/v1/logs`.
-    ///   - authorization: The value of the `Authorization` field, if required; never part of a
-    ///     description.
+    ///   - authorization: The `Authorization` value, if required; never part of a description.
     ///   - connection: The connection to the server.
     ///   - name: The name within the service.
     public init(

@@ -23,7 +23,7 @@ extension JournalConsumer {
     ///   - note: Makes the new ``note``, of at most 4,096 bytes, from the positions that were not
     ///     ignored. It is called once, and must not call the journal.
     /// - Throws: ``JournalError``. If the change could not be stored, a restart may find the old
-    ///   state. With ``JournalError/Code/invalidArgument``, for a note over the limit, nothing is
+    ///   state. If the note is too long (``JournalError/Code/invalidArgument``), nothing is
     ///   settled.
     public func settle(
         _ positions: some Sequence<JournalPosition>,

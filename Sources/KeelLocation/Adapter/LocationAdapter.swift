@@ -1,42 +1,41 @@
-/// A type that knows where the device is.
+/// A source of the device's position.
 ///
-/// Apps use ``LocationService``; adapters implement this protocol and nothing more: time limits,
-/// staleness, distances and regions belong to the front. An adapter promises that
+/// Apps use ``LocationService``; adapters implement only this protocol: time limits, staleness,
+/// distances and regions belong to the front. An adapter promises that
 ///
-/// - what it reports comes in order, each fix once, and never two reports at the same time;
-/// - it asks the user for nothing but in ``requestPermission(_:)``;
-/// - it reports a failure that may pass, says ``LocationEvent/searching`` or a fix when it has
-///   passed, and meanwhile goes on trying by itself;
-/// - it holds no thread, connection or receiver while nobody monitors it;
-/// - several can monitor it at the same time, and each gets everything.
+/// - reports come in order, each fix once, and never two concurrently;
+/// - the user is asked only by ``requestPermission(_:)``;
+/// - after reporting a transient failure it keeps trying, and reports ``LocationEvent/searching``
+///   or a fix on recovery;
+/// - it holds no thread, connection or receiver while it is not monitored;
+/// - several callers can monitor it concurrently, and each receives everything.
 ///
 /// Run `LocationAdapterCheck` from `KeelConformance` against every new adapter.
 public protocol LocationAdapter: Sendable {
-    /// What the source is and can do at this moment.
+    /// Returns what the source is and can currently do.
     func capabilities() async -> LocationCapabilities
 
-    /// What the user and the system have decided; asks nobody.
+    /// Returns the current permission, without asking the user.
     func permission() async -> LocationPermission
 
-    /// Asks the user, where nobody has decided yet, and waits for the decision.
+    /// Asks the user for permission, unless already decided, and waits for the decision.
     ///
-    /// - Parameter scope: For how long the app asks to know the position.
-    /// - Returns: What was decided, now or before.
-    /// - Throws: ``LocationError``, also with the code `cancelled` when the task is.
+    /// - Parameter scope: When the app wants access to the position.
+    /// - Returns: The decision, new or earlier.
+    /// - Throws: ``LocationError``, with the code `cancelled` if the task is canceled.
     func requestPermission(
         _ scope: LocationPermission.Scope
     ) async throws(LocationError) -> LocationPermission
 
-    /// Begins to report.
+    /// Starts reporting.
     ///
-    /// It returns without waiting for the source. A permission that is missing is reported as a
-    /// failure.
+    /// Returns without waiting for the source. A missing permission is reported as a failure.
     ///
     /// - Parameters:
     ///   - request: How to monitor.
-    ///   - report: Is told of everything, from any thread, also before this function returns.
-    /// - Returns: Ends the reports; at most one that is under way comes after it. It can be called
-    ///   from within a report, and again, when it does nothing.
+    ///   - report: Receives all events, on any thread, possibly before this function returns.
+    /// - Returns: A function that ends the reports; at most one report in progress follows. It can
+    ///   be called from within a report, and again without effect.
     func monitor(
         _ request: LocationRequest,
         report: @escaping @Sendable (LocationEvent) -> Void

@@ -1,31 +1,31 @@
-/// What a source of positions reports while it is monitored.
+/// An event of a monitored source.
 public enum LocationEvent: Sendable {
-    /// The source works and has no position: at the beginning, after a connection was made, or
-    /// because the receiver has lost its satellites.
+    /// The source works but has no position: at the start, after connecting, or because the
+    /// receiver has lost its satellites.
     case searching
-    /// A position that was true so long ago; live fixes have the age zero.
+    /// A position with its age; live fixes have age zero.
     case fix(LocationFix, age: Duration)
-    /// Something is wrong.
+    /// A failure.
     ///
-    /// After an error that is transient the source goes on trying by itself.
+    /// After a transient error the source keeps trying.
     case failure(LocationError)
 
-    /// A position that is true now.
+    /// Returns an event for a current position.
     ///
     /// - Parameter fix: The position.
-    /// - Returns: The event, of the age zero.
+    /// - Returns: The event, with age zero.
     public static func fix(_ fix: LocationFix) -> LocationEvent { .fix(fix, age: .zero) }
 }
 
-/// How a source is to be monitored.
+/// How a source is monitored.
 public struct LocationRequest: Sendable, Hashable {
-    /// The accuracy that suffices, in metres; nil asks for the best.
+    /// The sufficient accuracy in meters; nil requests the best.
     ///
-    /// A hint that saves power: a source may be more or less accurate than asked.
+    /// A hint that saves power: the source may be more or less accurate.
     public var desiredAccuracy: Double?
 
     /// Creates a request.
     ///
-    /// - Parameter desiredAccuracy: The accuracy that suffices in metres; nil asks for the best.
+    /// - Parameter desiredAccuracy: The sufficient accuracy in meters; nil requests the best.
     public init(desiredAccuracy: Double? = nil) { self.desiredAccuracy = desiredAccuracy }
 }

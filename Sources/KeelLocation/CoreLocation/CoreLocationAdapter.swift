@@ -2,17 +2,17 @@
 internal import CoreLocation
 internal import Foundation
 
-/// An adapter for Apple's CoreLocation.
+/// An adapter for Apple's Core Location.
 ///
-/// Everything happens on the main actor, where CoreLocation's managers need a run loop; reports come
-/// there. Each monitoring has a manager of its own, for as long as it lasts. The app's `Info.plist`
-/// needs `NSLocationWhenInUseUsageDescription`, and for ``LocationPermission/Scope/always`` also
-/// `NSLocationAlwaysAndWhenInUseUsageDescription`; without them the system asks nobody.
+/// Managers and reports are on the main actor, as Core Location's managers need a run loop. Each
+/// monitoring has its own manager. The app's `Info.plist` needs
+/// `NSLocationWhenInUseUsageDescription`, and for ``LocationPermission/Scope/always`` also
+/// `NSLocationAlwaysAndWhenInUseUsageDescription`; without them the system does not ask the user.
 ///
-/// Accuracies are CoreLocation's, which hold for about 68 % of fixes. A position that the system
-/// had in store is reported with its age. tvOS has no continuous positions and no such adapter.
+/// Accuracies are Core Location's, which hold for about 68 % of fixes. A cached position is
+/// reported with its age. tvOS has no continuous positions and no such adapter.
 public struct CoreLocationAdapter: LocationAdapter {
-    /// Creates an adapter; no manager is made yet.
+    /// Creates an adapter, without creating a manager yet.
     public init() {}
 
     public func capabilities() async -> LocationCapabilities {
@@ -51,7 +51,7 @@ public struct CoreLocationAdapter: LocationAdapter {
 }
 
 extension LocationPermission {
-    /// Says what a status of CoreLocation means.
+    /// Converts a Core Location status.
     init(_ status: CLAuthorizationStatus) {
         switch status {
         case .notDetermined: self = .notDetermined
@@ -61,7 +61,7 @@ extension LocationPermission {
         #if !os(macOS)
         case .authorizedWhenInUse: self = .whenInUse
         #endif
-        // A status of a later system: what is not known to be allowed is not.
+        // Treat an unknown status of a later system as not allowed.
         @unknown default: self = .denied
         }
     }

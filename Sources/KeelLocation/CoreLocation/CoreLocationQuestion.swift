@@ -3,11 +3,11 @@ internal import CoreLocation
 internal import Foundation
 internal import Synchronization
 
-/// One question for permission, open until the user has answered.
+/// A pending permission request, until the user has answered.
 ///
-/// The system says when that is: it may take minutes, and no fixed pause is right.
+/// The system reports the answer, which may take minutes.
 ///
-/// `@unchecked`, because of the manager, which only the main actor touches.
+/// `@unchecked` because of the manager, which only the main actor uses.
 final class CoreLocationQuestion: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
     private struct State {
         var continuation: CheckedContinuation<LocationPermission?, Never>?
@@ -23,9 +23,9 @@ final class CoreLocationQuestion: NSObject, CLLocationManagerDelegate, @unchecke
         super.init()
     }
 
-    /// Asks, where nobody has decided yet.
+    /// Asks the user, unless already decided.
     ///
-    /// - Returns: What was decided; nil when the task was cancelled.
+    /// - Returns: The decision; nil if the task was canceled.
     func answer() async -> LocationPermission? {
         let permission = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -47,13 +47,13 @@ final class CoreLocationQuestion: NSObject, CLLocationManagerDelegate, @unchecke
     }
 
     @MainActor private func ask() {
-        // Who was cancelled meanwhile asks nobody.
+        // Canceled in the meantime.
         guard !state.withLock({ $0.isOver }) else { return }
         let manager = CLLocationManager()
         self.manager = manager
         let permission = LocationPermission(manager.authorizationStatus)
-        // From "in use" the system may still be asked for "always"; it asks the user at most once,
-        // and says nothing where it does not, so that nobody can wait for that answer.
+        // From "in use" the system can still be asked for "always", but it asks the user at most
+        // once and does not report otherwise, so waiting for that answer is impossible.
         if permission == .whenInUse, scope == .always { manager.requestAlwaysAuthorization() }
         guard permission == .notDetermined else { return finish(permission) }
         manager.delegate = self
@@ -65,7 +65,7 @@ final class CoreLocationQuestion: NSObject, CLLocationManagerDelegate, @unchecke
 
     func locationManagerDidChangeAuthorization(_ manager: CLLocationManager) {
         let permission = LocationPermission(manager.authorizationStatus)
-        // The first call only says how things are.
+        // The first call only reports the current status.
         if permission != .notDetermined { finish(permission) }
     }
 

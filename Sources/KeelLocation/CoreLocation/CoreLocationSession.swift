@@ -3,9 +3,9 @@ internal import CoreLocation
 internal import Foundation
 internal import Synchronization
 
-/// One monitoring of CoreLocation: a manager and its delegate.
+/// A monitoring of Core Location: a manager and its delegate.
 ///
-/// `@unchecked`, because of the manager, which only the main actor touches.
+/// `@unchecked` because of the manager, which only the main actor uses.
 final class CoreLocationSession: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
     private let request: LocationRequest
     private let report: @Sendable (LocationEvent) -> Void
@@ -19,21 +19,21 @@ final class CoreLocationSession: NSObject, CLLocationManagerDelegate, @unchecked
     }
 
     @MainActor func start() {
-        // Ended before it has begun.
+        // Ended before the start.
         guard !isOver.load(ordering: .acquiring) else { return }
         let manager = CLLocationManager()
         manager.desiredAccuracy = request.desiredAccuracy ?? kCLLocationAccuracyBest
-        // watchOS has no such property; for visionOS nobody has looked.
+        // watchOS has no such property; visionOS is unverified.
         #if !os(watchOS) && !os(visionOS)
-        // Paused by the system, a device at rest would look as if its signal was lost.
+        // If paused by the system, a device at rest would seem to have lost its signal.
         manager.pausesLocationUpdatesAutomatically = false
         #endif
         self.manager = manager
-        // CoreLocation tells the delegate of the permission as soon as it is set.
+        // Core Location reports the permission to a new delegate immediately.
         manager.delegate = self
     }
 
-    /// Keeps further reports away, from any thread.
+    /// Suppresses further reports, from any thread.
     func close() { isOver.store(true, ordering: .releasing) }
 
     @MainActor func stop() {
@@ -64,7 +64,7 @@ final class CoreLocationSession: NSObject, CLLocationManagerDelegate, @unchecked
         didUpdateLocations locations: [CLLocation]
     ) {
         for location in locations {
-            // An invalid one has a negative accuracy.
+            // Invalid ones have a negative accuracy.
             guard let fix = LocationFix(location) else { continue }
             let age = max(0, -location.timestamp.timeIntervalSinceNow)
             tell(.fix(fix, age: .seconds(age)))
@@ -74,7 +74,7 @@ final class CoreLocationSession: NSObject, CLLocationManagerDelegate, @unchecked
     func locationManager(_ manager: CLLocationManager, didFailWithError error: any Error) {
         switch (error as? CLError)?.code {
         case .locationUnknown?:
-            // The system goes on trying.
+            // The system keeps trying.
             tell(.searching)
         case .denied?:
             let permission = LocationPermission(manager.authorizationStatus)

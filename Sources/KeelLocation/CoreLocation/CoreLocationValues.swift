@@ -3,26 +3,26 @@ public import CoreLocation
 internal import Foundation
 
 extension LocationCoordinate {
-    /// Creates a coordinate from one of CoreLocation.
+    /// Creates a coordinate from a Core Location coordinate.
     ///
-    /// - Throws: ``LocationError`` with the code `invalidArgument` for one that is not valid.
+    /// - Throws: ``LocationError`` with the code `invalidArgument` if it is invalid.
     public init(_ coordinate: CLLocationCoordinate2D) throws(LocationError) {
         try self.init(latitude: coordinate.latitude, longitude: coordinate.longitude)
     }
 }
 
 extension CLLocationCoordinate2D {
-    /// Creates a coordinate of CoreLocation.
+    /// Creates a Core Location coordinate.
     public init(_ coordinate: LocationCoordinate) {
         self.init(latitude: coordinate.latitude, longitude: coordinate.longitude)
     }
 }
 
 extension LocationFix {
-    /// Creates a fix from a location of CoreLocation; nil for one that is not valid.
+    /// Creates a fix from a Core Location location; nil if it is invalid.
     ///
-    /// CoreLocation tells what is unknown by negative numbers, and here it is nil. A horizontal accuracy
-    /// of 0 is unknown too: `CLLocation(latitude:longitude:)` has it.
+    /// Negative numbers, which Core Location uses for unknown values, become nil. A horizontal
+    /// accuracy of 0, as set by `CLLocation(latitude:longitude:)`, counts as unknown as well.
     public init?(_ location: CLLocation) {
         func known(_ value: Double) -> Double? { value >= 0 ? value : nil }
         guard location.horizontalAccuracy >= 0 else { return nil }
@@ -45,11 +45,11 @@ extension LocationFix {
 }
 
 extension CLLocation {
-    /// Creates a location of CoreLocation from a fix.
+    /// Creates a Core Location location from a fix.
     ///
-    /// What is unknown has the number that CoreLocation has for it: a horizontal accuracy of 0, as
-    /// `CLLocation(latitude:longitude:)` has, and -1 for speed, course and vertical accuracy. CoreLocation
-    /// has no valid altitude without an accuracy: one of a fix that has none comes along, marked by -1.
+    /// Unknown values become Core Location's: 0 for the horizontal accuracy, as set by
+    /// `CLLocation(latitude:longitude:)`, and -1 for speed, course and vertical accuracy. An
+    /// altitude of unknown accuracy is included, although the -1 marks it as invalid.
     public convenience init(_ fix: LocationFix) {
         self.init(
             coordinate: CLLocationCoordinate2D(fix.coordinate),

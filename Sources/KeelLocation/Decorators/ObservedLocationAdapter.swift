@@ -1,29 +1,29 @@
 internal import KeelCore
 internal import Synchronization
 
-/// What one use of a source of positions did, without positions.
+/// A report about the use of a source, without positions.
 public struct LocationObservation: Hashable, Sendable {
-    /// The uses of a source.
+    /// The kinds of use.
     public enum Operation: String, Sendable, Hashable, CaseIterable {
-        /// The user was to be asked for permission.
+        /// Permission was requested.
         case requestPermission
-        /// The source was monitored; it is told when that ends.
+        /// The source was monitored; reported at the end.
         case monitor
-        /// The source has reported a failure, in the middle of a monitoring.
+        /// The source reported a failure while monitored.
         case failure
     }
 
-    /// What was done.
+    /// The kind of use.
     public let operation: Operation
-    /// How long it took, or for how long the source was monitored until now.
+    /// The duration, of the monitoring so far.
     public let duration: Duration
-    /// How many fixes were reported until now.
+    /// The number of fixes reported so far.
     public let fixCount: Int
-    /// What failed, nil where nothing did.
+    /// The failure, if any.
     public let failure: LocationError.Code?
 }
 
-/// An adapter that tells of each use, for logs, metrics and traces of whatever library.
+/// An adapter that reports each use, for logs, metrics and traces.
 ///
 /// ```swift
 /// let adapter = GPSDLocationAdapter().observed { use in
@@ -31,18 +31,18 @@ public struct LocationObservation: Hashable, Sendable {
 /// }
 /// ```
 ///
-/// Observers learn no positions.
+/// Observers receive no positions.
 public struct ObservedLocationAdapter<Upstream: LocationAdapter>: LocationAdapter {
     private let upstream: Upstream
     private let timeline: Timeline
     private let observer: @Sendable (LocationObservation) -> Void
 
-    /// Creates the decorator; `adapter.observed(by:)` is the usual way.
+    /// Creates the decorator; usually through `adapter.observed(by:)`.
     ///
     /// - Parameters:
-    ///   - upstream: The adapter that does the work.
-    ///   - clock: What durations are measured on.
-    ///   - observer: Is told of each use, from any thread.
+    ///   - upstream: The adapter to observe.
+    ///   - clock: The clock for durations.
+    ///   - observer: Receives each report, on any thread.
     public init(
         _ upstream: Upstream,
         clock: any Clock<Duration> = ContinuousClock(),
@@ -110,7 +110,7 @@ public struct ObservedLocationAdapter<Upstream: LocationAdapter>: LocationAdapte
     }
 }
 
-/// How many fixes a monitoring has brought.
+/// The number of fixes of a monitoring.
 private final class FixCount: Sendable {
     let value = Atomic<Int>(0)
     let isOver = Atomic<Bool>(false)
@@ -119,12 +119,12 @@ private final class FixCount: Sendable {
 }
 
 extension LocationAdapter {
-    /// Tells of each use; see ``ObservedLocationAdapter``.
+    /// Reports each use; see ``ObservedLocationAdapter``.
     ///
     /// - Parameters:
-    ///   - clock: What durations are measured on.
-    ///   - observer: Is told of each use, from any thread.
-    /// - Returns: The adapter, observed.
+    ///   - clock: The clock for durations.
+    ///   - observer: Receives each report, on any thread.
+    /// - Returns: The decorated adapter.
     public func observed(
         clock: any Clock<Duration> = ContinuousClock(),
         by observer: @escaping @Sendable (LocationObservation) -> Void

@@ -1,6 +1,6 @@
 internal import KeelCore
 
-/// The fixes of a source, as they come: see ``LocationService/fixes(minimumDistance:)``.
+/// A sequence of fixes as they arrive; see ``LocationService/fixes(minimumDistance:)``.
 public struct LocationFixes: AsyncSequence, Sendable {
     public typealias Element = LocationFix
     public typealias Failure = LocationError
@@ -8,12 +8,12 @@ public struct LocationFixes: AsyncSequence, Sendable {
     let hub: LocationHub
     let minimumDistance: Double
 
-    /// Begins to listen.
+    /// Starts listening.
     public func makeAsyncIterator() -> Iterator {
         Iterator(hub: hub, minimumDistance: minimumDistance)
     }
 
-    /// A listener, as long as it is kept.
+    /// An iterator that listens while it exists.
     public struct Iterator: AsyncIteratorProtocol {
         private var base: FixReader
         private var filter: DistanceFilter
@@ -23,7 +23,7 @@ public struct LocationFixes: AsyncSequence, Sendable {
             filter = DistanceFilter(minimumDistance)
         }
 
-        /// Waits for the next fix; nil when the task is cancelled.
+        /// Waits for the next fix; returns nil if the task is canceled.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(LocationError) -> LocationFix? {
@@ -38,11 +38,11 @@ public struct LocationFixes: AsyncSequence, Sendable {
 @available(*, unavailable)
 extension LocationFixes.Iterator: Sendable {}
 
-/// Reads fixes until a failure that does not pass.
+/// Reads fixes until a non-transient failure.
 struct FixReader {
-    // Keeps the monitoring alive for as long as somebody reads.
+    // Keeps the monitoring alive while the reader exists.
     private let hub: LocationHub
-    /// Nil after the end, so that nobody monitors for a reader that has failed.
+    /// Nil after the end, so that a failed reader does not keep the monitoring alive.
     private var base: AsyncStream<Result<LocationFix, LocationError>>.Iterator?
 
     init(_ hub: LocationHub, keepingNewest limit: Int) {

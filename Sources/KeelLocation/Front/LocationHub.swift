@@ -7,28 +7,27 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// One monitoring of an adapter, shared by all who listen to a service and its copies.
+/// A monitoring of an adapter, shared by all listeners of a service and its copies.
 ///
-/// One task at a time begins and ends, and it calls the adapter without a lock: an adapter may
-/// report before `monitor` returns, and who observes it may call the service.
+/// One thread at a time starts and ends the monitoring, calling the adapter outside of the lock: an
+/// adapter may report before `monitor` returns, and its observers may call the service.
 final class LocationHub: Sendable {
     private struct State {
         var tracker: LocationTracker?
-        /// Tells reports of this monitoring from late ones of an earlier one.
+        /// Distinguishes this monitoring's reports from late ones of an earlier monitoring.
         var generation = 0
         var isHeld = false
         var nextListener = 0
         var listeners: [Int: @Sendable (LocationUpdate) -> Void] = [:]
         var lastFix: LocationFix?
         var sleeper: Task<Void, Never>?
-        /// When the sleeper wakes.
         var sleepsUntil: Duration?
     }
 
     private struct Observation {
-        /// What ends the monitoring, while there is one.
+        /// Ends the monitoring; nil if there is none.
         var end: (@Sendable () -> Void)?
-        /// Whether somebody begins or ends it, and whether to look again then.
+        /// Whether a thread is starting or ending the monitoring, and whether it must check again.
         var isBusy = false
         var isToLookAgain = false
     }
@@ -52,24 +51,24 @@ final class LocationHub: Sendable {
         observation.withLock { $0.end.take() }?()
     }
 
-    /// What is known now; nil while nobody monitors.
+    /// The current state; nil while not monitored.
     var current: LocationState? { state.withLock { $0.tracker?.state } }
 
-    /// The newest fix, also when nobody monitors any more.
+    /// The newest fix, even after monitoring has ended.
     var lastFix: LocationFix? { state.withLock { $0.lastFix } }
 
-    /// Whether somebody has asked to monitor without listening.
+    /// Keeps the source monitored without listeners, or stops doing so.
     func hold(_ isHeld: Bool) {
         state.withLock { $0.isHeld = isHeld }
         match()
     }
 
-    /// Begins to listen, with what is known now; listening ends with the stream.
+    /// Starts listening, until the stream is released.
     ///
     /// - Parameters:
-    ///   - limit: How many elements wait for a slow reader; the newest stay.
-    ///   - element: What of an update is passed on.
-    /// - Returns: What is passed on, beginning with what is known now.
+    ///   - limit: The buffer size for a slow reader; the newest elements are kept.
+    ///   - element: Maps an update to an element; nil drops it.
+    /// - Returns: The elements, starting with the current state.
     func listen<Element: Sendable>(
         keepingNewest limit: Int,
         _ element: @escaping @Sendable (LocationUpdate) -> Element?
@@ -89,7 +88,7 @@ final class LocationHub: Sendable {
         }
         continuation.onTermination = { [weak self] _ in
             guard let self else { return }
-            // Outside of the lock: the last reference to a stream may go with it.
+            // Outside of the lock: this may release the last reference to a stream.
             _ = state.withLock { $0.listeners.removeValue(forKey: id) }
             match()
         }
@@ -99,7 +98,7 @@ final class LocationHub: Sendable {
 
     // MARK: Beginning and ending
 
-    /// Begins or ends to monitor, according to whether anybody wants it.
+    /// Starts or ends the monitoring, as needed.
     private func match() {
         let isFree = observation.withLock { observation in
             observation.isToLookAgain = observation.isBusy
@@ -172,7 +171,7 @@ final class LocationHub: Sendable {
             let updates = body(&tracker, now, date)
             state.tracker = tracker
             state.lastFix = tracker.lastFix ?? state.lastFix
-            // Inside the lock: two changes must reach a listener in their order.
+            // Inside the lock, so that updates reach listeners in order.
             Self.tell(updates, to: state)
             return arm(&state)
         }
@@ -185,12 +184,12 @@ final class LocationHub: Sendable {
         }
     }
 
-    /// Sees to it that somebody sleeps while a fix may become stale, and nobody else.
+    /// Ensures that a task sleeps exactly while a fix may become stale.
     ///
-    /// A sleeper is not replaced by one for a later time: it looks when it wakes. One for an earlier
-    /// time replaces it, as when a fix comes after a stale one.
+    /// For a later deadline the sleeping task is kept, since it checks on waking; for an earlier
+    /// one it is replaced, as when a fix follows a stale one.
     ///
-    /// - Returns: The sleeper that is not needed any more.
+    /// - Returns: The task that is no longer needed.
     private func arm(_ state: inout State) -> Task<Void, Never>? {
         guard let deadline = state.tracker?.deadline else {
             state.sleepsUntil = nil
@@ -208,13 +207,13 @@ final class LocationHub: Sendable {
 
     private func wake(_ generation: Int, at deadline: Duration) {
         state.withLock { state in
-            // Not one that has taken its place.
+            // Ignores a task that was replaced.
             guard generation == state.generation, state.sleepsUntil == deadline else { return }
             state.sleeper = nil
             state.sleepsUntil = nil
         }
         change(generation) { tracker, now, date in
-            // A clock that says the time has come is believed, whatever it shows.
+            // On waking, the deadline counts as reached, whatever the clock shows.
             tracker.pass(to: max(now, deadline), date: date)
         }
     }

@@ -1,4 +1,4 @@
-/// When regions are entered and left: see ``LocationService/regionEvents(_:)``.
+/// A sequence of region events; see ``LocationService/regionEvents(_:)``.
 public struct LocationRegionEvents: AsyncSequence, Sendable {
     public typealias Element = RegionEvent
     public typealias Failure = LocationError
@@ -6,23 +6,23 @@ public struct LocationRegionEvents: AsyncSequence, Sendable {
     let hub: LocationHub
     let regions: [LocationRegion]
 
-    /// Begins to listen.
+    /// Starts listening.
     public func makeAsyncIterator() -> Iterator { Iterator(hub: hub, regions: regions) }
 
-    /// A listener, as long as it is kept.
+    /// An iterator that listens while it exists.
     public struct Iterator: AsyncIteratorProtocol {
         private var base: FixReader
         private var watch: RegionWatch
-        /// What the last fix told and was not returned yet: at most one event for each region.
+        /// The remaining events of the last fix: at most one per region.
         private var events: ArraySlice<RegionEvent> = []
 
         fileprivate init(hub: LocationHub, regions: [LocationRegion]) {
-            // Only where one is counts, not the way there.
+            // Only the latest position matters, not the path.
             base = FixReader(hub, keepingNewest: 1)
             watch = RegionWatch(regions)
         }
 
-        /// Waits for the next event; nil when the task is cancelled.
+        /// Waits for the next event; returns nil if the task is canceled.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(LocationError) -> RegionEvent? {

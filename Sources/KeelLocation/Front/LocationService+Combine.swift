@@ -2,26 +2,26 @@
 public import Combine
 
 extension LocationService {
-    /// The states of ``states``, for code on Combine.
+    /// A publisher of ``states``.
     ///
-    /// The source is monitored while somebody is subscribed. A subscriber that asks for less than
-    /// there is gets the newest state and misses what lay in between.
+    /// The source is monitored while there are subscribers. A slow subscriber receives the newest
+    /// state and misses those in between.
     public var statePublisher: AnyPublisher<LocationState, Never> {
         SequencePublisher { self.states }.eraseToAnyPublisher()
     }
 
-    /// The fixes of ``fixes(minimumDistance:)``, for code on Combine.
+    /// Returns a publisher of ``fixes(minimumDistance:)``.
     ///
     /// ```swift
     /// location.fixPublisher(minimumDistance: 10).map(CLLocation.init)
     /// ```
     ///
-    /// The source is monitored while somebody is subscribed. It ends with a failure that does not pass,
-    /// such as a permission that was taken away, and never without one. A subscriber that asks for
-    /// less than there is gets the newest 64 fixes when it asks again.
+    /// The source is monitored while there are subscribers. It ends only with a non-transient
+    /// failure, such as a revoked permission. The newest 64 fixes are buffered.
     ///
-    /// - Parameter minimumDistance: How many metres a fix must be away from the last one that passed.
-    /// - Returns: The publisher; each subscription begins anew.
+    /// - Parameter minimumDistance: The minimum distance in meters from the previously published
+    ///   fix.
+    /// - Returns: The publisher; each subscription is independent.
     public func fixPublisher(
         minimumDistance: Double = 0
     ) -> AnyPublisher<LocationFix, LocationError> {

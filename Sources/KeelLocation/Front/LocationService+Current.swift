@@ -1,18 +1,17 @@
 internal import KeelCore
 
 extension LocationService {
-    /// Returns where the device is now.
+    /// Returns the current position.
     ///
-    /// A fix that is not stale is returned at once, where the source is monitored already;
-    /// otherwise it is monitored for as long as the call takes. A source that is out of reach is
-    /// waited for, until the time is over.
+    /// If the source is already monitored and its fix is not stale, returns immediately; otherwise
+    /// monitors the source for the duration of the call. Transient failures do not end the wait.
     ///
     /// - Parameters:
-    ///   - accuracy: The metres that the fix may be off on the ground; nil takes any.
-    ///   - timeout: How long to wait at the most.
+    ///   - accuracy: The maximum uncertainty on the ground in meters; nil accepts any.
+    ///   - timeout: The time limit.
     /// - Returns: The first fix that is accurate enough.
-    /// - Throws: ``LocationError``: `timedOut`, with what was wrong in its cause, one of the codes
-    ///   about permission, `invalidArgument` for numbers that are not above 0, `cancelled`.
+    /// - Throws: ``LocationError``: `timedOut`, with the last failure as its cause; a permission
+    ///   code; `invalidArgument` for numbers that are not above 0; `cancelled`.
     public func currentLocation(
         accuracy: Double? = nil,
         timeout: Duration = .seconds(30)
@@ -38,10 +37,10 @@ extension LocationService {
     }
 }
 
-/// What became of waiting for one fix.
+/// The result of waiting for a fix.
 private struct LocationSearch: Sendable {
     var found: LocationFix?
-    /// The best accuracy among the fixes that were not accurate enough, in metres.
+    /// The best accuracy of the insufficient fixes, in meters.
     var best: Double?
     var failure: LocationError?
 

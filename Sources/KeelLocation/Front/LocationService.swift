@@ -4,7 +4,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Where the device is: once, continuously, and by regions.
+/// The device's position: once, continuously, and by regions.
 ///
 /// ```swift
 /// let location = LocationService.platformDefault()
@@ -13,31 +13,30 @@ public import Foundation
 /// for try await fix in location.fixes(minimumDistance: 10) { map.move(to: fix.coordinate) }
 /// ```
 ///
-/// The source is monitored while somebody listens, or after ``startMonitoring()``, and never
-/// otherwise. Copies of a service share one monitoring. Nobody is asked for permission but by
-/// ``requestPermission(_:)``.
+/// The source is monitored only while there are listeners, or after ``startMonitoring()``. Copies
+/// of a service share one monitoring. Only ``requestPermission(_:)`` asks the user for permission.
 public struct LocationService: Sendable {
-    /// Limits, and the clock that they are measured on.
+    /// Limits, and the clocks for them.
     public struct Configuration: Sendable {
-        /// The accuracy that suffices, in metres; nil asks for the best.
+        /// The sufficient accuracy in meters; nil requests the best.
         public var desiredAccuracy: Double?
-        /// The age from which the last fix counts as stale.
+        /// The age at which the last fix becomes stale.
         public var staleAfter: Duration
-        /// The age from which the position counts as lost; at least ``staleAfter``.
+        /// The age at which the position counts as lost; at least ``staleAfter``.
         public var lostAfter: Duration
-        /// The clock that ages and time limits are measured on.
+        /// The clock for ages and time limits.
         public var clock: any Clock<Duration>
-        /// The time of day, for ``LocationState/lost(since:because:)``.
+        /// Returns the time of day, for ``LocationState/lost(since:because:)``.
         public var now: @Sendable () -> Date
 
         /// Creates a configuration.
         ///
         /// - Parameters:
-        ///   - desiredAccuracy: The accuracy that suffices in metres; nil asks for the best.
-        ///   - staleAfter: The age from which the last fix counts as stale.
-        ///   - lostAfter: The age from which the position counts as lost.
-        ///   - clock: The clock that ages and time limits are measured on.
-        ///   - now: The time of day.
+        ///   - desiredAccuracy: The sufficient accuracy in meters; nil requests the best.
+        ///   - staleAfter: The age at which the last fix becomes stale.
+        ///   - lostAfter: The age at which the position counts as lost.
+        ///   - clock: The clock for ages and time limits.
+        ///   - now: Returns the time of day.
         public init(
             desiredAccuracy: Double? = nil,
             staleAfter: Duration = .seconds(10),
@@ -55,12 +54,12 @@ public struct LocationService: Sendable {
 
     let hub: LocationHub
 
-    /// Creates a service; nothing is monitored yet.
+    /// Creates a service, without monitoring yet.
     ///
     /// - Parameters:
-    ///   - adapter: What knows the position.
-    ///   - configuration: Limits and the clock; a ``Configuration/lostAfter`` below
-    ///     ``Configuration/staleAfter`` counts as the same.
+    ///   - adapter: The source of positions.
+    ///   - configuration: Limits and clocks; a ``Configuration/lostAfter`` below
+    ///     ``Configuration/staleAfter`` is raised to it.
     public init(
         _ adapter: any LocationAdapter,
         configuration: Configuration = Configuration()
@@ -70,36 +69,36 @@ public struct LocationService: Sendable {
         hub = LocationHub(adapter, configuration)
     }
 
-    /// Creates a service each of whose calls fails, for a place that expects one and has none.
+    /// Creates a service whose calls all fail, as a placeholder.
     ///
-    /// - Parameter error: What each call throws.
+    /// - Parameter error: The error of each call.
     public init(unavailable error: LocationError) {
         self.init(UnavailableLocationAdapter(error))
     }
 
-    /// Which source it is, and what it can do at this moment.
+    /// Returns what the source is and can currently do.
     ///
-    /// - Returns: What the adapter says of itself.
+    /// - Returns: The adapter's capabilities.
     public func capabilities() async -> LocationCapabilities {
         await hub.adapter.capabilities()
     }
 
     // MARK: Permission
 
-    /// What the user and the system have decided; asks nobody.
+    /// Returns the current permission, without asking the user.
     ///
     /// - Returns: The permission.
     public func permission() async -> LocationPermission { await hub.adapter.permission() }
 
     /// Asks the user for permission and waits for the answer, however long that takes.
     ///
-    /// Where the platform asks nobody, or the user has already decided, it returns at once.
+    /// Returns immediately if the platform needs no permission or the user has already decided.
     ///
-    /// - Parameter scope: For how long the app asks to know the position.
-    /// - Returns: What was decided. It is more than yes or no, because "denied" and "restricted" ask the
-    ///   app for different words; ``LocationPermission/isGranted`` is the short form.
-    /// - Throws: ``LocationError`` with the code `unsupported` where the source cannot ask for that,
-    ///   and `cancelled` when the task is.
+    /// - Parameter scope: When the app wants access to the position.
+    /// - Returns: The decision. "Denied" and "restricted" call for different messages;
+    ///   ``LocationPermission/isGranted`` is the short form.
+    /// - Throws: ``LocationError`` with the code `unsupported` if the source cannot ask for the
+    ///   scope, and `cancelled` if the task is canceled.
     @discardableResult
     public func requestPermission(
         _ scope: LocationPermission.Scope = .whenInUse
@@ -119,57 +118,56 @@ public struct LocationService: Sendable {
 
     // MARK: Monitoring
 
-    /// Keeps the source running until ``stopMonitoring()``, although nobody may listen.
+    /// Keeps the source monitored until ``stopMonitoring()``, even without listeners.
     ///
-    /// It makes the next ``currentLocation(accuracy:timeout:)`` and the first elements of sequences
-    /// come at once. Calling it again changes nothing.
+    /// Later calls of ``currentLocation(accuracy:timeout:)`` and new sequences then have a fix
+    /// immediately. Repeated calls have no effect.
     ///
-    /// - Throws: ``LocationError`` with one of the codes about permission where there is none.
+    /// - Throws: ``LocationError`` with a permission code if permission is missing.
     public func startMonitoring() async throws(LocationError) {
         if let refusal = await permission().refusal { throw refusal }
         guard !Task.isCancelled else { throw .cancellation }
         hub.hold(true)
     }
 
-    /// Ends what ``startMonitoring()`` began; those who listen go on.
+    /// Ends the effect of ``startMonitoring()``; listeners are not affected.
     public func stopMonitoring() { hub.hold(false) }
 
-    /// What is known about the position now; nil while nobody monitors.
+    /// The current state; nil while the source is not monitored.
     public var state: LocationState? { hub.current }
 
-    /// The newest fix since the service was made, of whatever age; nil where there was none.
+    /// The newest fix since the service was created, at any age; nil if there was none.
     public var lastFix: LocationFix? { hub.lastFix }
 
     // MARK: Sequences
 
-    /// What is known about the position, and each change of it.
+    /// A sequence of the current state and each change.
     ///
-    /// Each reader begins with the state of the moment; a slow one gets the newest and misses what
-    /// lay in between. It never fails: a failure is ``LocationState/lost(since:because:)``. It ends
-    /// with the reading task.
+    /// A slow reader receives the newest state and misses those in between. The sequence never
+    /// fails: a failure is ``LocationState/lost(since:because:)``. It ends with the reading task.
     public var states: LocationStates { LocationStates(hub: hub) }
 
-    /// The fixes from now on, beginning with the present one where there is one.
+    /// Returns a sequence of fixes, starting with the current one if there is one.
     ///
-    /// It waits through failures that pass, throws one that does not, and ends with the reading
-    /// task. For a slow reader the newest 64 are kept.
+    /// It waits during transient failures, throws other failures, and ends with the reading task.
+    /// For a slow reader the newest 64 fixes are kept.
     ///
-    /// - Parameter minimumDistance: The metres that a fix must be away from the one before to be
-    ///   passed on; 0 passes all on.
-    /// - Returns: The fixes.
+    /// - Parameter minimumDistance: The minimum distance in meters from the previously returned
+    ///   fix; 0 returns all.
+    /// - Returns: The sequence.
     public func fixes(minimumDistance: Double = 0) -> LocationFixes {
         LocationFixes(hub: hub, minimumDistance: minimumDistance)
     }
 
-    /// When regions are entered and left, beginning with those that the first fix is in.
+    /// Returns a sequence of entering and leaving regions, which starts with the first fix.
     ///
-    /// Each reader has a memory of its own of where it was. Of a region it sees entering and leaving
-    /// in turns, also when it is slow: fixes that it missed are left out, events never. It throws
-    /// a failure that does not pass, and ends with the reading task.
+    /// Each reader has its own state. It receives entering and leaving of a region alternately,
+    /// even if it is slow: fixes may be skipped, events never. The sequence throws non-transient
+    /// failures, and ends with the reading task.
     ///
-    /// - Parameter regions: The regions, each with an id of its own.
-    /// - Returns: The events.
-    /// - Throws: ``LocationError`` with the code `invalidArgument` when two regions share an id.
+    /// - Parameter regions: The regions, with unique ids.
+    /// - Returns: The sequence.
+    /// - Throws: ``LocationError`` with the code `invalidArgument` if two regions have the same id.
     public func regionEvents(
         _ regions: [LocationRegion]
     ) throws(LocationError) -> LocationRegionEvents {

@@ -1,16 +1,16 @@
-/// The states of a position, as they change: see ``LocationService/states``.
+/// A sequence of states as they change; see ``LocationService/states``.
 public struct LocationStates: AsyncSequence, Sendable {
     public typealias Element = LocationState
     public typealias Failure = Never
 
     let hub: LocationHub
 
-    /// Begins to listen.
+    /// Starts listening.
     public func makeAsyncIterator() -> Iterator { Iterator(hub: hub) }
 
-    /// A listener, as long as it is kept.
+    /// An iterator that listens while it exists.
     public struct Iterator: AsyncIteratorProtocol {
-        // Keeps the monitoring alive for as long as somebody reads.
+        // Keeps the monitoring alive while the iterator exists.
         private let hub: LocationHub
         private var base: AsyncStream<LocationState>.Iterator
 
@@ -22,7 +22,7 @@ public struct LocationStates: AsyncSequence, Sendable {
             base = stream.makeAsyncIterator()
         }
 
-        /// Waits for the next state; nil when the task is cancelled.
+        /// Waits for the next state; returns nil if the task is canceled.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async -> LocationState? {

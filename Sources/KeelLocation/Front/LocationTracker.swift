@@ -4,36 +4,35 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What listeners of a source are told.
+/// An update for listeners.
 enum LocationUpdate: Sendable {
     case state(LocationState)
-    /// A fix that is not stale; one that equals the last state is told too.
+    /// A fix that is not stale, even if it equals the last state.
     case fix(LocationFix)
-    /// Not in place of a state: whoever waits for fixes learns by it that waiting is no use.
+    /// Sent in addition to the state, so that waiting for fixes can be given up.
     case failure(LocationError)
 }
 
-/// What is known about the position, by the events of a source and the time that passes.
+/// Derives the state of the position from a source's events and the passing time.
 ///
-/// A pure state machine: the time comes in as how much of it has passed on a timeline, beside the
-/// time of day, which is shown and never compared.
+/// A pure state machine: its times are those of a timeline, while dates are only passed on.
 struct LocationTracker: Sendable {
     private let staleAfter: Duration
     private let lostAfter: Duration
     private(set) var state = LocationState.searching
     private(set) var lastFix: LocationFix?
-    /// What the source said last, if that was a failure.
+    /// The failure, if it was the source's last event.
     private(set) var failure: LocationError?
-    /// When the last fix was true, while it counts.
+    /// The timeline's time of the last fix, while it counts.
     private var fixedAt: Duration?
 
-    /// Creates a tracker of a source that has just begun to search.
+    /// Creates a tracker in the state ``LocationState/searching``.
     init(staleAfter: Duration, lostAfter: Duration) {
         self.staleAfter = staleAfter
         self.lostAfter = lostAfter
     }
 
-    /// When ``pass(to:date:)`` has something to say, if the source stays silent.
+    /// When ``pass(to:date:)`` is due without further events.
     var deadline: Duration? {
         guard let fixedAt else { return nil }
         switch state {
@@ -43,7 +42,7 @@ struct LocationTracker: Sendable {
         }
     }
 
-    /// What somebody is told who begins to listen now.
+    /// The updates for a new listener.
     var greeting: [LocationUpdate] {
         var updates = [LocationUpdate.state(state)]
         if case .fixed(let fix) = state { updates.append(.fix(fix)) }
@@ -51,7 +50,7 @@ struct LocationTracker: Sendable {
         return updates
     }
 
-    /// Takes an event of the source.
+    /// Handles an event of the source.
     mutating func take(_ event: LocationEvent, at now: Duration, date: Date) -> [LocationUpdate] {
         switch event {
         case .fix(let fix, let age):
@@ -70,14 +69,14 @@ struct LocationTracker: Sendable {
         }
     }
 
-    /// Lets time pass.
+    /// Handles the passing of time.
     mutating func pass(to now: Duration, date: Date) -> [LocationUpdate] {
         guard let deadline, now >= deadline, let fixedAt, let fix = lastFix else { return [] }
         let age = now - fixedAt
         return age < lostAfter ? change(to: .stale(fix, age: age)) : lose(.signalLost, date)
     }
 
-    /// Keeps the time since when there is no position, also where the reason changes.
+    /// Keeps the start of the loss if only the reason changes.
     private mutating func lose(_ code: LocationError.Code, _ date: Date) -> [LocationUpdate] {
         fixedAt = nil
         guard case .lost(let since, _) = state else {

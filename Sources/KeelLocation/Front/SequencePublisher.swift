@@ -2,7 +2,7 @@
 internal import Combine
 internal import Synchronization
 
-/// A publisher that reads a sequence of its own for each subscription.
+/// A publisher that reads a separate sequence for each subscription.
 struct SequencePublisher<Base: AsyncSequence & Sendable>: Publisher
 where Base.Element: Sendable {
     typealias Output = Base.Element
@@ -21,10 +21,10 @@ where Base.Element: Sendable {
     }
 }
 
-/// Hands elements on as they are asked for.
+/// Forwards elements on demand.
 ///
-/// `@unchecked`, because Combine's subscribers are not `Sendable`: this one is called by the reading
-/// task alone, and the rest is in the lock.
+/// `@unchecked` because Combine's subscribers are not `Sendable`: only the reading task calls this
+/// one, and the rest is protected by the lock.
 private final class SequenceSubscription<Base: AsyncSequence & Sendable>:
     Subscription, @unchecked Sendable
 where Base.Element: Sendable {
@@ -63,7 +63,7 @@ where Base.Element: Sendable {
                 let more = hand(element)
                 state.withLock { $0.demand += more }
             }
-            // A sequence ends without a failure when its task is cancelled.
+            // A sequence ends without a failure when its task is canceled.
             if !Task.isCancelled { end(.finished) }
         } catch {
             if !Task.isCancelled { end(.failure(error)) }

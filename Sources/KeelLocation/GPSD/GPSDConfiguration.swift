@@ -1,33 +1,33 @@
 public import KeelCore
 
 extension GPSDLocationAdapter {
-    /// Where gpsd listens, and how patient the adapter is with it.
+    /// The address of gpsd, and time limits.
     public struct Configuration: Sendable, Hashable {
-        /// The name or address of the machine.
+        /// The host name or address.
         public var host: String
         /// The TCP port.
         public var port: UInt16
-        /// The one receiver to listen to, such as `/dev/ttyUSB0`; nil listens to all.
+        /// The receiver to listen to, such as `/dev/ttyUSB0`; nil for all.
         public var device: String?
-        /// The pauses before connecting again; its number of attempts is not looked at, because the
-        /// adapter goes on for as long as it is monitored.
+        /// The delays before reconnecting. The number of attempts is ignored, as the adapter keeps
+        /// trying while monitored.
         public var reconnection: RetryPolicy
-        /// How long connecting may take, up to gpsd's greeting.
+        /// The time limit for connecting, including gpsd's greeting.
         public var connectionLimit: Duration
-        /// How long gpsd may be silent before it is asked whether it is there.
+        /// The silence after which gpsd is polled.
         ///
-        /// A connection on which it has said nothing for three times as long is given up.
+        /// After three times as long without data, the connection is given up.
         public var silenceLimit: Duration
 
         /// Creates a configuration.
         ///
         /// - Parameters:
-        ///   - host: The name or address of the machine.
+        ///   - host: The host name or address.
         ///   - port: The TCP port.
-        ///   - device: The one receiver to listen to; nil listens to all.
-        ///   - reconnection: The pauses before connecting again.
-        ///   - connectionLimit: How long connecting may take.
-        ///   - silenceLimit: How long gpsd may be silent before it is asked.
+        ///   - device: The receiver to listen to; nil for all.
+        ///   - reconnection: The delays before reconnecting.
+        ///   - connectionLimit: The time limit for connecting.
+        ///   - silenceLimit: The silence after which gpsd is polled.
         public init(
             host: String = "127.0.0.1",
             port: UInt16 = 2947,
@@ -48,15 +48,16 @@ extension GPSDLocationAdapter {
         }
     }
 
-    /// What the adapter has read so far, over all its connections.
+    /// Counts of the adapter over all its connections.
     public struct Statistics: Sendable, Hashable {
-        /// The connections that gpsd has greeted on.
+        /// The number of connections that gpsd has greeted.
         public var connectionCount = 0
-        /// The lines, of whatever kind.
+        /// The number of lines.
         public var lineCount = 0
-        /// The lines that were no message of gpsd, or held numbers that cannot be.
+        /// The number of lines that were not valid messages of gpsd.
         public var malformedLineCount = 0
-        /// The lines that were longer than ``GPSDLocationAdapter/maximumLineByteCount``, and skipped.
+        /// The number of lines skipped because they exceed
+        /// ``GPSDLocationAdapter/maximumLineByteCount``.
         public var oversizedLineCount = 0
     }
 }

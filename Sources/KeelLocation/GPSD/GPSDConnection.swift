@@ -8,23 +8,21 @@ import Musl
 #if canImport(Glibc) || canImport(Musl) || canImport(Darwin)
 import Synchronization
 
-/// A TCP connection that is read line by line, on a thread of its own.
+/// A TCP connection read line by line, on its own thread.
 ///
-/// The thread owns the socket and the reading end of the pipe that wakes it; `stop` closes the
-/// writing end. Others reach the socket only under the lock, in which the thread takes it away
-/// before it closes it.
+/// The thread owns the socket and the read end of the pipe that wakes it; `stop` closes the write
+/// end. Others use the socket under the lock, where the thread removes it before closing it.
 final class GPSDConnection: Sendable {
-    /// How a connection has ended.
+    /// How a connection ended.
     enum End: Sendable {
-        /// The other side has closed it.
+        /// The peer closed it.
         case closed
-        /// It could not be made, or it broke.
+        /// It failed.
         case failed(SystemError)
-        /// `stop` was called.
         case stopped
     }
 
-    /// What the system said.
+    /// A failed system call.
     struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
         let call: String
         let text: String
@@ -55,14 +53,14 @@ final class GPSDConnection: Sendable {
     private let take: @Sendable (LineSplitter.Lines, GPSDConnection) -> Void
     private let state = Mutex(State())
 
-    /// Creates a connection; nothing happens before ``run()``.
+    /// Creates a connection; call ``run()`` to connect.
     ///
     /// - Parameters:
-    ///   - host: The name or address of the host.
+    ///   - host: The host name or address.
     ///   - port: The port.
-    ///   - tryNumber: How many were tried before: a host's address that swallows everything is
-    ///     not the first one each time.
-    ///   - take: Takes lines as they come.
+    ///   - tryNumber: The number of earlier attempts; rotates the host's addresses, so that an
+    ///     unresponsive one is not always first.
+    ///   - take: Receives lines as they arrive.
     init(
         host: String,
         port: UInt16,
@@ -75,7 +73,7 @@ final class GPSDConnection: Sendable {
         self.take = take
     }
 
-    /// Connects and reads, once; cancelling the task stops it.
+    /// Connects and reads, once; canceling the task stops it.
     func run() async -> End {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -87,24 +85,24 @@ final class GPSDConnection: Sendable {
         }
     }
 
-    /// Ends the connection soon; from any thread, also its own.
+    /// Ends the connection soon; callable from any thread.
     func stop() {
         state.withLock { state in
             state.isStopped = true
-            // Under the lock: as long as the writing end is here, the reading end is open.
+            // Under the lock: the read end is open as long as the write end is stored here.
             if let stopper = state.stopper.take() { Self.ring(stopper) }
         }
     }
 
-    /// Wakes the thread up: by a byte, because a child of this process may hold the pipe too, and
-    /// closing it would then tell nobody.
+    /// Wakes the thread with a byte, since a child process may hold the pipe as well, and closing
+    /// it would then have no effect.
     private static func ring(_ stopper: Int32) {
         var byte: UInt8 = 0
         _ = write(stopper, &byte, 1)
         close(stopper)
     }
 
-    /// Sends a short text; what cannot be sent at once is not sent.
+    /// Sends a short text, if it can be sent without blocking.
     func send(_ text: String) {
         let bytes = Array(text.utf8)
         state.withLock { state in
@@ -127,7 +125,7 @@ final class GPSDConnection: Sendable {
         if isStopped { Self.ring(stopper) }
         let isStarted = POSIXSocket.detachThread { [self] in
             let end = connectAndRead(wakeUp)
-            // In this order: whoever writes must find a reader.
+            // In this order: the pipe must have a reader while others may write.
             finish(end)
             close(wakeUp)
         }

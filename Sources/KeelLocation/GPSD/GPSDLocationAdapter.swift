@@ -10,19 +10,17 @@ public import Foundation
 
 /// An adapter for gpsd, the daemon that reads receivers on Linux and elsewhere.
 ///
-/// It speaks gpsd's JSON protocol, version 3 (gpsd_json(5)), over TCP, and needs no library. Each
-/// monitoring has a connection and a thread of its own, which sleeps until something comes. When
-/// the connection breaks, it says `disconnected` and connects again after a pause that grows and
-/// is drawn at random.
+/// Uses gpsd's JSON protocol, version 3 (gpsd_json(5)), over TCP, without a library. Each
+/// monitoring has its own connection and thread, which sleeps until data arrives. After a broken
+/// connection, the adapter reports `disconnected` and reconnects after a random, growing delay.
 ///
-/// Nobody is asked for permission: whoever reaches the port may read the position, in plain text.
-/// gpsd listens on loopback only unless it was told otherwise; keep it so, or use a tunnel.
+/// No permission is needed: anyone who can reach the port can read the position, in plain text. By
+/// default gpsd listens only on loopback; keep it that way, or use a tunnel.
 ///
-/// Accuracies are gpsd's, which hold for 95 % of fixes. The altitude is the one above mean sea level,
-/// and of fixes in two dimensions it is left out. A fix without a time of the receiver gets that of
-/// this machine.
+/// Accuracies are gpsd's, which hold for 95 % of fixes. The altitude is above mean sea level, and
+/// omitted for two-dimensional fixes. A fix without the receiver's time gets that of this machine.
 public struct GPSDLocationAdapter: LocationAdapter {
-    /// The longest line that is read, in bytes; gpsd's own are below 16 KiB.
+    /// The maximum length of a line in bytes; gpsd's own are below 16 KiB.
     public static let maximumLineByteCount = 64 << 10
 
     private let configuration: Configuration
@@ -30,12 +28,12 @@ public struct GPSDLocationAdapter: LocationAdapter {
     private let now: @Sendable () -> Date
     private let counts = GPSDCounts()
 
-    /// Creates an adapter; nothing is connected yet.
+    /// Creates an adapter, without connecting yet.
     ///
     /// - Parameters:
-    ///   - configuration: Where gpsd listens.
-    ///   - clock: What limits and pauses are measured on.
-    ///   - now: The time of day, for fixes without a time.
+    ///   - configuration: The address of gpsd, and time limits.
+    ///   - clock: The clock for limits and delays.
+    ///   - now: Returns the time of day, for fixes without a time.
     public init(
         _ configuration: Configuration = Configuration(),
         clock: any Clock<Duration> = ContinuousClock(),
@@ -46,7 +44,7 @@ public struct GPSDLocationAdapter: LocationAdapter {
         self.now = now
     }
 
-    /// What was read so far; copies share it.
+    /// The counts so far, shared by copies.
     public var statistics: Statistics { counts.value.withLock { $0 } }
 
     public func capabilities() async -> LocationCapabilities {
@@ -71,7 +69,7 @@ public struct GPSDLocationAdapter: LocationAdapter {
     }
 }
 
-/// What all connections of an adapter count in.
+/// The counts shared by all connections of an adapter.
 final class GPSDCounts: Sendable {
     let value = Mutex(GPSDLocationAdapter.Statistics())
 }

@@ -6,29 +6,29 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// A message of gpsd, as far as the adapter looks at it: gpsd_json(5).
+/// A message of gpsd, with the fields that the adapter uses: gpsd_json(5).
 enum GPSDMessage: Sendable {
-    /// The greeting, with the major version of the protocol.
+    /// The greeting, with the protocol's major version.
     case version(protocolMajor: Int)
-    /// The receivers that gpsd reads, by their paths.
+    /// The paths of the receivers.
     case devices([String])
-    /// The answer to a request to watch.
+    /// The response to a request to watch.
     case watch(isEnabled: Bool)
-    /// A report without a position: the receiver searches.
+    /// A report without a position: the receiver is searching.
     case noFix(device: String?)
     /// A report with a position.
     case fix(LocationFix, device: String?)
-    /// What gpsd says that it could not do.
+    /// An error of gpsd.
     case error(String)
-    /// A message of another class: satellites, times, one receiver that came or went.
+    /// Any other message, such as satellites, times, or a receiver connecting or disconnecting.
     case other
 
-    /// Reads a line.
+    /// Parses a line.
     ///
     /// - Parameters:
     ///   - line: The line, without its end.
     ///   - now: The time of fixes that have none of their own.
-    /// - Returns: The message; nil for what is no message, and for one whose numbers cannot be.
+    /// - Returns: The message; nil if it is not one or has impossible values.
     static func read(_ line: [UInt8], now: @autoclosure () -> Date) -> GPSDMessage? {
         let decoder = JSONDecoder()
         let data = Data(line)
@@ -67,16 +67,16 @@ enum GPSDMessage: Sendable {
     private struct Failure: Decodable { let message: String }
 }
 
-/// A report of time, position and velocity, of which all but the mode may be missing.
+/// A report of time, position and velocity; all fields but the mode are optional.
 private struct GPSDPosition: Decodable {
     let device: String?
-    /// 0 and 1: no fix, 2: latitude and longitude, 3: the altitude too.
+    /// 0 and 1: no fix, 2: latitude and longitude, 3: also altitude.
     let mode: Int
     let time: String?
     let lat: Double?
     let lon: Double?
     let altMSL: Double?
-    /// The altitude of gpsd before 3.20, and of receivers that do not tell which they mean.
+    /// The altitude from gpsd before 3.20, and from receivers that do not specify its reference.
     let alt: Double?
     let eph: Double?
     let epx: Double?
@@ -108,7 +108,7 @@ private struct GPSDPosition: Decodable {
         }
     }
 
-    /// The error on the ground from those along the axes, where gpsd gives only these.
+    /// The error on the ground from those along the axes, if gpsd reports only these.
     private var axes: Double? {
         guard let epx, let epy else { return nil }
         return (epx * epx + epy * epy).squareRoot()

@@ -8,15 +8,15 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// One connection to gpsd, from the greeting to its end.
+/// A connection to gpsd, from the greeting to its end.
 ///
-/// Lines come on the connection's thread, one at a time; after it has ended, nothing is reported.
+/// Lines arrive on the connection's thread; after its end, nothing is reported.
 final class GPSDSession: Sendable {
     private struct State {
         var isGreeted = false
         var isWatching = false
         var hasDevices = true
-        /// The receivers that know the position.
+        /// The receivers with a fix.
         var fixing: Set<String?> = []
         var hasReported = false
         var failure: LocationError?
@@ -47,15 +47,15 @@ final class GPSDSession: Sendable {
         self.report = report
     }
 
-    /// Whether gpsd had agreed to report.
+    /// Whether gpsd has agreed to report.
     private var wasWatching: Bool { state.withLock { $0.isWatching } }
 
-    /// Whether gpsd has told of a position, or that there is none.
+    /// Whether gpsd has reported a position or the lack of one.
     var hasReported: Bool { state.withLock { $0.hasReported } }
 
-    /// Connects and reads until the connection ends or the task is cancelled.
+    /// Connects and reads until the connection ends or the task is canceled.
     ///
-    /// - Returns: Why it has ended.
+    /// - Returns: Why it ended.
     func run() async -> LocationError {
         let connection = GPSDConnection(
             host: configuration.host,
@@ -73,7 +73,7 @@ final class GPSDSession: Sendable {
                 await watchOver(connection)
                 return nil
             }
-            // The connection's end is the session's; the one that watches over it only stops it.
+            // The session ends with the connection; the supervising task only stops it.
             while let end = await group.next() {
                 if let end {
                     group.cancelAll()
@@ -115,7 +115,7 @@ final class GPSDSession: Sendable {
                 defer { state.isGreeted = true }
                 return !state.isGreeted
             }
-            // A later one answers the question whether it is there.
+            // Later versions are answers to a poll.
             guard isFirst else { return }
             counts.value.withLock { $0.connectionCount += 1 }
             connection.send(request)
@@ -134,7 +134,7 @@ final class GPSDSession: Sendable {
             let isLost = state.withLock { state in
                 state.hasReported = true
                 state.fixing.remove(device)
-                // One receiver in the cellar takes nothing from the one on the roof.
+                // A receiver without a fix does not invalidate the fix of another.
                 return state.fixing.isEmpty
             }
             if isLost { report(.searching) }
@@ -193,7 +193,7 @@ final class GPSDSession: Sendable {
         connection.stop()
     }
 
-    /// Stops a connection on which gpsd does not greet, or has fallen silent.
+    /// Stops the connection if gpsd does not greet, or has fallen silent.
     private func watchOver(_ connection: GPSDConnection) async {
         guard (try? await clock.sleep(for: configuration.connectionLimit)) != nil else { return }
         guard state.withLock({ $0.isGreeted }) else {

@@ -8,7 +8,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// One monitoring of gpsd: a connection after the other, until it is ended.
+/// A monitoring of gpsd: successive connections, until it is ended.
 final class GPSDWatch: Sendable {
     private let configuration: GPSDLocationAdapter.Configuration
     private let clock: any Clock<Duration>
@@ -32,7 +32,7 @@ final class GPSDWatch: Sendable {
         self.report = report
     }
 
-    /// The task lives until ``end()``.
+    /// Starts a task that runs until ``end()``.
     func start() {
         task.withLock { $0 = Task { [self] in await run() } }
     }

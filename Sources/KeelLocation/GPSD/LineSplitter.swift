@@ -1,6 +1,6 @@
-/// Cuts what comes over a connection into lines.
+/// Splits received bytes into lines.
 ///
-/// A line that grows beyond the limit is dropped as it comes, and counted once.
+/// A line beyond the limit is dropped as it arrives, and counted once.
 struct LineSplitter {
     private let limit: Int
     private var line: [UInt8] = []
@@ -8,15 +8,14 @@ struct LineSplitter {
 
     init(limit: Int) { self.limit = limit }
 
-    /// What came of some bytes.
+    /// The result of splitting.
     struct Lines: Equatable {
-        /// The lines that are complete, without their ends and without empty ones.
+        /// The complete, nonempty lines without their ends.
         var lines: [[UInt8]] = []
-        /// How many lines were longer than the limit.
+        /// The number of lines beyond the limit.
         var oversizedCount = 0
     }
 
-    /// Takes the next bytes.
     mutating func take(_ bytes: some Sequence<UInt8>) -> Lines {
         var result = Lines()
         for byte in bytes {

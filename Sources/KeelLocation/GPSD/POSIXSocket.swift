@@ -7,22 +7,20 @@ import Musl
 #endif
 #if canImport(Glibc) || canImport(Musl) || canImport(Darwin)
 
-/// The calls of the system that a connection is made of, and what differs between C libraries.
+/// System calls on sockets, and the differences between C libraries.
 enum POSIXSocket {
-    /// An address as the system knows it.
     struct Address: Sendable {
         let family: Int32
         let bytes: [UInt8]
     }
 
-    /// What came of connecting.
     enum Connecting {
         case connected(Int32)
         case failed(GPSDConnection.SystemError)
         case woken
     }
 
-    /// Looks a name up, which may take its time.
+    /// Resolves a host name, which may block.
     static func addresses(
         of host: String,
         _ port: UInt16
@@ -45,7 +43,7 @@ enum POSIXSocket {
         return .success(addresses)
     }
 
-    /// Makes a socket that does not block, and connects it until the pipe wakes it.
+    /// Creates a nonblocking socket, and connects it unless the pipe wakes the call.
     static func connect(to address: Address, orWakeBy wakeUp: Int32) -> Connecting {
         let descriptor = socket(address.family, stream, 0)
         guard descriptor >= 0 else { return .failed(.init("socket")) }
@@ -77,7 +75,7 @@ enum POSIXSocket {
         return .connected(descriptor)
     }
 
-    /// Sleeps until the socket is ready; returns false when the pipe was closed.
+    /// Blocks until the socket is ready; returns false if the pipe wakes the call.
     static func wait(_ descriptor: Int32, _ events: Int16, orWakeBy wakeUp: Int32) -> Bool {
         var descriptors = [
             pollfd(fd: descriptor, events: events, revents: 0),
@@ -87,12 +85,12 @@ enum POSIXSocket {
         return descriptors[1].revents == 0
     }
 
-    /// Sends without waiting and without a signal where the other side is gone.
+    /// Sends without blocking, and without a signal if the peer is gone.
     static func send(_ descriptor: Int32, _ bytes: [UInt8]) -> Bool {
         #if canImport(Darwin)
         let flags: Int32 = 0
         #else
-        // MSG_NOSIGNAL: a type of its own, or none, depending on the C library.
+        // MSG_NOSIGNAL, whose declaration differs between C libraries.
         let flags: Int32 = 0x4000
         #endif
         #if canImport(Darwin)
@@ -104,7 +102,7 @@ enum POSIXSocket {
         #endif
     }
 
-    /// Runs a body on a thread of its own; returns false where there is none to be had.
+    /// Runs a closure on a new thread; returns false if none could be created.
     static func detachThread(_ body: @escaping @Sendable () -> Void) -> Bool {
         let box = Unmanaged.passRetained(ThreadBody(body))
         #if canImport(Darwin)
@@ -144,7 +142,7 @@ enum POSIXSocket {
         init(_ run: @escaping @Sendable () -> Void) { self.run = run }
     }
 
-    /// SOCK_STREAM, which glibc's header makes a type of its own.
+    /// SOCK_STREAM, which has its own type in glibc's header.
     private static var stream: Int32 {
         #if canImport(Darwin) || canImport(Musl)
         SOCK_STREAM
@@ -153,7 +151,7 @@ enum POSIXSocket {
         #endif
     }
 
-    /// The system's `connect`, whose name this type has taken.
+    /// The system's `connect`, whose name is shadowed here.
     private static func begin(
         _ descriptor: Int32,
         _ address: UnsafePointer<sockaddr>?,

@@ -1,11 +1,10 @@
 extension LocationService {
-    /// The position as the platform offers it: CoreLocation on Apple's systems, gpsd on this machine
-    /// elsewhere.
+    /// Returns a service over Core Location on Apple platforms, and over the local gpsd elsewhere.
     ///
-    /// Nothing is monitored and nobody is asked before a call does so. On tvOS, which has no
+    /// Nothing is monitored and the user is not asked before the first call. On tvOS, which has no
     /// continuous positions, each call fails with `unsupported`.
     ///
-    /// - Parameter configuration: Limits and the clock.
+    /// - Parameter configuration: Limits and clocks.
     /// - Returns: The service.
     public static func platformDefault(
         _ configuration: Configuration = Configuration()
@@ -21,7 +20,7 @@ extension LocationService {
         return LocationService(adapter, configuration: configuration)
     }
 
-    /// The platform's source of positions; nil where it has none.
+    /// The platform's source of positions; nil if it has none.
     package static var platformAdapter: (any LocationAdapter)? {
         #if canImport(CoreLocation) && !os(tvOS)
         CoreLocationAdapter()

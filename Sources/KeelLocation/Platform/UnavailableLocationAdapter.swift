@@ -1,12 +1,12 @@
-/// An adapter that fails every call with one error.
+/// An adapter that fails every call with the same error.
 ///
-/// It stands where a source is expected and there is none, so that the calls say why.
+/// A placeholder where a source is required but unavailable.
 public struct UnavailableLocationAdapter: LocationAdapter {
     private let error: LocationError
 
     /// Creates an adapter.
     ///
-    /// - Parameter error: What every call throws, and what is reported where it is monitored.
+    /// - Parameter error: The error thrown by every call, and reported when monitored.
     public init(_ error: LocationError) { self.error = error }
 
     public func capabilities() async -> LocationCapabilities {

@@ -1,23 +1,24 @@
-/// A circle on the Earth's surface, of which an app wants to know when it is entered and left.
+/// A circle on the Earth's surface whose entering and leaving is monitored.
 public struct LocationRegion: Hashable, Sendable, Identifiable {
     /// The app's name for the region.
     public let id: String
-    /// The middle.
+    /// The center.
     public let center: LocationCoordinate
-    /// The distance from the middle to the edge, in metres.
+    /// The radius in meters.
     public let radius: Double
-    /// How far beyond the edge one must be to have left, in metres.
+    /// The distance beyond the radius, in meters, at which the region is left.
     public let hysteresis: Double
 
     /// Creates a region.
     ///
     /// - Parameters:
     ///   - id: The app's name for the region.
-    ///   - center: The middle.
-    ///   - radius: The metres from the middle to the edge, more than 0 and at most 20,000,000.
-    ///   - hysteresis: The metres beyond the edge at which the region is left, at least 0. Without
-    ///     it, a receiver that lies on the edge would enter and leave with the noise of its fixes.
-    /// - Throws: ``LocationError`` with the code `invalidArgument` for a number outside of that.
+    ///   - center: The center.
+    ///   - radius: The radius in meters, more than 0 and at most 20,000,000.
+    ///   - hysteresis: The distance beyond the radius, in meters, at which the region is left; at
+    ///     least 0. It prevents a receiver on the edge from entering and leaving with the noise of
+    ///     its fixes.
+    /// - Throws: ``LocationError`` with the code `invalidArgument` for a number outside its range.
     public init(
         id: String,
         center: LocationCoordinate,
@@ -37,29 +38,29 @@ public struct LocationRegion: Hashable, Sendable, Identifiable {
     }
 }
 
-/// A region that was entered or left.
+/// The entering or leaving of a region.
 public struct RegionEvent: Hashable, Sendable {
-    /// What can happen to a region.
+    /// The kinds of region events.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// A fix is inside, and the one before was not, or there was none.
+        /// A fix is inside, after one outside or none.
         case entered
-        /// A fix is outside by more than the hysteresis, and the region was entered before.
+        /// A fix is outside by more than the hysteresis, after the region was entered.
         case exited
     }
 
-    /// What happened.
+    /// The kind of event.
     public let kind: Kind
     /// The region.
     public let region: LocationRegion
-    /// The fix that tells.
+    /// The fix that caused the event.
     public let fix: LocationFix
 
-    /// Creates an event, for tests of what uses it.
+    /// Creates an event, for tests.
     ///
     /// - Parameters:
-    ///   - kind: What happened.
+    ///   - kind: The kind of event.
     ///   - region: The region.
-    ///   - fix: The fix that tells.
+    ///   - fix: The fix that caused the event.
     public init(_ kind: Kind, _ region: LocationRegion, by fix: LocationFix) {
         self.kind = kind
         self.region = region

@@ -1,17 +1,17 @@
-/// Which regions one is in, by the fixes so far.
+/// Tracks the regions around a series of fixes.
 ///
-/// A region is entered by a fix inside of its radius. It is left by a fix that is outside by more
-/// than the hysteresis, and by more than the fix's own uncertainty: a fix that is 200 m off says
-/// nothing about 50 m. Between the two edges everything stays as it was.
+/// A fix within the radius enters a region. To leave it, a fix must be outside by more than the
+/// hysteresis and by more than its own uncertainty: a fix with an accuracy of 200 m says nothing
+/// about 50 m. In between, nothing changes.
 struct RegionWatch: Sendable {
     private let regions: [LocationRegion]
     private(set) var inside: Set<LocationRegion.ID> = []
 
     init(_ regions: [LocationRegion]) { self.regions = regions }
 
-    /// Takes a fix.
+    /// Handles a fix.
     ///
-    /// - Returns: What it tells, first what was left, in the order of the regions.
+    /// - Returns: Exits, then entries, each in the order of the regions.
     mutating func take(_ fix: LocationFix) -> [RegionEvent] {
         var exits: [RegionEvent] = []
         var entries: [RegionEvent] = []

@@ -4,47 +4,47 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// A way that somebody has written: what a source reports, and after what pauses.
+/// A scripted track: events of a source, with delays.
 public struct LocationTrack: Sendable {
-    /// One report of a track.
+    /// An event of a track.
     public struct Step: Sendable {
-        /// The pause after the step before.
+        /// The delay after the previous step.
         public var pause: Duration
-        /// What is reported.
+        /// The reported event.
         public var event: LocationEvent
 
         /// Creates a step.
         ///
         /// - Parameters:
-        ///   - pause: The pause after the step before.
-        ///   - event: What is reported.
+        ///   - pause: The delay after the previous step.
+        ///   - event: The reported event.
         public init(after pause: Duration = .zero, _ event: LocationEvent) {
             self.pause = pause
             self.event = event
         }
     }
 
-    /// The reports, in order.
+    /// The steps, in order.
     public var steps: [Step]
-    /// Whether the track begins again after its end; one without any pause does not.
+    /// Whether the track repeats; ignored for a track without delays.
     public var repeats: Bool
 
     /// Creates a track.
     ///
     /// - Parameters:
-    ///   - steps: The reports, in order; none is a source that searches without end.
-    ///   - repeats: Whether the track begins again after its end.
+    ///   - steps: The steps, in order; an empty track searches forever.
+    ///   - repeats: Whether the track repeats.
     public init(_ steps: [Step] = [], repeats: Bool = false) {
         self.steps = steps
         self.repeats = repeats
     }
 
-    /// A track of fixes with the same pause between them; the first comes at once.
+    /// Returns a track of fixes at a constant interval, starting immediately.
     ///
     /// - Parameters:
     ///   - fixes: The fixes, in order.
-    ///   - pause: The pause between two of them.
-    ///   - repeats: Whether the track begins again after its end.
+    ///   - pause: The interval.
+    ///   - repeats: Whether the track repeats.
     /// - Returns: The track.
     public static func fixes(
         _ fixes: [LocationFix],
@@ -57,9 +57,9 @@ public struct LocationTrack: Sendable {
         return LocationTrack(steps, repeats: repeats)
     }
 
-    /// A source that stands still at the observatory of Greenwich, for previews.
+    /// A stationary source at the observatory of Greenwich, for previews.
     public static let preview: LocationTrack = {
-        // Numbers that are known to be a place.
+        // These numbers are valid.
         let place = try? LocationCoordinate(latitude: 51.477811, longitude: -0.001475)
         let fix = place.flatMap { place in
             try? LocationFix(
@@ -75,6 +75,6 @@ public struct LocationTrack: Sendable {
         return LocationTrack([first, step].compactMap { $0 }, repeats: true)
     }()
 
-    /// Whether it can go round without taking the processor for itself.
+    /// Whether the track can repeat without occupying the processor.
     var isEndless: Bool { repeats && steps.contains { $0.pause > .zero } }
 }

@@ -8,8 +8,8 @@ internal import Synchronization
 /// let location = LocationService(adapter)
 /// ```
 ///
-/// Each monitoring plays the track from its beginning. A test can report in between with
-/// ``send(_:)``, and decide what the user answers.
+/// Each monitoring plays the track from its beginning. A test can report events in between with
+/// ``send(_:)``, and set the user's decision.
 public final class ScriptedLocationAdapter: LocationAdapter {
     private struct State {
         var permission: LocationPermission
@@ -18,7 +18,6 @@ public final class ScriptedLocationAdapter: LocationAdapter {
         var monitorCount = 0
         var monitors: [Int: ScriptedMonitoring] = [:]
 
-        /// Why nothing can be reported.
         var obstacle: LocationError? { permission.refusal ?? failure }
     }
 
@@ -31,10 +30,10 @@ public final class ScriptedLocationAdapter: LocationAdapter {
     /// Creates an adapter.
     ///
     /// - Parameters:
-    ///   - track: What each monitoring reports.
-    ///   - permission: What was decided at the beginning.
-    ///   - answer: What the user decides when asked, where nothing was decided.
-    ///   - clock: What the pauses of the track are measured on.
+    ///   - track: The track that each monitoring plays.
+    ///   - permission: The initial permission.
+    ///   - answer: The user's decision when asked, if the permission is not determined.
+    ///   - clock: The clock for the track's delays.
     public init(
         _ track: LocationTrack = LocationTrack(),
         permission: LocationPermission = .notRequired,
@@ -53,35 +52,35 @@ public final class ScriptedLocationAdapter: LocationAdapter {
 
     // MARK: For tests
 
-    /// How many monitor it now.
+    /// The current number of monitorings.
     public var monitorCount: Int { state.withLock { $0.monitors.count } }
 
-    /// How often it was begun to be monitored.
+    /// The total number of monitorings so far.
     public var monitoringCount: Int { state.withLock { $0.monitorCount } }
 
-    /// How often the user was asked.
+    /// The number of times the user was asked.
     public var askedCount: Int { state.withLock { $0.askedCount } }
 
-    /// Reports to everybody who monitors now; nothing where an obstacle is in the way.
+    /// Reports an event to all current monitorings, unless permission or a failure prevents it.
     ///
-    /// - Parameter event: What is reported.
+    /// - Parameter event: The event.
     public func send(_ event: LocationEvent) {
         let monitors = state.withLock { $0.monitors.sorted { $0.key < $1.key } }
         for (_, monitor) in monitors { monitor.send(event) }
     }
 
-    /// Changes the permission, as the user can at any time; a refusal is reported.
+    /// Changes the permission, as the user can at any time; a denial is reported.
     ///
-    /// - Parameter permission: What holds from now on.
+    /// - Parameter permission: The new permission.
     public func setPermission(_ permission: LocationPermission) {
         change { $0.permission = permission }
     }
 
-    /// Lets the source fail until it is told otherwise, as where a connection is broken.
+    /// Sets a persistent failure, such as a broken connection.
     ///
-    /// The failure is reported, and what the track says meanwhile is lost.
+    /// The failure is reported, and events of the track are lost in the meantime.
     ///
-    /// - Parameter failure: What is wrong from now on; nil is nothing.
+    /// - Parameter failure: The failure; nil clears it.
     public func setFailure(_ failure: LocationError?) {
         change { $0.failure = failure }
     }
@@ -90,20 +89,20 @@ public final class ScriptedLocationAdapter: LocationAdapter {
         let (obstacle, monitors) = state.withLock { state in
             body(&state)
             let monitors = state.monitors.sorted { $0.key < $1.key }
-            // Inside the lock: two changes must reach a monitoring in their order.
+            // Inside the lock, so that changes reach a monitoring in order.
             for (_, monitor) in monitors { monitor.enqueueObstacle(state.obstacle) }
             return (state.obstacle, monitors)
         }
         for (_, monitor) in monitors {
             monitor.drain()
-            // Who was kept from it begins with the track.
+            // A monitoring that was blocked starts with the track.
             if obstacle == nil { monitor.play(track, on: clock) }
         }
     }
 
-    /// Waits until so many monitor it, or the task is cancelled.
+    /// Waits for a number of monitorings, or until the task is canceled.
     ///
-    /// - Parameter count: How many.
+    /// - Parameter count: The number of monitorings.
     public func waitForMonitors(_ count: Int = 1) async {
         while !Task.isCancelled {
             let generation = changes.generation
@@ -144,7 +143,7 @@ public final class ScriptedLocationAdapter: LocationAdapter {
         let monitoring = ScriptedMonitoring(report)
         let (id, obstacle) = state.withLock { state in
             state.monitorCount += 1
-            // Before anybody else can reach it: what it begins with comes first.
+            // Before others can reach the monitoring, so that its start is the first event.
             monitoring.enqueueStart(state.obstacle)
             state.monitors[state.monitorCount] = monitoring
             return (state.monitorCount, state.obstacle)

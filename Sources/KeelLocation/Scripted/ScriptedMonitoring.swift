@@ -1,6 +1,5 @@
 internal import Synchronization
 
-/// One monitoring of a scripted adapter.
 final class ScriptedMonitoring: Sendable {
     private struct State {
         var waiting: [LocationEvent] = []
@@ -15,7 +14,7 @@ final class ScriptedMonitoring: Sendable {
 
     init(_ report: @escaping @Sendable (LocationEvent) -> Void) { self.report = report }
 
-    /// Plays the track, once for all calls.
+    /// Plays the track; only the first call has an effect.
     func play(_ track: LocationTrack, on clock: any Clock<Duration>) {
         guard !track.steps.isEmpty else { return }
         state.withLock { state in
@@ -36,7 +35,7 @@ final class ScriptedMonitoring: Sendable {
         } while track.isEndless
     }
 
-    /// Puts the first report into the queue; ``drain()`` reports it.
+    /// Enqueues the first event; ``drain()`` reports it.
     func enqueueStart(_ obstacle: LocationError?) {
         enqueue { state in
             state.obstacle = obstacle
@@ -44,7 +43,7 @@ final class ScriptedMonitoring: Sendable {
         }
     }
 
-    /// Puts something in the way, which will be reported, or takes it away.
+    /// Sets or clears the obstacle, and enqueues the change.
     func enqueueObstacle(_ obstacle: LocationError?) {
         enqueue { state in
             defer { state.obstacle = obstacle }
@@ -65,7 +64,7 @@ final class ScriptedMonitoring: Sendable {
         }
     }
 
-    /// Reports, one after the other: who comes meanwhile leaves the event to who reports already.
+    /// Reports the queued events in order; concurrent calls leave their events to the first.
     func drain() {
         let isFree = state.withLock { state in
             guard !state.isReporting, !state.waiting.isEmpty else { return false }

@@ -1,11 +1,10 @@
-/// A place on the Earth's surface, by latitude and longitude of WGS 84.
+/// A place on the Earth's surface, as latitude and longitude in WGS 84.
 ///
-/// A coordinate that exists is valid: latitudes are from −90° to 90°, longitudes from −180° to 180°,
-/// both ends included.
+/// Coordinates are always valid: latitudes from −90° to 90°, longitudes from −180° to 180°.
 public struct LocationCoordinate: Hashable, Sendable {
-    /// The degrees north of the equator; south of it they are negative.
+    /// The degrees north of the equator, negative to the south.
     public let latitude: Double
-    /// The degrees east of Greenwich; west of it they are negative.
+    /// The degrees east of Greenwich, negative to the west.
     public let longitude: Double
 
     /// Creates a coordinate.
@@ -13,8 +12,7 @@ public struct LocationCoordinate: Hashable, Sendable {
     /// - Parameters:
     ///   - latitude: The latitude in degrees, from −90 to 90.
     ///   - longitude: The longitude in degrees, from −180 to 180.
-    /// - Throws: ``LocationError`` with the code `invalidArgument` for numbers outside of that, and
-    ///   for what is no number.
+    /// - Throws: ``LocationError`` with the code `invalidArgument` for other values.
     public init(latitude: Double, longitude: Double) throws(LocationError) {
         guard (-90...90).contains(latitude), (-180...180).contains(longitude) else {
             throw LocationError(
@@ -26,13 +24,12 @@ public struct LocationCoordinate: Hashable, Sendable {
         self.longitude = longitude
     }
 
-    /// The distance to another place along the surface, in metres.
+    /// Returns the distance to another place along the surface, in meters.
     ///
-    /// The Earth is taken for a ball of its mean radius, as is usual for distances between fixes:
-    /// against the ellipsoid the error is below 0.6 %.
+    /// Assumes a sphere of the Earth's mean radius, with an error below 0.6 % to the ellipsoid.
     ///
     /// - Parameter other: The other place.
-    /// - Returns: The metres of the shortest way.
+    /// - Returns: The shortest distance in meters.
     public func distance(to other: LocationCoordinate) -> Double {
         GreatCircle.distance(from: self, to: other)
     }
@@ -44,9 +41,9 @@ extension LocationCoordinate: Codable {
         case longitude
     }
 
-    /// Reads a coordinate; numbers that are none are refused here too.
+    /// Decodes a coordinate, with the same validation.
     ///
-    /// - Parameter decoder: What it is read from.
+    /// - Parameter decoder: The decoder.
     /// - Throws: `DecodingError`, or ``LocationError`` with the code `invalidArgument`.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)

@@ -4,39 +4,37 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// One position, with what the receiver knows about it.
+/// A position with its attributes, as reported by a receiver.
 ///
-/// What a receiver did not say is nil and never a number that stands for it. Accuracies are as the
-/// source gives them: gpsd's hold for 95 % of fixes, CoreLocation's for about 68 %.
+/// Unreported values are nil, never a placeholder. Accuracies are the source's: gpsd's hold for 95
+/// % of fixes, Core Location's for about 68 %.
 public struct LocationFix: Hashable, Sendable {
-    /// The position, as latitude and longitude.
+    /// The latitude and longitude.
     public let coordinate: LocationCoordinate
-    /// How far the true place may be away on the ground, in metres.
+    /// The uncertainty on the ground, in meters.
     public let horizontalAccuracy: Double?
-    /// The height above mean sea level, in metres.
+    /// The height above mean sea level, in meters.
     public let altitude: Double?
-    /// How far the true height may be away, in metres.
+    /// The uncertainty of the height, in meters.
     public let verticalAccuracy: Double?
-    /// The speed over ground, in metres a second.
+    /// The speed over ground, in meters per second.
     public let speed: Double?
-    /// The direction of movement, in degrees clockwise from true north: from 0 up to 360, which is
-    /// not included.
+    /// The direction of movement, in degrees clockwise from true north, from 0 to less than 360.
     public let course: Double?
-    /// When it was taken, by the receiver's clock.
+    /// The time of the fix, by the receiver's clock.
     public let time: Date
 
     /// Creates a fix.
     ///
     /// - Parameters:
-    ///   - coordinate: Where it is.
-    ///   - horizontalAccuracy: The uncertainty on the ground in metres, at least 0.
-    ///   - altitude: The height above mean sea level in metres.
-    ///   - verticalAccuracy: The uncertainty of the height in metres, at least 0.
-    ///   - speed: The speed over ground in metres a second, at least 0.
-    ///   - course: The direction in degrees clockwise from true north, from 0 to 360; 360 is kept
-    ///     as 0.
-    ///   - time: When it was taken.
-    /// - Throws: ``LocationError`` with the code `invalidArgument` for a number outside of that.
+    ///   - coordinate: The latitude and longitude.
+    ///   - horizontalAccuracy: The uncertainty on the ground in meters, at least 0.
+    ///   - altitude: The height above mean sea level in meters.
+    ///   - verticalAccuracy: The uncertainty of the height in meters, at least 0.
+    ///   - speed: The speed over ground in meters per second, at least 0.
+    ///   - course: The degrees clockwise from true north, from 0 to 360; 360 becomes 0.
+    ///   - time: The time of the fix.
+    /// - Throws: ``LocationError`` with the code `invalidArgument` for a number outside its range.
     public init(
         _ coordinate: LocationCoordinate,
         horizontalAccuracy: Double? = nil,
@@ -68,10 +66,10 @@ public struct LocationFix: Hashable, Sendable {
         self.time = time
     }
 
-    /// Whether the fix is known to be at least this accurate on the ground.
+    /// Returns whether the fix is known to be at least this accurate on the ground.
     ///
-    /// - Parameter accuracy: The metres that are asked for; nil takes any fix.
-    /// - Returns: Whether it is; a fix of unknown accuracy is only where any is taken.
+    /// - Parameter accuracy: The required accuracy in meters; nil accepts any fix.
+    /// - Returns: Whether it is; false for an unknown accuracy, unless any is accepted.
     public func isAccurate(to accuracy: Double?) -> Bool {
         guard let accuracy else { return true }
         guard let horizontalAccuracy else { return false }
@@ -90,9 +88,9 @@ extension LocationFix: Codable {
         case time
     }
 
-    /// Reads a fix; numbers that are refused elsewhere are refused here too.
+    /// Decodes a fix, with the same validation.
     ///
-    /// - Parameter decoder: What it is read from.
+    /// - Parameter decoder: The decoder.
     /// - Throws: `DecodingError`, or ``LocationError`` with the code `invalidArgument`.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)

@@ -1,30 +1,30 @@
-/// What the user and the system have decided about an app's use of the position.
+/// The decision of the user and the system about an app's access to the position.
 public enum LocationPermission: String, Sendable, Hashable, CaseIterable, Codable {
-    /// Nobody is asked on this platform: whoever reaches the source may read it.
+    /// The platform requires no permission.
     case notRequired
-    /// The user was not asked yet.
+    /// The user has not been asked.
     case notDetermined
-    /// The device's rules forbid it, and the user cannot change that.
+    /// The device's policy forbids access, and the user cannot change that.
     case restricted
-    /// The user has refused.
+    /// The user has denied access.
     case denied
-    /// The app may know the position while it is in use.
+    /// The app has access while it is in use.
     case whenInUse
-    /// The app may know the position at any time.
+    /// The app has access at any time.
     case always
 
-    /// For how long an app asks to know the position.
+    /// When an app wants access to the position.
     public enum Scope: String, Sendable, Hashable, CaseIterable {
-        /// While it is in use.
+        /// While the app is in use.
         case whenInUse
         /// At any time.
         case always
     }
 
-    /// Whether the app may know the position.
+    /// Whether the app has access to the position.
     public var isGranted: Bool { refusal == nil }
 
-    /// Why the app may not know the position; nil where it may.
+    /// Why the app has no access to the position; nil if it has.
     public var refusal: LocationError? {
         switch self {
         case .notRequired, .whenInUse, .always: nil

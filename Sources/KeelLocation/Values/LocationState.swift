@@ -4,19 +4,19 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// What is known about the position at a moment.
+/// What is known about the position at a point in time.
 public enum LocationState: Sendable, Hashable {
-    /// The source works, and there was no fix yet.
+    /// The source works, but there has been no fix.
     case searching
     /// The position is known.
     case fixed(LocationFix)
-    /// The last fix is of this age, and no newer one has come when it should have.
+    /// The last fix is stale, at this age.
     case stale(LocationFix, age: Duration)
-    /// There is no position, since a time and for a reason: `signalLost`, `disconnected`,
-    /// `unavailable`, a refused permission.
+    /// There has been no position since this time, for this reason: `signalLost`, `disconnected`,
+    /// `unavailable` or a missing permission.
     case lost(since: Date, because: LocationError.Code)
 
-    /// The fix, where there is one, stale or not.
+    /// The fix, stale or not, if there is one.
     public var fix: LocationFix? {
         switch self {
         case .fixed(let fix), .stale(let fix, _): fix
