@@ -22,9 +22,8 @@ extension JournalConsumer {
     ///     removed by the journal's bounds are ignored.
     ///   - note: Makes the new ``note``, of at most 4,096 bytes, from the positions that were not
     ///     ignored. It is called once, and must not call the journal.
-    /// - Throws: ``JournalError``. If the change could not be stored, a restart may find the old
-    ///   state. If the note is too long (``JournalError/Code/invalidArgument``), nothing is
-    ///   settled.
+    /// - Throws: ``JournalError``. If storing fails, a restart may find the old state. If the note
+    ///   is too long (``JournalError/Code/invalidArgument``), nothing is settled.
     public func settle(
         _ positions: some Sequence<JournalPosition>,
         noting note: (_ settled: [JournalPosition]) -> [UInt8]

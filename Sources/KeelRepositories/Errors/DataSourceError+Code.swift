@@ -36,7 +36,7 @@ extension DataSourceError.Code {
         advice: "Check the network connection, then try again; show what is kept meanwhile."
     )
 
-    /// The source did not answer in time.
+    /// The source did not respond in time.
     public static let timeout = Self(
         name: "timeout",
         isTransient: true,
@@ -44,7 +44,7 @@ extension DataSourceError.Code {
         advice: "Try again; show what is kept meanwhile."
     )
 
-    /// The source cannot answer now.
+    /// The source is currently unavailable.
     public static let unavailable = Self(
         name: "unavailable",
         isTransient: true,
@@ -52,7 +52,7 @@ extension DataSourceError.Code {
         advice: "Try again later."
     )
 
-    /// The service was asked too often.
+    /// The service received too many requests.
     public static let throttled = Self(
         name: "throttled",
         isTransient: true,
@@ -60,35 +60,35 @@ extension DataSourceError.Code {
         advice: "Try again later, after the pause that the service asks for."
     )
 
-    /// The exchange with the service failed for a reason that does not pass by itself.
+    /// The exchange with the service failed for a non-transient reason.
     public static let connectionFailed = Self(
         name: "connectionFailed",
         summary: "The exchange with the service failed.",
         advice: "See the network error in the cause: often a certificate or a setting is wrong."
     )
 
-    /// The source asks for valid credentials.
+    /// The source requires valid credentials.
     public static let unauthenticated = Self(
         name: "unauthenticated",
         summary: "The source asks for valid credentials.",
         advice: "Let the user sign in again."
     )
 
-    /// The user may not do this.
+    /// The user lacks permission.
     public static let forbidden = Self(
         name: "forbidden",
         summary: "The source does not allow this.",
         advice: "Check the rights of the user, or the permissions of the store."
     )
 
-    /// There is no such thing at the source.
+    /// The source has no such value.
     public static let notFound = Self(
         name: "notFound",
         summary: "There is no such thing at the source.",
         advice: "Check the identifier; the thing may have been deleted."
     )
 
-    /// The thing has changed meanwhile, or exists already.
+    /// The value has changed in the meantime, or already exists.
     public static let conflict = Self(
         name: "conflict",
         summary: "The thing has changed meanwhile.",
@@ -102,7 +102,7 @@ extension DataSourceError.Code {
         advice: "Show what the failure body names, and let the user correct it."
     )
 
-    /// The source refused for a reason that has no code of its own here.
+    /// The source refused for a reason without a specific code.
     public static let refused = Self(
         name: "refused",
         summary: "The source refused.",
@@ -116,14 +116,14 @@ extension DataSourceError.Code {
         advice: "Compare the DTO with the API or the stored form; the cause names the place."
     )
 
-    /// The decoded value is nothing that the domain knows.
+    /// The decoded value does not fit the domain.
     public static let unmappable = Self(
         name: "unmappable",
         summary: "The answer of the source does not fit the domain.",
         advice: "See the mapping error in the cause: it names the field."
     )
 
-    /// The request is wrong before it reaches the source.
+    /// The request is invalid before it reaches the source.
     public static let invalidRequest = Self(
         name: "invalidRequest",
         summary: "The request cannot be made.",
@@ -137,21 +137,21 @@ extension DataSourceError.Code {
         advice: "See the cause, and the advice of the storage error in it."
     )
 
-    /// There is no room left on this device.
+    /// The device is out of storage.
     public static let storageFull = Self(
         name: "storageFull",
         summary: "There is no room left on this device.",
         advice: "Free some disk space, then try again."
     )
 
-    /// The source does not offer this.
+    /// The source does not support the operation.
     public static let unsupported = Self(
         name: "unsupported",
         summary: "The source does not offer this.",
         advice: "Give the data source the operation that the message names."
     )
 
-    /// The call was cancelled.
+    /// The call was canceled.
     public static let cancelled = Self(
         name: "cancelled",
         summary: "The call was cancelled.",

@@ -1,10 +1,9 @@
 public import KeelHTTP
 
 extension Result where Success == NetworkResponse, Failure == TransportError {
-    /// Reads what a service answered: its status, then its body.
+    /// Decodes a service's response, considering its status.
     ///
-    /// It is the first step of a data source in the style of results, and the place where a status gets
-    /// a meaning:
+    /// The first step of a data source based on results:
     ///
     /// ```swift
     /// func user(id: String) async -> Result<User, DataSourceError> {
@@ -13,11 +12,10 @@ extension Result where Success == NetworkResponse, Failure == TransportError {
     /// ```
     ///
     /// - Parameters:
-    ///   - type: The type that the body of a response with a status from 200 to 299 is decoded as;
-    ///     `EmptyResponse` where nobody reads it.
-    ///   - coding: How the service writes JSON.
-    ///   - failures: Which types the body of a refusing response is read as.
-    /// - Returns: The value, or what its lack means.
+    ///   - type: The type of a successful response's body; `EmptyResponse` ignores it.
+    ///   - coding: The service's JSON conventions.
+    ///   - failures: The types for the bodies of other responses.
+    /// - Returns: The value, or the data source's error.
     public func value<Value: Decodable & Sendable>(
         as type: Value.Type = Value.self,
         coding: JSONCoding = .standard,
@@ -37,7 +35,7 @@ extension Result where Success == NetworkResponse, Failure == TransportError {
 }
 
 extension Result where Success: DomainConvertible, Failure == DataSourceError {
-    /// Makes the thing of the domain of a DTO; one that does not fit is
+    /// Maps a DTO to its domain value; one that does not fit is
     /// ``DataSourceError/Code/unmappable``.
     public func toDomain() -> Result<Success.Domain, DataSourceError> {
         mapped { dto throws(MappingError) in try dto.toDomain() }
@@ -46,7 +44,7 @@ extension Result where Success: DomainConvertible, Failure == DataSourceError {
 
 extension Result
 where Success: Sequence, Success.Element: DomainConvertible, Failure == DataSourceError {
-    /// Makes things of the domain of all DTOs; one that does not fit makes the whole
+    /// Maps DTOs to their domain values; if one does not fit, the result is
     /// ``DataSourceError/Code/unmappable``.
     public func toDomain() -> Result<[Success.Element.Domain], DataSourceError> {
         mapped { list throws(MappingError) in try list.toDomain() }

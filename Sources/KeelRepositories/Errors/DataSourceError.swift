@@ -4,19 +4,18 @@ public import KeelHTTP
 public import KeelStorage
 public import KeelSync
 
-/// Why a data source could not do what it was asked.
+/// An error of a data source.
 ///
-/// It is the link between the errors of the infrastructure and those of repositories: transport →
-/// network or storage → data source → repository → the app's own. The link before it is its
-/// ``cause``.
+/// It links the errors of the infrastructure to those of repositories: transport → network or
+/// storage → data source → repository → the app's own. The previous error is its ``cause``.
 public struct DataSourceError: KeelError {
-    /// Which kind of source failed.
+    /// The kinds of source.
     public enum Source: Sendable, Hashable {
-        /// A service, or the way to it.
+        /// A service, or the connection to it.
         case remote
         /// A store on this device.
         case local
-        /// Neither: what was read does not fit.
+        /// Neither: the read value does not fit.
         case mapping
     }
 
@@ -24,10 +23,10 @@ public struct DataSourceError: KeelError {
     public let message: String
     public let cause: (any Error)?
 
-    /// Which kind of source failed.
+    /// The kind of source that failed.
     public let source: Source
 
-    /// Creates an error, for a data source of one's own.
+    /// Creates an error, for a custom data source.
     public init(
         _ code: Code,
         _ message: String? = nil,
@@ -40,39 +39,38 @@ public struct DataSourceError: KeelError {
         self.cause = cause
     }
 
-    /// The failure of the service, where that is what failed.
+    /// The service's error, if it is the cause.
     public var networkError: NetworkError? { cause as? NetworkError }
 
-    /// The failure of the exchange with the service, where that is what failed.
+    /// The error of the exchange with the service, if it is the cause.
     public var transportError: TransportError? {
         cause as? TransportError ?? networkError?.transportError
     }
 
-    /// The failure of the store, where that is what failed.
+    /// The store's error, if it is the cause.
     public var storageError: StorageError? { cause as? StorageError }
 
-    /// The error of the mapping, where the mapping failed.
+    /// The mapping's error, if it is the cause.
     public var mappingError: MappingError? { cause as? MappingError }
 }
 
 extension DataSourceError {
-    /// Says what a failure of the service means.
+    /// Converts a service's error.
     public init(_ error: NetworkError) {
         self.init(Self.code(for: error), error.message, source: .remote, cause: error)
     }
 
-    /// Says what a failure of the exchange with the service means.
+    /// Converts an error of the exchange with a service.
     ///
-    /// Its ``cause`` is the `NetworkError` that the failure is for a caller.
+    /// The ``cause`` is the resulting `NetworkError`.
     public init(_ error: TransportError) { self.init(NetworkError(error)) }
 
-    /// Says what a response means whose status is not from 200 to 299; nil for one that succeeded.
+    /// Creates an error for a response with a status outside of 200 to 299; nil for others.
     ///
     /// - Parameters:
-    ///   - response: A response of `NetworkClient.response(to:)`, which leaves the status to its
-    ///     caller.
-    ///   - failures: Which types its body is read as; ``networkError`` has the value.
-    ///   - coding: How the service writes JSON.
+    ///   - response: A response of `NetworkClient.response(to:)`, which ignores the status.
+    ///   - failures: The types for its body; the value is in ``networkError``.
+    ///   - coding: The service's JSON conventions.
     public init?(
         refusing response: NetworkResponse,
         failures: [FailureBody] = [],
@@ -83,12 +81,12 @@ extension DataSourceError {
         self.init(error)
     }
 
-    /// Says what a failure of the store means.
+    /// Converts a store's error.
     public init(_ error: StorageError) {
         self.init(Self.code(for: error.code), error.message, source: .local, cause: error)
     }
 
-    /// Says what any failure below means; one that is a data source's already stays as it is.
+    /// Converts any error; a ``DataSourceError`` stays the same.
     public init(_ error: any Error) {
         switch error {
         case let error as DataSourceError: self = error
@@ -102,12 +100,12 @@ extension DataSourceError {
         }
     }
 
-    /// Says that what was read does not fit.
+    /// Converts a mapping's error.
     public init(_ error: MappingError) {
         self.init(.unmappable, error.message, source: .mapping, cause: error)
     }
 
-    /// Says what a failure of the outbox means.
+    /// Converts an outbox's error.
     public init(_ error: OutboxError) {
         let code: Code =
             switch error.code {
@@ -169,23 +167,23 @@ extension DataSourceError {
 }
 
 extension DataSourceError {
-    /// Runs an operation of the service, and says what its failure means.
+    /// Runs an operation of the service, converting its error.
     ///
-    /// The closure needs no signature, whatever it throws: each error gets the meaning that it has for a data source.
+    /// The closure needs no signature, whatever it throws.
     public static func remote<Value, Failure: Error>(
         _ operation: () async throws(Failure) -> Value
     ) async throws(DataSourceError) -> Value {
         do { return try await operation() } catch { throw Self(error) }
     }
 
-    /// Runs an operation of the store, and says what its failure means.
+    /// Runs an operation of the store, converting its error.
     public static func local<Value, Failure: Error>(
         _ operation: () async throws(Failure) -> Value
     ) async throws(DataSourceError) -> Value {
         do { return try await operation() } catch { throw Self(error) }
     }
 
-    /// Maps something that was read, and says what its failure means.
+    /// Runs a mapping, converting its error.
     public static func mapping<Value, Failure: Error>(
         _ operation: () throws(Failure) -> Value
     ) throws(DataSourceError) -> Value {

@@ -36,7 +36,7 @@ extension RepositoryError.Code {
         advice: "Check the network connection, then try again."
     )
 
-    /// The source cannot answer now.
+    /// The source is currently unavailable.
     public static let unavailable = Self(
         name: "unavailable",
         isTransient: true,
@@ -44,7 +44,7 @@ extension RepositoryError.Code {
         advice: "Try again later."
     )
 
-    /// The exchange failed for a reason that does not pass by itself.
+    /// The exchange failed for a non-transient reason.
     public static let connectionFailed = Self(
         name: "connectionFailed",
         summary: "The connection to the service failed.",
@@ -58,28 +58,28 @@ extension RepositoryError.Code {
         advice: "Sign in again, then repeat what you did."
     )
 
-    /// The user may not do this.
+    /// The user lacks permission.
     public static let notPermitted = Self(
         name: "notPermitted",
         summary: "This is not allowed.",
         advice: "Ask for the right to do this, or use another account."
     )
 
-    /// There is no such thing.
+    /// There is no such value.
     public static let notFound = Self(
         name: "notFound",
         summary: "There is no such thing.",
         advice: "It may have been deleted; load the list again."
     )
 
-    /// Nothing is kept on this device, and the source was not to be asked.
+    /// The device has no copy, and the policy excludes the source.
     public static let notKept = Self(
         name: "notKept",
         summary: "Nothing is kept on this device.",
         advice: "Load it while there is a connection, or use another fetch policy."
     )
 
-    /// The thing has changed meanwhile.
+    /// The value has changed in the meantime.
     public static let conflict = Self(
         name: "conflict",
         summary: "It has been changed meanwhile.",
@@ -100,7 +100,7 @@ extension RepositoryError.Code {
         advice: "See the cause: it has the answer of the service."
     )
 
-    /// The source and this app do not understand each other.
+    /// The app cannot interpret the source's response.
     public static let notUnderstood = Self(
         name: "notUnderstood",
         summary: "The answer could not be understood.",
@@ -114,21 +114,21 @@ extension RepositoryError.Code {
         advice: "See the cause, and the advice of the error in it."
     )
 
-    /// There is no room left on this device.
+    /// The device is out of storage.
     public static let storageFull = Self(
         name: "storageFull",
         summary: "There is no room left on this device.",
         advice: "Free some disk space, then try again."
     )
 
-    /// The repository was not given what it takes.
+    /// The repository lacks the operation.
     public static let unsupported = Self(
         name: "unsupported",
         summary: "The repository does not offer this.",
         advice: "Give its data source the operation that the cause names."
     )
 
-    /// The call was cancelled.
+    /// The call was canceled.
     public static let cancelled = Self(
         name: "cancelled",
         summary: "The call was cancelled.",

@@ -1,8 +1,8 @@
 public import KeelCore
 
-/// Why a repository could not give or take what it was asked for, in words that a user knows.
+/// An error of a repository, in terms of the user.
 ///
-/// A repository maps it to the app's own error, so that the domain need not know of Keel:
+/// A repository maps it to the app's own error, so that the domain does not depend on Keel:
 ///
 /// ```swift
 /// func restaurant(_ id: RestaurantID) async throws(DomainError) -> Restaurant {
@@ -23,20 +23,20 @@ public struct RepositoryError: KeelError {
         self.cause = cause
     }
 
-    /// Says what the failure of a data source means to who uses a repository.
+    /// Converts a data source's error.
     public init(_ error: DataSourceError) {
         self.init(Self.code(for: error.code), cause: error)
     }
 
-    /// Says what any failure below means; one that is a repository's already stays as it is.
+    /// Converts any error; a ``RepositoryError`` stays the same.
     public init(_ error: any Error) {
         self = error as? RepositoryError ?? RepositoryError(DataSourceError(error))
     }
 
-    /// The failure of the data source, where that is what failed.
+    /// The data source's error, if it is the cause.
     public var dataSourceError: DataSourceError? { cause as? DataSourceError }
 
-    /// Whether what is kept on this device is as good as it gets: nobody answers, or not now.
+    /// Whether the source is unreachable or unavailable, so that the device's copy must do.
     public var isReachability: Bool { code == .unreachable || code == .unavailable }
 
     private static func code(for code: DataSourceError.Code) -> Code {
@@ -61,14 +61,13 @@ public struct RepositoryError: KeelError {
 }
 
 extension RepositoryError {
-    /// Runs an operation of a repository, a data source or a store, and turns its failure into the app's
-    /// own error.
+    /// Runs an operation of a repository, a data source or a store, mapping its error to the app's.
     ///
-    /// The closure needs no signature and may call any of them: an error of Keel's becomes a
-    /// ``RepositoryError`` first. An error that is the app's already is thrown as it is.
+    /// The closure needs no signature: any error becomes a ``RepositoryError`` first. An error of
+    /// the app's own type is thrown unchanged.
     ///
     /// - Parameters:
-    ///   - failure: Makes the app's error, usually its initialiser.
+    ///   - failure: Makes the app's error, usually its initializer.
     ///   - operation: The operation.
     /// - Returns: The operation's result.
     /// - Throws: The app's error.
@@ -83,7 +82,7 @@ extension RepositoryError {
         }
     }
 
-    /// Runs an operation of a data source, and says what its failure means.
+    /// Runs an operation of a data source, converting its error.
     ///
     /// - Returns: The operation's result.
     /// - Throws: ``RepositoryError``.
@@ -93,7 +92,7 @@ extension RepositoryError {
         do { return try await operation() } catch { throw RepositoryError(error) }
     }
 
-    /// The app's error for this code, from a table.
+    /// Returns the app's error for this code, from a table.
     ///
     /// ```swift
     /// throw error.mapped(to: [.notFound: .noSuchRestaurant, .unreachable: .offline], else: .failed)

@@ -8,17 +8,17 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Remembers when something was fetched.
+/// Stores when resources were fetched.
 ///
-/// ``CollectionFetchLedger`` does so over restarts, ``InMemoryFetchLedger`` for as long as it lives.
+/// ``CollectionFetchLedger`` persists across launches, ``InMemoryFetchLedger`` only in memory.
 public protocol FetchLedger: Sendable {
-    /// When something was fetched; nil if it never was or has been invalidated.
+    /// Returns the time of the last fetch; nil if there was none or it has been invalidated.
     func time(of key: String) async throws(DataSourceError) -> Date?
 
-    /// Notes that something was fetched, under the tags that invalidate it.
+    /// Stores the time of a fetch, with the tags that invalidate it.
     func note(_ key: String, at time: Date, tags: Set<String>) async throws(DataSourceError)
 
-    /// Forgets everything that has one of the tags.
+    /// Removes all times with one of the tags.
     func invalidate(_ tags: Set<String>) async throws(DataSourceError)
 }
 
@@ -84,7 +84,7 @@ public struct CollectionFetchLedger: FetchLedger, FollowedLedger {
         try await DataSourceError.local {
             var rest = tags.sorted()[...]
             while !rest.isEmpty {
-                // As many as one condition takes.
+                // The maximum number of values in one condition.
                 let part = rest.prefix(30).map { DocumentValue.string($0) }
                 _ = try await records.deleteAll { $0.where(.arrayContainsAny("tags", part)) }
                 rest = rest.dropFirst(part.count)
@@ -106,7 +106,7 @@ public struct CollectionFetchLedger: FetchLedger, FollowedLedger {
         return KeptCopy((copies.value?.first ?? nil)?.time, at: copies.position)
     }
 
-    /// A key as one segment of a path.
+    /// Encodes a key as a path segment.
     private static func id(of key: String) -> String {
         let plain = key.utf8.map { byte -> String in
             let isPlain =
@@ -120,7 +120,7 @@ public struct CollectionFetchLedger: FetchLedger, FollowedLedger {
     }
 }
 
-/// A ledger of things that are kept only as long as the process lives, the newest of them.
+/// An in-memory ledger of the most recent fetches.
 final class PassingFetchLedger: FetchLedger {
     private let times = Cache<String, Date>(CacheConfiguration(limits: .count(256)))
 
@@ -135,7 +135,7 @@ final class PassingFetchLedger: FetchLedger {
     }
 
     func invalidate(_ tags: Set<String>) async throws(DataSourceError) {
-        // A cache without a tier has nothing that could fail.
+        // A cache without a tier cannot fail.
         for tag in tags { try? await times.removeAll(tagged: tag) }
     }
 }

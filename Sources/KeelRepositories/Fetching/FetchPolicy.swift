@@ -1,47 +1,46 @@
-/// Where a value is looked for, and in which order.
+/// The sources of a value, and their order.
 ///
-/// Whatever the policy, a value that comes from the network is kept, and identical fetches that are
-/// under way at once are one.
+/// Under every policy, a value from the network is kept, and concurrent fetches of it are merged.
 public enum FetchPolicy: Sendable, Hashable {
-    /// Only on this device; `notKept` where it is not there.
+    /// The device only; fails with `notKept` if there is no copy.
     case cacheOnly
 
-    /// On this device if it is there, not invalidated and not older than this; else the network.
+    /// The device's copy if it is valid and not older than this; otherwise the network.
     ///
-    /// When nobody answers, what is kept is returned, however old; nil is no limit of age.
+    /// If the source is unreachable, a copy of any age is returned; nil sets no age limit.
     case cacheFirst(maxAge: Duration? = nil)
 
-    /// The network; when nobody answers, what is kept.
+    /// The network; the device's copy if the source is unreachable.
     case networkFirst
 
-    /// Only the network.
+    /// The network only.
     case networkOnly
 
-    /// The kept value, however old, and then the network's answer.
+    /// The device's copy of any age, then the network's response.
     ///
-    /// A single load returns what is kept and brings it up to date in the background.
+    /// A single load returns the copy and refreshes it in the background.
     case cacheThenNetwork
 }
 
 /// How current a value is.
 public enum Freshness: Sendable, Hashable {
-    /// It has just come from the source.
+    /// The value has just arrived from the source.
     case current
-    /// It was kept, and is as young as the policy asks for.
+    /// The value is a copy within the policy's age limit.
     case kept(age: Duration)
-    /// It was kept and is older, was invalidated, or nobody knows how old it is.
+    /// The value is a copy that is older, invalidated or of unknown age.
     case stale(age: Duration?)
 
-    /// Whether the value should be shown as one that may be out of date.
+    /// Whether the value should be presented as possibly outdated.
     public var isStale: Bool { if case .stale = self { true } else { false } }
 }
 
-/// A value with how current it is.
+/// A value with its freshness.
 public struct Fetched<Value: Sendable>: Sendable {
     /// The value.
     public let value: Value
 
-    /// How current it is.
+    /// The freshness of the value.
     public let freshness: Freshness
 
     /// Creates a fetched value.
@@ -50,7 +49,7 @@ public struct Fetched<Value: Sendable>: Sendable {
         self.freshness = freshness
     }
 
-    /// The same with another value.
+    /// Transforms the value, keeping the freshness.
     public func map<Other: Sendable, Failure: Error>(
         _ transform: (Value) throws(Failure) -> Other
     ) throws(Failure) -> Fetched<Other> {

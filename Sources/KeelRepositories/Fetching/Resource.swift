@@ -1,6 +1,6 @@
 public import KeelStorage
 
-/// Something that can be fetched and kept: a thing, a list, an answer of any form.
+/// A value that can be fetched and kept: an entity, a list, or any other response.
 ///
 /// ```swift
 /// let menu = Resource("menus/42", tags: ["menus"]) {
@@ -13,20 +13,20 @@ public import KeelStorage
 /// let fetched = try await loader.load(menu, .cacheFirst(maxAge: .seconds(3600)))
 /// ```
 ///
-/// A loader with a ``ResourceMemory`` remembers what `read` returned. What is kept is then changed
-/// through ``ResourceLoader/write(invalidating:_:)``, or in a collection that
-/// ``following(_:)`` names.
+/// A loader with a ``ResourceMemory`` caches the result of `read`. Later changes must then go
+/// through ``ResourceLoader/write(invalidating:_:)``, or to a collection set with
+/// ``following(_:)``.
 public struct Resource<Value: Sendable>: Sendable {
-    /// A key that no other resource of the loader has; it includes the parameters.
+    /// A key that is unique within the loader, including parameters.
     public let key: String
 
-    /// The tags that invalidate it; its key is one by itself.
+    /// The tags that invalidate the resource, including its key.
     public let tags: Set<String>
 
-    /// What the source said, and how it is kept.
+    /// A response of the source, and how to keep it.
     struct Arrival: Sendable {
         let value: Value
-        /// The tags of what is kept otherwise than before, once this is kept.
+        /// The tags of resources whose copies change when this is kept.
         let changes: Set<String>
         let keep: @Sendable () async throws(DataSourceError) -> Void
     }
@@ -34,36 +34,36 @@ public struct Resource<Value: Sendable>: Sendable {
     let fetch: @Sendable () async throws(DataSourceError) -> Arrival
     let read: @Sendable (KeptQuestion) async throws(DataSourceError) -> KeptCopy<Value>
     let forget: @Sendable () async throws(DataSourceError) -> Void
-    /// Where the store tells of changes to what is kept; nil where nobody but the loader changes it.
+    /// Where the store reports changes to the copy; nil if only the loader changes it.
     private(set) var scope: StoreScope?
-    /// The tags of what is kept otherwise than before, once this is forgotten.
+    /// The tags of resources whose copies change when this is forgotten.
     private(set) var forgets: Set<String>
-    /// Whether it is remembered only by the process when it was fetched.
+    /// Whether the fetch time is stored only in memory.
     private(set) var isPassing = false
-    /// Whether having kept it once outlasts its invalidation, as for a list that can be empty.
+    /// Whether an invalidated copy still counts as kept, as for a list that may be empty.
     private(set) var outlastsInvalidation = false
-    /// Finds the copy of what it was mapped from; nil for what was not mapped.
+    /// Finds the copy that this was mapped from; nil if it was not mapped.
     private(set) var origin:
         (@Sendable (ResourceCore, Resource) async throws(DataSourceError) -> Remembered<Value>)?
-    /// Who is signed in, where the loader keeps users apart.
+    /// The signed-in user, if the loader separates users.
     private(set) var owner: String?
-    /// Where one user's things are kept at a time.
+    /// The place that holds one user's values at a time.
     private(set) var home: ResourceHome?
 
-    /// The key, apart for each user.
+    /// The key, separate for each user.
     var place: String { owner.map { "\($0) \(key)" } ?? key }
 
     /// Creates a resource.
     ///
     /// - Parameters:
-    ///   - key: A key that no other resource of the loader has.
-    ///   - tags: The tags that invalidate it.
-    ///   - fetch: Asks the source.
-    ///   - read: Returns what is kept, or nil.
-    ///   - keep: Keeps what the source said.
-    ///   - forget: Removes what is kept, because the source says that there is no such thing.
+    ///   - key: A key that is unique within the loader.
+    ///   - tags: The tags that invalidate the resource.
+    ///   - fetch: Fetches the value from the source.
+    ///   - read: Returns the kept copy, or nil.
+    ///   - keep: Keeps a fetched value.
+    ///   - forget: Removes the kept copy, because the source no longer has the value.
     ///
-    /// The closures may throw anything: ``DataSourceError`` says what it means.
+    /// The closures may throw any error; ``DataSourceError`` converts it.
     public init(
         _ key: String,
         tags: Set<String> = [],
@@ -85,7 +85,7 @@ public struct Resource<Value: Sendable>: Sendable {
         }
     }
 
-    /// Creates a resource whose copy says where and how large it is.
+    /// Creates a resource whose copy has a position and a size.
     init(
         _ key: String,
         tags: Set<String>,
@@ -101,16 +101,16 @@ public struct Resource<Value: Sendable>: Sendable {
         forgets = self.tags
     }
 
-    /// The same resource, kept in a collection that others change too.
+    /// Returns the resource, kept in a collection that others can change.
     ///
-    /// A ``ResourceMemory`` follows the collection's changes, whoever makes them: another repository,
-    /// another process. Without a memory this changes nothing.
+    /// A ``ResourceMemory`` follows all changes to the collection, including those of other
+    /// repositories and processes. Without a memory this has no effect.
     public func following<Element>(_ collection: DocumentCollection<Element>) -> Resource {
         let read = read
         let scope = StoreScope(client: collection.client, collection: collection.path)
         let followed = Resource(key, tags: tags, fetch: fetch) {
             question async throws(DataSourceError) in
-            // Before the copy is read: what changes from now on may be missing in it.
+            // Before the copy is read, as it may lack later changes.
             let position = question.wantsPosition ? try await scope.position() : nil
             return try await read(question).at(position)
         } forget: { [forget] () async throws(DataSourceError) in
@@ -119,11 +119,10 @@ public struct Resource<Value: Sendable>: Sendable {
         return followed.like(self).with { $0.scope = scope }
     }
 
-    /// The same resource as something else, usually a DTO as a thing of the domain.
+    /// Returns a transformed resource, usually a DTO mapped to a domain value.
     ///
-    /// The store and memory keep the value as it was before the mapping. A value that cannot be mapped
-    /// is an error and is not kept. Callers that fetch one key as one type at the same time share the
-    /// result that the first of them maps.
+    /// The store and memory keep the original value. A value that cannot be mapped is an error and
+    /// is not kept. Concurrent fetches of a key as the same type share the first mapping.
     public func map<Other: Sendable>(
         _ transform: @escaping @Sendable (Value) throws -> Other
     ) -> Resource<Other> {
@@ -137,8 +136,7 @@ public struct Resource<Value: Sendable>: Sendable {
         }
     }
 
-    /// The same as ``map(_:)``, where all who use the key map it like this: what was mapped is
-    /// remembered.
+    /// Like ``map(_:)``, for keys with only one mapping: the mapped value is cached.
     func mapAlways<Other: Sendable>(
         _ transform: @escaping @Sendable (Value) throws -> Other
     ) -> Resource<Other> {
@@ -163,7 +161,7 @@ public struct Resource<Value: Sendable>: Sendable {
 
     // MARK: Variants
 
-    /// The same resource for one user.
+    /// Returns the resource for one user.
     func owned(by owner: String?, in home: ResourceHome? = nil) -> Resource {
         with { resource in
             resource.owner = owner
@@ -171,16 +169,16 @@ public struct Resource<Value: Sendable>: Sendable {
         }
     }
 
-    /// The same resource, kept where a store tells of changes.
+    /// Returns the resource with a scope for changes.
     func kept(in scope: StoreScope?) -> Resource { with { $0.scope = scope } }
 
-    /// The same resource, whose forgetting changes less than all that has its tags.
+    /// Returns the resource with fewer tags whose copies change when it is forgotten.
     func forgetting(_ tags: Set<String>) -> Resource { with { $0.forgets = tags } }
 
-    /// The same resource, remembered only by the process when it was fetched.
+    /// Returns the resource with its fetch time only in memory.
     func passing() -> Resource { with { $0.isPassing = true } }
 
-    /// The same resource, whose having been kept once outlasts its invalidation.
+    /// Returns the resource, whose invalidated copy still counts as kept.
     func outlastingInvalidation() -> Resource { with { $0.outlastsInvalidation = true } }
 
     private func like<Other>(_ other: Resource<Other>) -> Resource {
@@ -201,7 +199,7 @@ public struct Resource<Value: Sendable>: Sendable {
     }
 }
 
-/// Makes a resource for whoever is signed in.
+/// Makes a resource for the signed-in user.
 struct ResourceRecipe<Value: Sendable>: Sendable {
     var home: ResourceHome?
     let make: @Sendable (_ owner: String?) -> Resource<Value>
@@ -209,9 +207,9 @@ struct ResourceRecipe<Value: Sendable>: Sendable {
     func resource(for owner: String?) -> Resource<Value> { make(owner).owned(by: owner, in: home) }
 }
 
-/// Where the things of one user are kept at a time.
+/// A place that holds the values of one user at a time.
 struct ResourceHome: Sendable {
     let name: String
-    /// Removes everything, before another user's things come.
+    /// Removes all values, before another user's arrive.
     let empty: @Sendable () async throws(DataSourceError) -> Void
 }

@@ -9,7 +9,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// What the copies of a loader share, apart from its background tasks.
+/// The shared state of a loader's copies, except its background tasks.
 final class ResourceCore: Sendable {
     private struct Flight: Hashable, Sendable {
         let place: String
@@ -19,16 +19,15 @@ final class ResourceCore: Sendable {
 
     let memory: ResourceMemory?
     let now: @Sendable () -> Date
-    /// Raised at every invalidation.
     let signal = Signal()
     let owners: ResourceOwners
     let ledger: any FetchLedger
     private let teller: ResourceTeller
     private let passing = PassingFetchLedger()
     private let flights = SingleFlight<Flight, any Sendable>()
-    /// What changes this device's copy does so one after the other.
+    /// Serializes changes to the device's copies.
     private let turns = SerialTurns()
-    /// How often each tag was invalidated.
+    /// The number of invalidations of each tag.
     private let epochs = Mutex<[String: Int]>([:])
 
     init(
@@ -45,10 +44,10 @@ final class ResourceCore: Sendable {
         owners = ResourceOwners(identity)
     }
 
-    /// How many callers wait for fetches under way.
+    /// The number of callers that wait for fetches.
     var waiterCount: Int { flights.waiterCount }
 
-    /// A number that grows whenever something with one of these tags is invalidated.
+    /// A number that grows with each invalidation of one of the tags.
     func epoch(of tags: Set<String>) -> Int {
         epochs.withLock { epochs in tags.reduce(0) { $0 + epochs[$1, default: 0] } }
     }
@@ -64,7 +63,7 @@ final class ResourceCore: Sendable {
         } catch {
             failure = error
         }
-        // After the ledger: what is remembered from now on has the times that it says now.
+        // After the ledger, so that newly cached values have the new times.
         await memory?.remove(tags)
         if let failure { throw failure }
     }
@@ -73,14 +72,14 @@ final class ResourceCore: Sendable {
         epochs.withLock { epochs in for tag in tags { epochs[tag, default: 0] += 1 } }
     }
 
-    /// Changes this device's copy, while no fetched value is being kept.
+    /// Changes copies on the device, while no fetched value is being kept.
     ///
     /// - Parameters:
-    ///   - tags: What is out of date afterwards.
-    ///   - changes: The tags of what is kept otherwise afterwards.
-    ///   - body: Changes it.
-    /// - Returns: What the body returned.
-    /// - Throws: What the body throws, and what the ledger throws.
+    ///   - tags: The tags to invalidate afterwards.
+    ///   - changes: The tags of resources whose copies change.
+    ///   - body: Changes the copies.
+    /// - Returns: The body's result.
+    /// - Throws: Errors of the body and of the ledger.
     func write<Value>(
         invalidating tags: Set<String> = [],
         changing changes: Set<String> = [],
@@ -93,11 +92,11 @@ final class ResourceCore: Sendable {
         do throws(DataSourceError) {
             value = try await body()
         } catch {
-            // It may have changed something before it failed.
+            // The body may have changed something before it failed.
             await memory?.remove(tags.union(changes))
             throw error
         }
-        // Before the turn ends: what was asked for before must not be kept any more.
+        // Within the turn, so that earlier fetches are no longer kept.
         if !tags.isEmpty { try await invalidate(tags) }
         if !changes.isEmpty { await memory?.remove(changes) }
         return value
@@ -105,7 +104,7 @@ final class ResourceCore: Sendable {
 
     // MARK: Reading
 
-    /// Returns what is kept, with its age.
+    /// Returns the copy with its freshness.
     func kept<Value>(
         _ resource: Resource<Value>,
         maxAge: Duration?
@@ -114,14 +113,14 @@ final class ResourceCore: Sendable {
         guard let value = copy.value else { return nil }
         guard let time = copy.time else { return Fetched(value, .stale(age: nil)) }
         let seconds = now().timeIntervalSince(time)
-        // A clock that was set back tells no age.
+        // After the clock was set back, the age is unknown.
         guard seconds >= 0 else { return Fetched(value, .stale(age: nil)) }
         let age = Duration.seconds(seconds)
         if let maxAge, age > maxAge { return Fetched(value, .stale(age: age)) }
         return Fetched(value, .kept(age: age))
     }
 
-    /// Returns what is remembered, or else what is kept, which is remembered then.
+    /// Returns the cached copy, or reads and caches it.
     func copy<Value>(
         of resource: Resource<Value>
     ) async throws(DataSourceError) -> Remembered<Value> {
@@ -179,7 +178,7 @@ final class ResourceCore: Sendable {
             wasKept = try await self.ledger.time(of: mark.key) != nil
         }
         var copy = KeptCopy<Value>(nil)
-        // Where users share a place, only what this one fetched is this one's.
+        // Where users share a place, a copy belongs to this user only if this user fetched it.
         if resource.owner == nil || resource.home != nil || time != nil {
             copy = try await resource.read(
                 KeptQuestion(wasKept: wasKept, wantsPosition: memory != nil)
@@ -198,9 +197,9 @@ final class ResourceCore: Sendable {
 
     // MARK: Fetching
 
-    /// Asks the source, together with all who ask now, and keeps what it says.
+    /// Fetches the value, sharing the fetch with concurrent callers, and keeps it.
     func fetch<Value>(_ resource: Resource<Value>) async throws(DataSourceError) -> Value {
-        // Who asks after an invalidation must not get what was asked for before it.
+        // Callers after an invalidation must not share an earlier fetch.
         let flight = Flight(
             place: resource.place,
             epoch: epoch(of: resource.tags),
@@ -243,9 +242,9 @@ final class ResourceCore: Sendable {
             let keep = arrival.keep
             let isKept = try await write(changing: arrival.changes) {
                 () async throws(DataSourceError) in
-                // Whom the source answered may have signed out meanwhile.
+                // The user may have signed out since the request.
                 try await self.owners.confirm(resource.owner, in: resource.home)
-                // What was changed here meanwhile is newer than what the source had said.
+                // A change in the meantime is newer than the response.
                 guard epoch == self.epoch(of: resource.tags) else { return false }
                 try await keep()
                 try await self.ledger(of: resource)
@@ -254,15 +253,14 @@ final class ResourceCore: Sendable {
                 return true
             }
             if isKept { break }
-            // Asked again, because the answer may be older than what was changed.
+            // Fetch again, because the response may be older than the change.
         } while attempts < 3
-        // What the store made of it, and not what the source said, is what is remembered.
+        // Cache the stored copy, which may differ from the response.
         if memory != nil { _ = try? await copy(of: resource) }
         return arrival.value
     }
 
-    /// Notes that something was kept once, so that an empty list is still an answer after it was
-    /// invalidated.
+    /// Stores that a resource was once kept, so that an empty list survives an invalidation.
     private func noteKeeping<Value>(of resource: Resource<Value>) async throws(DataSourceError) {
         guard let mark = resource.keepingMark, try await ledger.time(of: mark.key) == nil else {
             return
@@ -272,7 +270,7 @@ final class ResourceCore: Sendable {
 
     // MARK: Users
 
-    /// Who is signed in; what others have left where the user's things are kept is removed first.
+    /// Returns the signed-in user, after removing other users' values from the home.
     func owner(for home: ResourceHome?) async throws(DataSourceError) -> String? {
         guard let owner = try await owners.current() else { return nil }
         if owners.isNew(owner) { await memory?.removeAll() }
@@ -291,7 +289,7 @@ final class ResourceCore: Sendable {
         return owner
     }
 
-    /// Makes the resource for whoever is signed in.
+    /// Makes the resource for the signed-in user.
     func resource<Value>(
         _ recipe: ResourceRecipe<Value>
     ) async throws(DataSourceError) -> Resource<Value> {

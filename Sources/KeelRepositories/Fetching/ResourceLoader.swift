@@ -7,17 +7,15 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Loads resources as a policy says, keeps them, and tells those who watch.
+/// Loads resources according to a policy, keeps them, and notifies observers.
 ///
-/// - Fetches of one resource that are under way at once are one.
-/// - A fetch that was begun before its resource was invalidated is neither kept nor handed to who
-///   asks afterwards.
-/// - With a ``ResourceMemory``, what was read is read from memory as long as it is what is kept.
-/// - With an `identity`, users are kept apart: see below.
-/// - A background refresh is cancelled when the last copy of the loader goes.
+/// - Concurrent fetches of a resource are merged.
+/// - A fetch that started before an invalidation is neither kept nor returned to later callers.
+/// - With a ``ResourceMemory``, copies are read from memory as long as they are current.
+/// - With an `identity`, users are separated; see below.
+/// - Background refreshes are canceled when the last copy of the loader is released.
 ///
-/// It is a value whose copies belong together: repositories that invalidate each other's data share
-/// one.
+/// The copies of a loader share state: repositories that invalidate each other's data share one.
 ///
 /// ## Several users
 ///
@@ -30,12 +28,12 @@ public import Foundation
 /// session.onSignOut("memory") { _ in await memory.removeAll() }
 /// ```
 ///
-/// Memory, fetches under way and times of fetching then belong to one user each. The sources of an
-/// ``EntityRepository`` hold one user's things at a time: what another user has left is removed
-/// before anything is read or written, and a call that began for one user neither keeps nor returns
-/// anything after another has signed in. What a ``Resource`` of your own keeps is returned only to
-/// the user for whom it was fetched. Take a ledger that outlasts the process: a new one in memory
-/// does not know whose things are here, and has them removed.
+/// Memory, current fetches and fetch times then belong to one user each. The sources of an
+/// ``EntityRepository`` hold one user's values at a time: those of another user are removed before
+/// anything is read or written, and a call that began for one user neither keeps nor returns
+/// anything after another has signed in. The copies of a custom ``Resource`` are returned only to
+/// the user for whom they were fetched. Use a persistent ledger: a new one in memory does not know
+/// the owner of the values, and has them removed.
 public struct ResourceLoader: Sendable {
     let core: ResourceCore
     private let refreshes: Refreshes
@@ -43,13 +41,13 @@ public struct ResourceLoader: Sendable {
     /// Creates a loader.
     ///
     /// - Parameters:
-    ///   - ledger: Remembers when things were fetched.
-    ///   - memory: Remembers what was read; nil reads what is kept each time.
-    ///   - identity: A name for who is signed in, such as that of an `AuthSession`, another one for
-    ///     each user and one for nobody; nil where it cannot be told, and calls then fail. Leave it
-    ///     out where what is loaded is the same for all.
-    ///   - observer: Is told of each step of a load, in its task; it must return at once.
-    ///   - now: The time of day, by which ages outlast a restart.
+    ///   - ledger: Stores fetch times.
+    ///   - memory: A cache of copies; nil reads the store each time.
+    ///   - identity: Returns a name for the signed-in user, such as that of an `AuthSession`, which
+    ///     is different for each user and for no user; nil if unknown, in which case calls fail.
+    ///     Omit it if the data is the same for all users.
+    ///   - observer: Called with each step of a load, in its task; it must return immediately.
+    ///   - now: Returns the time of day, for ages across launches.
     public init(
         ledger: any FetchLedger = InMemoryFetchLedger(),
         memory: ResourceMemory? = nil,
@@ -61,10 +59,10 @@ public struct ResourceLoader: Sendable {
         refreshes = Refreshes()
     }
 
-    /// How many callers wait for fetches under way.
+    /// The number of callers that wait for fetches.
     package var waiterCount: Int { core.waiterCount }
 
-    /// Returns a resource, from where the policy says.
+    /// Loads a resource according to a policy.
     ///
     /// - Throws: ``RepositoryError``.
     public func load<Value>(
@@ -101,8 +99,7 @@ public struct ResourceLoader: Sendable {
         }
     }
 
-    /// Watches a resource: what is kept, what the source says, and both again after each
-    /// invalidation.
+    /// Returns the states of a resource: copy and response, again after each invalidation.
     public func observe<Value>(
         _ resource: Resource<Value>,
         _ policy: FetchPolicy = .cacheThenNetwork
@@ -117,7 +114,7 @@ public struct ResourceLoader: Sendable {
         ResourceStates(loader: self, recipe: recipe, policy: policy)
     }
 
-    /// Marks everything with one of these tags as out of date; who watches it loads it again.
+    /// Invalidates all resources with one of the tags; observers load them again.
     ///
     /// - Throws: ``RepositoryError``.
     public func invalidate(_ tags: Set<String>) async throws(RepositoryError) {
@@ -126,10 +123,9 @@ public struct ResourceLoader: Sendable {
         }
     }
 
-    /// Changes this device's copy and marks what depends on it as out of date.
+    /// Changes copies on the device, and invalidates resources that depend on them.
     ///
-    /// While the body runs, no fetched value is kept; one that was asked for before is not kept
-    /// afterwards either.
+    /// No fetched value is kept while the body runs, nor are earlier fetches kept afterwards.
     ///
     /// - Returns: The body's result.
     /// - Throws: ``RepositoryError``.
@@ -190,7 +186,7 @@ extension Fetched {
     }
 }
 
-/// The background refreshes of a loader, one for each key, which end with it.
+/// The background refreshes of a loader, one per key, canceled with it.
 private final class Refreshes: Sendable {
     private struct State {
         var tasks: [String: (ticket: Int, task: Task<Void, Never>)] = [:]

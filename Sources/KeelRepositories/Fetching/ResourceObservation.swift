@@ -1,6 +1,6 @@
 internal import KeelCore
 
-/// One step of a load: who was asked, whether it had something, and how long that took.
+/// A step of a load: the source, whether it had a value, and the duration.
 ///
 /// ```swift
 /// let loader = ResourceLoader(
@@ -9,43 +9,42 @@ internal import KeelCore
 /// )
 /// ```
 ///
-/// It has no key and no value, which may name people. Callers who share a read or a fetch make one
-/// step together.
+/// It has no key or value, which may identify people. A shared read or fetch is one step.
 public struct ResourceObservation: Sendable, Hashable {
-    /// Who can be asked, the nearest first.
+    /// The sources of a load, nearest first.
     public enum Source: String, Sendable, Hashable, CaseIterable {
         /// The loader's ``ResourceMemory``.
         case memory
-        /// This device's copy.
+        /// The device's copy.
         case store
         /// The service.
         case service
     }
 
-    /// Who was asked.
+    /// The source.
     public let source: Source
-    /// The name of the ``EntityRepository``; nil for a resource of one's own.
+    /// The name of the ``EntityRepository``; nil for a custom resource.
     public let repository: String?
-    /// Whether it had something.
+    /// Whether the source had a value.
     ///
-    /// A list without elements is something, once the service gave it.
+    /// An empty list counts as a value if it came from the service.
     public let isFound: Bool
-    /// How long it took.
+    /// The duration of the step.
     public let duration: Duration
-    /// The code of the failure; nil for a success.
+    /// The code of the failure; nil after a success.
     public let failure: DataSourceError.Code?
 }
 
-/// Tells of the steps of a loader.
+/// Reports the steps of a loader.
 struct ResourceTeller: Sendable {
     let observer: (@Sendable (ResourceObservation) -> Void)?
 
-    /// Tells that memory had something.
+    /// Reports a value found in memory.
     func remembered<Value>(_ resource: Resource<Value>, _ copy: Remembered<Value>) {
         tell(.memory, resource, isFound: copy.value != nil, .zero)
     }
 
-    /// Asks somebody and tells what came of it.
+    /// Runs a step and reports its outcome.
     func asking<Value, Answer>(
         _ source: ResourceObservation.Source,
         _ resource: Resource<Value>,

@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// Who is signed in, and whose things are kept where.
+/// The signed-in user, and the owners of kept values.
 final class ResourceOwners: Sendable {
     private struct State {
         var last: String?
-        /// Whose things are in a home.
+        /// The owner of the values in each home.
         var settled: [String: String] = [:]
     }
 
@@ -13,7 +13,7 @@ final class ResourceOwners: Sendable {
 
     init(_ identity: (@Sendable () async -> String?)?) { self.identity = identity }
 
-    /// Who is signed in; nil where users are not kept apart.
+    /// Returns the signed-in user; nil if users are not separated.
     func current() async throws(DataSourceError) -> String? {
         guard let identity else { return nil }
         guard let owner = await identity() else {
@@ -22,7 +22,7 @@ final class ResourceOwners: Sendable {
         return owner
     }
 
-    /// Whether somebody else was signed in when this was asked last.
+    /// Whether the user differs from that of the previous call.
     func isNew(_ owner: String) -> Bool {
         state.withLock { state in
             defer { state.last = owner }
@@ -40,30 +40,30 @@ final class ResourceOwners: Sendable {
 
     func unsettle(_ home: ResourceHome) { state.withLock { $0.settled[home.name] = nil } }
 
-    /// Refuses to go on for a user whose things have been removed meanwhile.
+    /// Throws if the user's values have been removed in the meantime.
     func check(_ owner: String?, in home: ResourceHome?) throws(DataSourceError) {
         guard let owner, let home, !isSettled(owner, in: home) else { return }
         throw .somebodyElse
     }
 
-    /// Refuses to go on for a user who is not signed in any more.
+    /// Throws if the user is no longer signed in.
     func confirm(_ owner: String?, in home: ResourceHome?) async throws(DataSourceError) {
         guard let owner else { return }
         guard try await current() == owner else { throw .somebodyElse }
         try check(owner, in: home)
     }
 
-    /// The key under which a ledger notes whose things are in a home.
+    /// The ledger's key for the owner of a home.
     static func mark(of owner: String, in home: ResourceHome) -> String {
         "\(home.name) of \(owner)"
     }
 
-    /// The tag of what a ledger notes of a home.
+    /// The ledger's tag for entries about a home.
     static func tag(of home: ResourceHome) -> String { "owner of \(home.name)" }
 }
 
 extension Resource {
-    /// What a ledger notes for good once the resource was kept, until its home is emptied.
+    /// The ledger's entry that a resource was once kept, until its home is emptied.
     var keepingMark: (key: String, tags: Set<String>)? {
         guard outlastsInvalidation else { return nil }
         return ("kept \(place)", home.map { [ResourceOwners.tag(of: $0)] } ?? [])
@@ -71,7 +71,7 @@ extension Resource {
 }
 
 extension DataSourceError {
-    /// The user of the call is not the one who is signed in.
+    /// The user of the call is no longer signed in.
     static let somebodyElse = DataSourceError(
         .unauthenticated,
         "Somebody else has signed in, or signed out, while the call was under way."

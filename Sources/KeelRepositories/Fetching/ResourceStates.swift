@@ -3,11 +3,11 @@ internal import KeelStorage
 
 /// The state of a resource, for a view.
 public enum ResourceState<Value: Sendable>: Sendable {
-    /// It is being loaded; `last` is what was shown before, if anything.
+    /// Loading; `last` is the previous value, if any.
     case loading(last: Value?)
-    /// It is here.
+    /// Loaded.
     case loaded(Value, Freshness)
-    /// It could not be loaded; `last` is what was shown before, if anything.
+    /// Failed; `last` is the previous value, if any.
     case failed(RepositoryError, last: Value?)
 
     /// The value to show.
@@ -18,7 +18,7 @@ public enum ResourceState<Value: Sendable>: Sendable {
         }
     }
 
-    /// Why the last attempt failed, if it did.
+    /// The error of the last attempt, if it failed.
     public var error: RepositoryError? {
         if case .failed(let error, _) = self { error } else { nil }
     }
@@ -37,9 +37,9 @@ extension ResourceState: Equatable where Value: Equatable {
     }
 }
 
-/// The states of a resource as they change: see ``ResourceLoader/observe(_:_:)``.
+/// The states of a resource as they change; see ``ResourceLoader/observe(_:_:)``.
 ///
-/// All work is done in the task that reads, and ends with it. A reader that is slow loads later.
+/// All work is done in the reading task, and ends with it. A slow reader loads later.
 public struct ResourceStates<Value: Sendable>: AsyncSequence, Sendable {
     public typealias Element = ResourceState<Value>
     public typealias Failure = Never
@@ -52,19 +52,19 @@ public struct ResourceStates<Value: Sendable>: AsyncSequence, Sendable {
         Iterator(loader: loader, recipe: recipe, policy: policy)
     }
 
-    /// Reads the states one by one.
+    /// An iterator over the states.
     public struct Iterator: AsyncIteratorProtocol {
         private enum Step { case announce, readKept, fetch, wait }
 
         private let loader: ResourceLoader
         private let recipe: ResourceRecipe<Value>
-        /// The resource as it is for who is signed in.
+        /// The resource for the signed-in user.
         private var resource: Resource<Value>
         private let policy: FetchPolicy
         private var step = Step.announce
         private var last: Value?
         private var epoch = 0
-        /// What is kept and shown, for who can reach nobody.
+        /// The copy, for when the source is unreachable.
         private var kept: Fetched<Value>?
 
         init(loader: ResourceLoader, recipe: ResourceRecipe<Value>, policy: FetchPolicy) {
@@ -74,14 +74,14 @@ public struct ResourceStates<Value: Sendable>: AsyncSequence, Sendable {
             self.policy = policy
         }
 
-        /// Waits for the next state; nil when the task is cancelled.
+        /// Waits for the next state; returns nil if the task is canceled.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async -> ResourceState<Value>? {
             while !Task.isCancelled {
                 switch step {
                 case .announce:
-                    // Read before anything else: what is invalidated from now on is loaded again.
+                    // Read first, so that later invalidations cause another load.
                     epoch = loader.core.epoch(of: resource.tags)
                     if let failure = await findOwner() { return ended(failure) }
                     step = .readKept
@@ -99,7 +99,7 @@ public struct ResourceStates<Value: Sendable>: AsyncSequence, Sendable {
             return nil
         }
 
-        /// A state that only came about because the reader is being cancelled is none.
+        /// Suppresses a failure that is caused by canceling the reader.
         private func ended(_ state: ResourceState<Value>) -> ResourceState<Value>? {
             if case .failed(let error, _) = state, error.isCancellation, Task.isCancelled {
                 return nil
@@ -107,7 +107,7 @@ public struct ResourceStates<Value: Sendable>: AsyncSequence, Sendable {
             return state
         }
 
-        /// Makes the resource for who is signed in; what another user saw is not shown any more.
+        /// Makes the resource for the signed-in user, and discards another user's value.
         private mutating func findOwner() async -> ResourceState<Value>? {
             do throws(RepositoryError) {
                 let owner = resource.owner
@@ -144,7 +144,7 @@ public struct ResourceStates<Value: Sendable>: AsyncSequence, Sendable {
                     ? .failed(RepositoryError(.notKept), last: nil) : nil
             }
             if case .cacheFirst = policy {
-                // What is too old is shown only if there is nothing newer to be had.
+                // A copy that is too old is shown only if the fetch fails.
                 if kept.freshness.isStale { return nil }
                 step = .wait
             }
@@ -154,7 +154,7 @@ public struct ResourceStates<Value: Sendable>: AsyncSequence, Sendable {
 
         private mutating func fetch() async -> ResourceState<Value> {
             do throws(RepositoryError) {
-                // With `cacheThenNetwork` the kept value is shown: the failure is the news.
+                // With `cacheThenNetwork` the copy is already shown: only the failure is new.
                 let isShown = policy == .cacheThenNetwork
                 let fetched = try await loader.fetched(
                     resource,

@@ -6,7 +6,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Sample DTOs for tests and previews, from JSON as the service writes it.
+/// Sample DTOs for tests and previews, from the service's JSON.
 ///
 /// ```swift
 /// extension RestaurantDTO {
@@ -14,14 +14,13 @@ public import Foundation
 /// }
 /// ```
 ///
-/// Longer ones stand in files of their own:
+/// Load longer ones from files:
 ///
 /// ```swift
 /// let menu = try Fixture(Bundle.module.resourceURL).load("menu", as: MenuDTO.self)
 /// ```
 ///
-/// A value from JSON goes the way of a real response: a sample cannot have what the type
-/// would not decode.
+/// Samples are decoded like real responses, so they cannot differ from what the type decodes.
 public struct Fixture: Sendable {
     private let folder: URL?
     private let coding: JSONCoding
@@ -29,20 +28,20 @@ public struct Fixture: Sendable {
     /// Creates a source of fixtures.
     ///
     /// - Parameters:
-    ///   - folder: Where the files are; a test target's is `Bundle.module.resourceURL`.
-    ///   - coding: How the service writes JSON.
+    ///   - folder: The folder of the files; in a test target, `Bundle.module.resourceURL`.
+    ///   - coding: The service's JSON conventions.
     public init(_ folder: URL?, coding: JSONCoding = .standard) {
         self.folder = folder
         self.coding = coding
     }
 
-    /// Reads a file.
+    /// Loads a file.
     ///
     /// - Parameters:
     ///   - name: The file's name in the folder, with or without `.json`.
-    ///   - type: The type that it is decoded as.
+    ///   - type: The type to decode.
     /// - Returns: The value.
-    /// - Throws: ``FixtureError``, which names the file and what is wrong with it.
+    /// - Throws: ``FixtureError``, which names the file and the problem.
     public func load<Value: Decodable>(
         _ name: String,
         as type: Value.Type = Value.self
@@ -60,9 +59,9 @@ public struct Fixture: Sendable {
         return try Self.decode(Array(data), as: type, name: file, coding: coding)
     }
 
-    /// Decodes a text.
+    /// Decodes a JSON text.
     ///
-    /// - Throws: ``FixtureError``, which says what is wrong with the text.
+    /// - Throws: ``FixtureError``, which describes the problem.
     public static func decode<Value: Decodable>(
         _ json: String,
         as type: Value.Type = Value.self,
@@ -71,10 +70,9 @@ public struct Fixture: Sendable {
         try decode(Array(json.utf8), as: type, name: "\(Value.self)", coding: coding)
     }
 
-    /// Decodes a text that is part of the source, and stops the program if it does not fit.
+    /// Decodes a JSON literal, and traps if it does not fit.
     ///
-    /// For samples in static properties, where the text is known to be right once it has been
-    /// tried.
+    /// For samples in static properties, whose text is known to be valid once tried.
     public static func value<Value: Decodable>(
         of type: Value.Type = Value.self,
         json: String,
@@ -101,12 +99,12 @@ public struct Fixture: Sendable {
     }
 }
 
-/// Why a fixture could not be used.
+/// An error in loading a fixture.
 public struct FixtureError: LocalizedError, Hashable, CustomStringConvertible {
-    /// The file, or the type that was to be decoded.
+    /// The file, or the type to decode.
     public let name: String
 
-    /// The reason why it cannot be used.
+    /// What is wrong with the fixture.
     public let reason: String
 
     public var description: String { "The fixture “\(name)” cannot be used. \(reason)" }

@@ -1,6 +1,6 @@
 public import KeelHTTP
 
-/// A DTO that can become a thing of the domain.
+/// A DTO that can be mapped to a domain value.
 ///
 /// ```swift
 /// extension RestaurantDTO: DomainConvertible {
@@ -17,18 +17,18 @@ public import KeelHTTP
 /// }
 /// ```
 public protocol DomainConvertible {
-    /// The type that it becomes.
+    /// The type of the domain value.
     associatedtype Domain: Sendable
 
-    /// Makes the thing of the domain.
+    /// Makes the domain value.
     ///
     /// - Throws: ``MappingError`` for the first field that does not fit.
     func toDomain() throws(MappingError) -> Domain
 }
 
-/// A DTO that can be made of a thing of the domain, to be kept or sent.
+/// A DTO that can be made from a domain value, to be kept or sent.
 public protocol DomainRepresentable {
-    /// The type that it is made of.
+    /// The type of the domain value.
     associatedtype Domain: Sendable
 
     /// Makes the DTO.
@@ -39,10 +39,9 @@ public protocol DomainRepresentable {
 public typealias DomainMappable = DomainConvertible & DomainRepresentable
 
 extension Sequence where Element: DomainConvertible {
-    /// Makes things of the domain of all DTOs.
+    /// Maps all DTOs to domain values.
     ///
-    /// - Throws: ``MappingError`` for the first that does not fit, with its index in the field's
-    ///   path.
+    /// - Throws: ``MappingError`` for the first one that does not fit, with its index in the path.
     public func toDomain() throws(MappingError) -> [Element.Domain] {
         var domain: [Element.Domain] = []
         for (index, dto) in enumerated() {
@@ -55,7 +54,7 @@ extension Sequence where Element: DomainConvertible {
         return domain
     }
 
-    /// Makes things of the domain of those DTOs that fit, and reports the others.
+    /// Maps the DTOs that fit to domain values, and reports the others.
     public func toDomainDroppingFailures() -> MappedList<Element.Domain> {
         var list = MappedList<Element.Domain>()
         for (index, dto) in enumerated() { list.append(dto, at: index) }
@@ -64,10 +63,9 @@ extension Sequence where Element: DomainConvertible {
 }
 
 extension LossyList where Element: DomainConvertible {
-    /// Makes things of the domain of those elements that could be decoded and that fit.
+    /// Maps the elements that could be decoded and that fit to domain values.
     ///
-    /// Elements that could not be decoded are reported beside those that could not be mapped, each
-    /// with its index in the list that was received.
+    /// All others are reported, each with its index in the received list.
     public func toDomain() -> MappedList<Element.Domain> {
         var list = MappedList<Element.Domain>()
         var rest = elements[...]
@@ -83,12 +81,12 @@ extension LossyList where Element: DomainConvertible {
     }
 }
 
-/// Things of the domain, and what could not become one.
+/// A list of domain values, with the elements that could not be mapped.
 public struct MappedList<Domain> {
-    /// Those that could be mapped, in their order.
+    /// The mapped elements, in order.
     public var elements: [Domain] = []
 
-    /// The elements that were left out, in order, each with its index and the reason.
+    /// The omitted elements, in order, each with its index and the reason.
     public var dropped: [DroppedElement] = []
 
     /// Creates an empty list.

@@ -6,18 +6,18 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Reads the fields of one DTO, and blames the right one where something does not fit.
+/// Reads the fields of a DTO, and names the field if something does not fit.
 ///
-/// Every method takes a value as the DTO has it, usually an optional, and the field's name. What is
-/// nil is reported as missing; ``optional`` has the same methods for fields that may be.
+/// Every method takes a value of the DTO, usually an optional, and the field's name. Nil is
+/// reported as missing; ``optional`` has the same methods for fields that may be absent.
 public struct FieldMapper: Sendable, Hashable {
-    /// The id of the thing whose fields are read, where it is known.
+    /// The id of the entity whose fields are read, if known.
     public let entity: String?
 
-    /// Where the fields lie, empty at the top level.
+    /// The path of the fields; empty at the top level.
     public let path: String
 
-    /// Creates a mapper for a thing.
+    /// Creates a mapper for an entity.
     public init(of entity: String? = nil) { self.init(entity, path: "") }
 
     private init(_ entity: String?, path: String) {
@@ -25,15 +25,15 @@ public struct FieldMapper: Sendable, Hashable {
         self.path = path
     }
 
-    /// The mapper for fields that may be absent: they become nil, but must fit if they are there.
+    /// A mapper for fields that may be absent, which become nil; present values must fit.
     public var optional: OptionalFieldMapper { OptionalFieldMapper(base: self) }
 
-    /// The mapper for what lies inside a field.
+    /// Returns a mapper for the fields inside a field.
     public func inside(_ field: String) -> FieldMapper {
         FieldMapper(entity, path: place(of: field))
     }
 
-    /// The error for a field.
+    /// Returns an error for a field.
     public func error(
         _ code: MappingError.Code,
         _ field: String,
@@ -56,7 +56,7 @@ public struct FieldMapper: Sendable, Hashable {
 
     // MARK: Values
 
-    /// A value that has to be there.
+    /// Returns a value that must be present.
     public func required<Value>(
         _ value: Value?,
         _ field: String
@@ -65,7 +65,7 @@ public struct FieldMapper: Sendable, Hashable {
         return value
     }
 
-    /// A text that has to be there and not be blank.
+    /// Returns a text that must be present and not blank.
     public func text(_ value: String?, _ field: String) throws(MappingError) -> String {
         let text = try required(value, field)
         guard text.contains(where: { !$0.isWhitespace }) else {
@@ -74,7 +74,7 @@ public struct FieldMapper: Sendable, Hashable {
         return text
     }
 
-    /// A value that is made of the field's, or refused.
+    /// Returns a value made from the field's value.
     ///
     /// ```swift
     /// stars: try fields.value(stars, "stars", expecting: "1 to 5 stars") { Stars($0) }
@@ -84,7 +84,7 @@ public struct FieldMapper: Sendable, Hashable {
     ///   - value: The field's value.
     ///   - field: The field's name.
     ///   - expectation: The expected form, for the message.
-    ///   - make: Makes the value; nil says that it is malformed, an error becomes the cause.
+    ///   - make: Makes the value; nil means malformed, an error becomes the cause.
     /// - Returns: The value.
     /// - Throws: ``MappingError/Code/missing``, ``MappingError/Code/malformed``,
     ///   ``MappingError/Code/refused``.
@@ -105,12 +105,12 @@ public struct FieldMapper: Sendable, Hashable {
         return made
     }
 
-    /// A UUID in its usual form.
+    /// Returns a UUID from its standard form.
     public func uuid(_ value: String?, _ field: String) throws(MappingError) -> UUID {
         try self.value(value, field, expecting: "a UUID") { UUID(uuidString: $0) }
     }
 
-    /// An identifier of a type of its own, such as `RestaurantID`, that is not blank.
+    /// Returns an identifier of a custom type, such as `RestaurantID`, that is not blank.
     public func id<ID: RawRepresentable>(
         _ value: String?,
         _ field: String,
@@ -120,14 +120,14 @@ public struct FieldMapper: Sendable, Hashable {
         return try self.value(text, field, expecting: "a \(ID.self)") { ID(rawValue: $0) }
     }
 
-    /// A point in time, as ISO 8601 text in the form of RFC 3339, with or without a fraction.
+    /// Returns a date from ISO 8601 text in the form of RFC 3339, with or without a fraction.
     public func date(_ value: String?, _ field: String) throws(MappingError) -> Date {
         try self.value(value, field, expecting: "a date in ISO 8601 form") {
             InternetDate.parse($0)
         }
     }
 
-    /// A point in time, as seconds since 1970.
+    /// Returns a date from seconds since 1970.
     public func date(
         secondsSince1970 value: Double?,
         _ field: String
@@ -137,7 +137,7 @@ public struct FieldMapper: Sendable, Hashable {
         }
     }
 
-    /// An absolute URL with a host.
+    /// Returns an absolute URL with a host.
     public func url(_ value: String?, _ field: String) throws(MappingError) -> URL {
         try self.value(value, field, expecting: "an absolute URL") { text in
             guard let url = URL(string: text, encodingInvalidCharacters: false),
@@ -147,7 +147,7 @@ public struct FieldMapper: Sendable, Hashable {
         }
     }
 
-    /// A case of an enumeration, by its raw value.
+    /// Returns an enumeration case by its raw value.
     public func oneOf<Case: RawRepresentable>(
         _ value: Case.RawValue?,
         _ field: String,
@@ -160,7 +160,7 @@ public struct FieldMapper: Sendable, Hashable {
         return known
     }
 
-    /// A number within a range.
+    /// Returns a number within a range.
     public func number<Value: Comparable>(
         _ value: Value?,
         _ field: String,
@@ -176,7 +176,7 @@ public struct FieldMapper: Sendable, Hashable {
 
     // MARK: What has fields itself
 
-    /// A DTO inside this one.
+    /// Maps a nested DTO.
     public func one<DTO: DomainConvertible>(
         _ dto: DTO?,
         _ field: String
@@ -189,7 +189,7 @@ public struct FieldMapper: Sendable, Hashable {
         }
     }
 
-    /// A list of DTOs inside this one.
+    /// Maps a list of nested DTOs.
     public func list<DTO: DomainConvertible>(
         _ dtos: [DTO]?,
         _ field: String
@@ -203,7 +203,7 @@ public struct FieldMapper: Sendable, Hashable {
         }
     }
 
-    /// A list whose elements are mapped one by one, each with a mapper for its fields.
+    /// Maps the elements of a list, each with a mapper for its fields.
     public func list<Element, Result>(
         _ elements: [Element]?,
         _ field: String,

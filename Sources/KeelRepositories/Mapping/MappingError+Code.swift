@@ -28,14 +28,14 @@ extension MappingError {
 }
 
 extension MappingError.Code {
-    /// A field that has to be there is missing, or null.
+    /// A required field is missing or null.
     public static let missing = Self(
         name: "missing",
         summary: "is missing",
         advice: "Make the domain type take its absence, or have the source fill it."
     )
 
-    /// A field does not have the form that its meaning needs.
+    /// A field does not have the required form.
     public static let malformed = Self(
         name: "malformed",
         summary: "does not have the expected form",
@@ -49,7 +49,7 @@ extension MappingError.Code {
         advice: "Add the value, or map what is not known to a case of its own."
     )
 
-    /// A value lies outside of what the domain allows.
+    /// A value is outside the range that the domain allows.
     public static let outOfRange = Self(
         name: "outOfRange",
         summary: "is outside of what is allowed",
@@ -63,14 +63,14 @@ extension MappingError.Code {
         advice: "Find out why the source sends the same thing twice."
     )
 
-    /// The domain itself refused the value; the cause says why.
+    /// The domain refused the value; the cause says why.
     public static let refused = Self(
         name: "refused",
         summary: "was refused by the domain",
         advice: "See the cause: it is the error of the domain type."
     )
 
-    /// The call was cancelled; mapping itself is never interrupted.
+    /// The call was canceled; mapping itself is never interrupted.
     public static let cancelled = Self(
         name: "cancelled",
         summary: "was not mapped: the call was cancelled",

@@ -1,19 +1,19 @@
 public import KeelCore
 
-/// Why a DTO is nothing that the domain knows, with the field that is to blame.
+/// An error in mapping a DTO to the domain, with the field at fault.
 ///
-/// There is no stand-in for what is missing or malformed, no random id and no date of today. The
-/// message names the field and what was expected there, never the value.
+/// Missing or malformed values are never replaced with placeholders, such as a random id or the
+/// current date. The message names the field and the expectation, never the value.
 public struct MappingError: KeelError, Hashable {
     public let code: Code
 
-    /// The field, such as `grades[2].date`; empty for the thing as a whole.
+    /// The field, such as `grades[2].date`; empty for the entity as a whole.
     public let field: String
 
     /// The expected form, such as “a date in ISO 8601 form”.
     public let expectation: String?
 
-    /// The id of the thing that the field belongs to, where it is known.
+    /// The id of the entity that the field belongs to, if known.
     public let entity: String?
 
     public let cause: (any Error)?
@@ -33,7 +33,7 @@ public struct MappingError: KeelError, Hashable {
         self.cause = cause
     }
 
-    /// The thing, the field and what is wrong with it.
+    /// The entity, the field and what is wrong with it.
     public var message: String {
         let place = field.isEmpty ? "The value" : "The field “\(field)”"
         let owner = entity.map { " of “\($0)”" } ?? ""
@@ -41,7 +41,7 @@ public struct MappingError: KeelError, Hashable {
         return "\(place)\(owner) \(code.summary)\(wish)."
     }
 
-    /// The same error, for a field that lies inside another one.
+    /// Returns the same error for a field inside another field.
     public func prefixed(by outer: String, in entity: String? = nil) -> MappingError {
         let separator = field.isEmpty || field.hasPrefix("[") ? "" : "."
         return MappingError(

@@ -4,13 +4,13 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Reads fields that may be absent: nil stays nil, and what is there must fit.
+/// Reads fields that may be absent: nil stays nil, and present values must fit.
 ///
 /// See ``FieldMapper/optional``.
 public struct OptionalFieldMapper: Sendable, Hashable {
     let base: FieldMapper
 
-    /// A value that is made of the field's, or refused.
+    /// Returns a value made from the field's value.
     public func value<Value, Result>(
         _ value: Value?,
         _ field: String,
@@ -21,18 +21,18 @@ public struct OptionalFieldMapper: Sendable, Hashable {
         return try base.value(value, field, expecting: expectation, make)
     }
 
-    /// A text that is not blank; a blank one counts as absent.
+    /// Returns a text that is not blank; a blank one counts as absent.
     public func text(_ value: String?) -> String? {
         value.flatMap { text in text.contains { !$0.isWhitespace } ? text : nil }
     }
 
-    /// A UUID in its usual form.
+    /// Returns a UUID from its standard form.
     public func uuid(_ value: String?, _ field: String) throws(MappingError) -> UUID? {
         guard let value else { return nil }
         return try base.uuid(value, field)
     }
 
-    /// An identifier of a type of its own.
+    /// Returns an identifier of a custom type.
     public func id<ID: RawRepresentable>(
         _ value: String?,
         _ field: String,
@@ -42,19 +42,19 @@ public struct OptionalFieldMapper: Sendable, Hashable {
         return try base.id(value, field, as: type)
     }
 
-    /// A point in time, as ISO 8601 text in the form of RFC 3339, with or without a fraction.
+    /// Returns a date from ISO 8601 text in the form of RFC 3339, with or without a fraction.
     public func date(_ value: String?, _ field: String) throws(MappingError) -> Date? {
         guard let value else { return nil }
         return try base.date(value, field)
     }
 
-    /// An absolute URL with a host.
+    /// Returns an absolute URL with a host.
     public func url(_ value: String?, _ field: String) throws(MappingError) -> URL? {
         guard let value else { return nil }
         return try base.url(value, field)
     }
 
-    /// A case of an enumeration, by its raw value.
+    /// Returns an enumeration case by its raw value.
     public func oneOf<Case: RawRepresentable>(
         _ value: Case.RawValue?,
         _ field: String,
@@ -64,7 +64,7 @@ public struct OptionalFieldMapper: Sendable, Hashable {
         return try base.oneOf(value, field, as: type)
     }
 
-    /// A number within a range.
+    /// Returns a number within a range.
     public func number<Value: Comparable>(
         _ value: Value?,
         _ field: String,
@@ -74,7 +74,7 @@ public struct OptionalFieldMapper: Sendable, Hashable {
         return try base.number(value, field, in: range)
     }
 
-    /// A DTO inside this one.
+    /// Maps a nested DTO.
     public func one<DTO: DomainConvertible>(
         _ dto: DTO?,
         _ field: String
@@ -83,7 +83,7 @@ public struct OptionalFieldMapper: Sendable, Hashable {
         return try base.one(dto, field)
     }
 
-    /// A list of DTOs inside this one; an absent one is empty.
+    /// Maps a list of nested DTOs; an absent one is empty.
     public func list<DTO: DomainConvertible>(
         _ dtos: [DTO]?,
         _ field: String
@@ -91,7 +91,7 @@ public struct OptionalFieldMapper: Sendable, Hashable {
         try base.list(dtos ?? [], field)
     }
 
-    /// A list whose elements are mapped one by one; an absent one is empty.
+    /// Maps the elements of a list, each with a mapper for its fields; an absent one is empty.
     public func list<Element, Result>(
         _ elements: [Element]?,
         _ field: String,

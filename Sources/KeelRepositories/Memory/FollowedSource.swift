@@ -6,24 +6,24 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// A source in a store that tells of changes, whoever makes them.
+/// A source in a store that reports changes by anyone.
 protocol FollowedSource<Element>: LocalDataSource {
-    /// Where changes to one element, or to any, are told.
+    /// Returns the scope for changes to one element, or to any.
     func scope(of id: String?) -> StoreScope
 
-    /// Returns the elements with these ids, and the state that they come from.
+    /// Returns the elements with these ids, and the store's position.
     func copies(of ids: [String]) async throws(DataSourceError) -> KeptCopy<[Element?]>
 
-    /// Returns all elements, and the state that they come from.
+    /// Returns all elements, and the store's position.
     func copyOfAll() async throws(DataSourceError) -> KeptCopy<[Element]>
 }
 
-/// A ledger in a store that tells of changes, whoever makes them.
+/// A ledger in a store that reports changes by anyone.
 protocol FollowedLedger: FetchLedger {
-    /// Where changes to what is noted of a key are told.
+    /// Returns the scope for changes to the entry of a key.
     func scope(of key: String) -> StoreScope
 
-    /// When something was fetched, and the state in which that was noted.
+    /// Returns the time of a fetch, and the store's position.
     func copy(of key: String) async throws(DataSourceError) -> KeptCopy<Date>
 }
 

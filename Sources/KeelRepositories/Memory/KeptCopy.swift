@@ -1,19 +1,19 @@
 internal import KeelStorage
 
-/// How what is kept is to be read.
+/// How to read a copy.
 struct KeptQuestion: Sendable {
-    /// Whether a fetched value has been kept before: an empty list is then an answer.
+    /// Whether a fetched value has been kept before, so that an empty list counts.
     let wasKept: Bool
-    /// Whether the copy is to say which state of the store it comes from.
+    /// Whether the copy must include the store's position.
     let wantsPosition: Bool
 }
 
-/// What is kept, or that nothing is.
+/// A copy on the device, or the lack of one.
 struct KeptCopy<Value: Sendable>: Sendable {
     let value: Value?
-    /// The state of the store that it was read from.
+    /// The store's position when it was read.
     let position: ChangeCursor?
-    /// How many bytes it has in the store, where somebody counted them.
+    /// The size in the store in bytes, if counted.
     let bytes: Int?
 
     init(_ value: Value?, at position: ChangeCursor? = nil, bytes: Int? = nil) {
@@ -34,13 +34,13 @@ struct KeptCopy<Value: Sendable>: Sendable {
     }
 }
 
-/// A collection whose changes concern what is kept, or one document of it.
+/// A collection, or a document in it, whose changes affect a copy.
 struct StoreScope: Sendable {
     let client: StorageClient
     let collection: CollectionPath
     var document: DocumentPath?
 
-    /// The state that the store has now.
+    /// Returns the current position of the store.
     @concurrent
     func position() async throws(DataSourceError) -> ChangeCursor? {
         var request = ReadRequest(.documents([]))

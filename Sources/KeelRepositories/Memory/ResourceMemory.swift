@@ -9,7 +9,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// A bounded memory of what loaders have read, so that the store is not asked again.
+/// A bounded cache of loaded values, which saves reads of the store.
 ///
 /// ```swift
 /// let loader = ResourceLoader(
@@ -18,64 +18,64 @@ internal import Foundation
 /// )
 /// ```
 ///
-/// It stands above what is kept on this device: memory, then the store, then the service, each
-/// filled on the way back. It changes no answer. It promises that
+/// Values are looked up in memory, then the store, then the service, and each is filled on the way
+/// back. The cache never changes a result. It promises that
 ///
-/// - a read never finds what was there before a write, an invalidation or a forgetting of its loader
-///   that had returned when the read began, also if another read was under way meanwhile;
-/// - changes that others make in a collection, such as another repository or another process, are
-///   followed through the store's change log: they count as soon as the log has brought them, for
-///   SQLite at once in one process and some milliseconds later in another;
-/// - while the log cannot be followed, or where a store has none, the store is asked each time.
+/// - a read never returns a value from before a write, an invalidation or a removal by its loader
+///   that completed before the read began, even if another read was in progress;
+/// - changes that others make to a collection, such as another repository or another process, are
+///   followed through the store's change log: they take effect when the log delivers them, for
+///   SQLite immediately in one process and some milliseconds later in another;
+/// - while the log cannot be followed, or if a store has none, the store is read each time.
 ///
-/// A source of another kind tells nobody of changes: make them through the loader, or tell it by
-/// ``ResourceLoader/invalidate(_:)``. The same holds for a ledger of your own over a store.
+/// Other kinds of sources report no changes: make them through the loader, or call
+/// ``ResourceLoader/invalidate(_:)``. The same holds for a custom ledger over a store.
 ///
-/// It is bounded by entries or by bytes: an entry costs the bytes that it has in the store, and one
-/// whose source does not count them costs what it has as JSON, or 1,024. It holds values of the
-/// domain, so that a hit costs neither decoding nor mapping.
+/// The cache is bounded by entries or by bytes: an entry costs its size in the store; if its source
+/// does not count that, its size as JSON, or 1,024. It holds domain values: a hit needs no decoding
+/// or mapping.
 public final class ResourceMemory: Sendable {
     private let store: CacheStore
     private let measures: Bool
     private let watches = Mutex(Watches())
     private let beginnings = SingleFlight<FollowedPlace, Bool>()
     private let counts = Mutex((hits: 0, misses: 0))
-    /// How many wait in each cache, by the type of its values.
+    /// The number of waiting callers per cache, by the type of its values.
     private let waiters = Mutex<[ObjectIdentifier: @Sendable () -> Int]>([:])
 
     /// Creates an empty memory.
     ///
-    /// - Parameter limits: How much it may hold, by `count(_:)` or by `bytes(_:)`.
+    /// - Parameter limits: The bound, by `count(_:)` or by `bytes(_:)`.
     public init(_ limits: CacheLimits = .count(1_000)) {
         store = CacheStore(CacheConfiguration(limits: limits))
         measures = limits.cost != nil
     }
 
-    /// How many values it holds, with those that were invalidated and that nobody met since.
+    /// The number of values, including invalidated ones that were not accessed since.
     public var count: Int { store.count }
 
-    /// The cost of the values that it holds.
+    /// The total cost of the values.
     public var cost: Int { store.cost }
 
-    /// How many reads it has answered.
+    /// The number of reads answered from memory.
     public var hits: Int { counts.withLock { $0.hits } }
 
-    /// How many reads it could not answer.
+    /// The number of other reads.
     public var misses: Int { counts.withLock { $0.misses } }
 
-    /// How many callers wait for what is being read.
+    /// The number of callers that wait for reads.
     package var waiterCount: Int { waiters.withLock { $0.values.reduce(0) { $0 + $1() } } }
 
-    /// Forgets everything, for example when somebody signs out.
+    /// Removes everything, for example when the user signs out.
     public func removeAll() async {
         await remove([Self.everything])
-        // Now, and not when they are met: they may be somebody's.
+        // Immediately and not on the next access, since they may be personal.
         try? await store.removeExpired()
     }
 
     // MARK: For loaders
 
-    /// What is remembered of a resource, if it is still what the store has.
+    /// Returns the cached copy, if it is current.
     func peek<Value>(_ resource: Resource<Value>) -> Remembered<Value>? {
         let found = cache(of: Value.self).peek(resource.place)
         let isHit = found.map { isCurrent($0) } ?? false
@@ -83,21 +83,21 @@ public final class ResourceMemory: Sendable {
         return isHit ? found : nil
     }
 
-    /// Reads a resource and remembers it, once for all who ask together.
+    /// Reads a resource and caches it, merging concurrent calls.
     ///
     /// - Parameters:
-    ///   - resource: What is read.
-    ///   - scopes: Where changes to it are told.
+    ///   - resource: The resource.
+    ///   - scopes: The scopes for changes to it.
     ///   - read: Reads it.
-    /// - Returns: What was read.
-    /// - Throws: What reading throws.
+    /// - Returns: The copy.
+    /// - Throws: The error of reading.
     func load<Value>(
         _ resource: Resource<Value>,
         following scopes: [StoreScope],
         _ read: @escaping @Sendable () async throws(DataSourceError) -> Remembered<Value>
     ) async throws(DataSourceError) -> Remembered<Value> {
         for scope in scopes where await !follow(scope) { return try await read() }
-        // Whoever joined a reading that began before the last change reads again.
+        // A caller that joined an outdated read must read again.
         for _ in 0..<3 {
             let found = try await share(resource, read)
             if isCurrent(found) { return found }
@@ -105,15 +105,15 @@ public final class ResourceMemory: Sendable {
         return try await read()
     }
 
-    /// Forgets what has one of these tags, and what is being read of it.
+    /// Removes copies with one of these tags, and discards reads in progress.
     func remove(_ tags: Set<String>) async {
-        // A cache without a tier has nothing that could fail.
+        // A cache without a tier cannot fail.
         for tag in tags { try? await store.removeAll(tagged: tag) }
     }
 
     // MARK: Parts
 
-    /// The tag of everything; no key of a resource and no tag has this form.
+    /// The tag of all entries, which no resource can have.
     private static let everything = "\u{0}"
 
     private func cache<Value>(of type: Value.Type) -> Cache<String, Remembered<Value>> {
@@ -154,36 +154,36 @@ public final class ResourceMemory: Sendable {
         }
     }
 
-    /// Sees to it that changes of a collection are followed.
+    /// Ensures that changes to a collection are followed.
     private func follow(_ scope: StoreScope) async -> Bool {
         let place = FollowedPlace(scope)
         let watch = watches.withLock { $0.watch(place) { StoreWatch(scope) } }
         if watch.isLive { return true }
         let begun = try? await beginnings.run(place) {
             if watch.isLive { return true }
-            // A store that begins anew counts its states anew.
+            // A restarted change log invalidates earlier positions.
             if watch.hasEnded { await self.removeAll() }
             return await watch.begin()
         }
         return begun ?? false
     }
 
-    /// The state of the last change that was seen in a collection, nil before the first.
+    /// The position of the last seen change in a collection; nil before the first.
     package func lastSeen(_ collection: CollectionPath, of client: StorageClient) -> ChangeCursor? {
         let place = FollowedPlace(StoreScope(client: client, collection: collection))
         return watches.withLock { $0.byPlace[place] }?.latest
     }
 }
 
-/// What is remembered of a resource.
+/// A cached copy of a resource.
 struct Remembered<Value: Sendable>: Sendable {
-    /// What is kept, or nil.
+    /// The value, or nil.
     let value: Value?
-    /// When it was fetched, if that is known.
+    /// The time of the fetch, if known.
     let time: Date?
-    /// The states of the stores that it was read from.
+    /// The positions of the stores it was read from.
     let marks: [StoreMark]
-    /// Whether it may be given to who asks later.
+    /// Whether later callers may receive it.
     let isLasting: Bool
     let bytes: Int?
 
@@ -200,10 +200,10 @@ struct Remembered<Value: Sendable>: Sendable {
         )
     }
 
-    /// What it costs, with what the entry itself takes.
+    /// The cost, including the entry's overhead.
     var cost: Int { Self.overhead + (bytes ?? value.flatMap(Self.jsonBytes) ?? 1_024) }
 
-    /// About what an entry takes beside the value.
+    /// The approximate overhead of an entry.
     private static var overhead: Int { 256 }
 
     private static func jsonBytes(_ value: Value) -> Int? {
@@ -212,13 +212,13 @@ struct Remembered<Value: Sendable>: Sendable {
     }
 }
 
-/// The state of a store from which something was read.
+/// The position of a store that a copy was read from.
 struct StoreMark: Sendable {
     let scope: StoreScope
     let position: ChangeCursor
 }
 
-/// A collection of a client: copies of a client are one.
+/// A collection of a client, identical for copies of the client.
 private struct FollowedPlace: Hashable, Sendable {
     let hub: ObjectIdentifier
     let collection: CollectionPath
@@ -229,10 +229,10 @@ private struct FollowedPlace: Hashable, Sendable {
     }
 }
 
-/// The collections that are followed: up to 64, so that a memory of many does not grow.
+/// The followed collections: at most 64, to bound the memory.
 private struct Watches {
     private(set) var byPlace: [FollowedPlace: StoreWatch] = [:]
-    /// From the one that was begun first.
+    /// Oldest first.
     private var order: [FollowedPlace] = []
 
     mutating func watch(_ place: FollowedPlace, _ make: () -> StoreWatch) -> StoreWatch {

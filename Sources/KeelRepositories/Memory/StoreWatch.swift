@@ -1,7 +1,7 @@
 internal import KeelStorage
 internal import Synchronization
 
-/// Follows the changes of one collection, so that it is known what they have made old.
+/// Follows the changes of a collection, to determine which copies are outdated.
 ///
 /// Its task waits for the changes that the client's listeners share, and ends with the watch.
 final class StoreWatch: Sendable {
@@ -13,24 +13,22 @@ final class StoreWatch: Sendable {
 
     deinit { task.withLock { $0?.cancel() } }
 
-    /// Whether changes are being followed.
     var isLive: Bool { changes.isLive }
 
-    /// Whether they were followed, and are not any more.
+    /// Whether changes were followed, but no longer are.
     var hasEnded: Bool { !changes.isLive && task.withLock { $0 != nil } }
 
-    /// The state of the last change that was seen in the collection.
+    /// The position of the last seen change in the collection.
     var latest: ChangeCursor? { changes.latest }
 
-    /// Whether nothing has changed since a state, as far as is known.
+    /// Whether no change is known since a position.
     func isCurrent(_ document: DocumentPath?, since position: ChangeCursor) -> Bool {
         changes.isCurrent(document, since: position)
     }
 
-    /// Begins to follow; never called twice at once.
+    /// Starts following; must not be called concurrently.
     ///
-    /// - Returns: Whether changes are followed now: not in a store without a change log, and not
-    ///   while it cannot be read.
+    /// - Returns: Whether changes are followed; false without a readable change log.
     func begin() async -> Bool {
         let client = scope.client
         guard client.capabilities.contains(.changeLog) else { return false }
@@ -44,7 +42,7 @@ final class StoreWatch: Sendable {
                 client.hub.unsubscribe(id)
                 return false
             }
-            // Where other listeners are further on, a later state is one that they cover.
+            // If other listeners are further ahead, they cover a later position.
             if isCovered { start = position }
         } while start == nil
         if let start { changes.begin(at: start) }
@@ -63,18 +61,18 @@ final class StoreWatch: Sendable {
     }
 }
 
-/// Which documents of a collection have changed, and up to which state.
+/// The changed documents of a collection, and the positions of their changes.
 private final class SeenChanges: Sendable {
     private struct State {
-        /// Where following began; nil while nothing is followed.
+        /// The position at which following started; nil if nothing is followed.
         var start: ChangeCursor?
         var latest: ChangeCursor?
         var byDocument: [DocumentPath: ChangeCursor] = [:]
-        /// Before this, it is not known any more which document changed.
+        /// Before this position, the changed documents are unknown.
         var floor: ChangeCursor?
     }
 
-    /// How many documents are told apart.
+    /// The maximum number of documents tracked individually.
     private static let capacity = 4_096
 
     private let state = Mutex(State())

@@ -3,23 +3,23 @@ internal import KeelCore
 public import KeelHTTP
 public import KeelSync
 
-/// Sends what an outbox holds to a web service.
+/// Sends the writes of an outbox to a web service.
 ///
 /// ```swift
 /// try await outbox.run(sending: HTTPOutboxSender(client), whileOnline: network.onlineStates)
 /// ```
 ///
-/// Each request carries its `Idempotency-Key`, the same in all attempts
-/// (draft-ietf-httpapi-idempotency-key-header), so the client may repeat it too.
+/// Each request has an `Idempotency-Key`, the same in all attempts
+/// (draft-ietf-httpapi-idempotency-key-header), so the client may retry it as well.
 ///
-/// | answer | meaning |
+/// | response | meaning |
 /// |---|---|
 /// | status 200 to 299; 404 and 410 to `DELETE` | accepted |
-/// | 408, 425, 429, 500, 502, 503, 504 | failed, with the pause of `Retry-After` |
-/// | 401, or credentials that are not at hand | unreachable: it waits until somebody signs in |
-/// | no connection, or none that the server can have acted on | unreachable |
-/// | a connection that broke, or a timeout | failed |
-/// | any other status, or a request that cannot be made | rejected |
+/// | 408, 425, 429, 500, 502, 503, 504 | failed, with the delay of `Retry-After` |
+/// | 401, or unavailable credentials | unreachable: waits for the user to sign in |
+/// | no connection, or a failure before the server can have acted | unreachable |
+/// | a broken connection, or a timeout | failed |
+/// | any other status, or an invalid request | rejected |
 public struct HTTPOutboxSender: OutboxSender {
     private let client: NetworkClient
     private let options: HTTPCallOptions
@@ -27,9 +27,8 @@ public struct HTTPOutboxSender: OutboxSender {
     /// Creates a sender.
     ///
     /// - Parameters:
-    ///   - client: The client that carries the calls out. Its own repetitions come on top of the
-    ///     outbox's.
-    ///   - options: The options of all calls for the client's layers, such as authentication.
+    ///   - client: The client for the requests. Its retries add to those of the outbox.
+    ///   - options: The options of all requests, such as for the client's authentication.
     public init(_ client: NetworkClient, options: HTTPCallOptions = HTTPCallOptions()) {
         self.client = client
         self.options = options
@@ -72,7 +71,7 @@ public struct HTTPOutboxSender: OutboxSender {
     }
 }
 
-/// A kept request as an endpoint.
+/// An endpoint for a stored request.
 private struct KeptEndpoint: ServiceEndpoint {
     let request: OutboxRequest
     let key: String
@@ -81,7 +80,7 @@ private struct KeptEndpoint: ServiceEndpoint {
     var path: EndpointPath { EndpointPath(encodedForm: (request.path, request.query)) }
     var headers: HTTPFields {
         var headers = request.headers
-        // A string of RFC 8941, the form that the draft asks for.
+        // A string of RFC 8941, as the draft requires.
         headers[.idempotencyKey] = "\"\(key)\""
         return headers
     }

@@ -1,13 +1,13 @@
 public import KeelHTTP
 
 extension NetworkStatus {
-    /// Whether there may be a way to the network, now and after each change.
+    /// A sequence of whether the network may be available, now and after each change.
     ///
-    /// False only where the system says that there is none: what an outbox waits for.
+    /// False only if the system reports no connection; an outbox waits for it.
     public var onlineStates: OnlineStates { OnlineStates(paths: paths) }
 }
 
-/// Whether there may be a way to the network: see `NetworkStatus.onlineStates`.
+/// A sequence of whether the network may be available; see `NetworkStatus.onlineStates`.
 public struct OnlineStates: AsyncSequence, Sendable {
     public typealias Element = Bool
     public typealias Failure = Never
@@ -16,11 +16,11 @@ public struct OnlineStates: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(base: paths.makeAsyncIterator()) }
 
-    /// Reads the states one by one.
+    /// An iterator over the states.
     public struct Iterator: AsyncIteratorProtocol {
         var base: NetworkPaths.Iterator
 
-        /// Waits for the next state; nil when the task is cancelled.
+        /// Waits for the next state; returns nil if the task is canceled.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async -> Bool? {

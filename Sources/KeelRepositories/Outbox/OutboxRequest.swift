@@ -2,14 +2,14 @@ internal import HTTPTypes
 public import KeelHTTP
 public import KeelSync
 
-/// A request that can be kept in an outbox: an endpoint, read and encoded.
+/// A request that can be stored in an outbox: an encoded endpoint.
 ///
 /// ```swift
 /// let write = try OutboxRequest(PutFavourite(dto)).write(key: "favourites/42")
 /// ```
 ///
-/// Fields that carry credentials are left out: the client that sends it signs it then, in the name
-/// of who is signed in at that time. A body that is produced while it is sent cannot be kept.
+/// Fields with credentials are omitted: the client signs the request on sending, for the user
+/// signed in at that time. A streamed body cannot be stored.
 public struct OutboxRequest: Sendable, Hashable {
     static let kind = "http"
 
@@ -19,12 +19,12 @@ public struct OutboxRequest: Sendable, Hashable {
     let headers: HTTPFields
     let body: [UInt8]
 
-    /// Reads an endpoint.
+    /// Encodes an endpoint.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint to send.
-    ///   - coding: How its body is encoded, unless it has a coding of its own; as the client has it.
-    /// - Throws: ``DataSourceError/Code/invalidRequest`` for an endpoint that cannot be kept.
+    ///   - coding: The client's coding for the body, unless the endpoint has its own.
+    /// - Throws: ``DataSourceError/Code/invalidRequest`` for an endpoint that cannot be stored.
     public init(
         _ endpoint: some ServiceEndpoint,
         coding: JSONCoding = .standard
@@ -72,11 +72,11 @@ public struct OutboxRequest: Sendable, Hashable {
         return bytes
     }
 
-    /// The request as something for an outbox.
+    /// Returns the request as a write for an outbox.
     ///
     /// - Parameters:
-    ///   - key: The subject of the request: requests of one key keep their order.
-    ///   - id: An id that no other write has.
+    ///   - key: The subject of the request: requests with the same key keep their order.
+    ///   - id: A unique id.
     /// - Returns: The write.
     public func write(key: String, id: String = OutboxWrite.randomID()) -> OutboxWrite {
         var attributes = ["method": method.rawValue, "path": path, "query": query]
@@ -90,7 +90,7 @@ public struct OutboxRequest: Sendable, Hashable {
         )
     }
 
-    /// Reads what ``write(key:id:)`` made; nil for a write of another kind.
+    /// Decodes the result of ``write(key:id:)``; nil for other writes.
     init?(_ write: OutboxWrite) {
         guard write.kind == Self.kind, let path = write.attributes["path"],
             let method = write.attributes["method"].flatMap(HTTPRequest.Method.init(rawValue:))

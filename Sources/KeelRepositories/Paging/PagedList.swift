@@ -6,7 +6,7 @@ public struct Page<Element: Sendable>: Sendable {
     /// The page's elements.
     public let elements: [Element]
 
-    /// Where the next page begins; nil on the last.
+    /// The start of the next page; nil on the last.
     public let next: PageCursor?
 
     /// Creates a page.
@@ -15,28 +15,28 @@ public struct Page<Element: Sendable>: Sendable {
         self.next = next
     }
 
-    /// Creates a page of a list that is counted: the next begins behind it, unless it is not full.
+    /// Creates a page of a list with offsets; a page that is not full is the last.
     public init(_ elements: [Element], offset: Int, pageSize: Int) {
         let isLast = elements.count < pageSize
         self.init(elements, next: isLast ? nil : .offset(offset + elements.count))
     }
 }
 
-/// Where a page begins.
+/// The start of a page.
 public enum PageCursor: Sendable, Hashable {
-    /// The token that the service gave with the page before.
+    /// The token from the previous page.
     case token(String)
-    /// How many elements come before it.
+    /// The number of preceding elements.
     case offset(Int)
 
-    /// How many elements come before it, if pages are counted.
+    /// The number of preceding elements, if pages use offsets.
     public var offset: Int { if case .offset(let count) = self { count } else { 0 } }
 
-    /// The token that the service gave with the page before, if it gave one.
+    /// The token from the previous page, if there is one.
     public var token: String? { if case .token(let text) = self { text } else { nil } }
 }
 
-/// A list that is loaded page by page, for a view: on the main actor.
+/// A list that is loaded page by page, for a view, on the main actor.
 ///
 /// ```swift
 /// // SwiftUI
@@ -50,43 +50,43 @@ public enum PageCursor: Sendable, Hashable {
 /// .task { await results.loadMore() }
 /// ```
 ///
-/// - Each page is loaded once: who asks while one is under way waits for that one.
-/// - A failure leaves what is there; the next ``loadMore()`` tries the same page again.
-/// - ``reset()`` begins anew, and what is under way for the old list no longer counts.
+/// - Each page is loaded once: concurrent callers share the load.
+/// - A failure keeps the loaded elements; the next ``loadMore()`` tries the same page again.
+/// - ``reset()`` starts over, and discards a load in progress.
 @MainActor
 @Observable
 public final class PagedList<Element: Sendable> {
-    /// Loads the page that begins at a cursor; nil is the first.
+    /// Loads the page at a cursor; nil for the first page.
     ///
-    /// It may throw anything: ``PagedList/error`` says what it means for a repository.
+    /// It may throw any error, which ``PagedList/error`` converts.
     public typealias Load = @Sendable (PageCursor?) async throws -> Page<Element>
 
-    /// The elements that have been loaded.
+    /// The loaded elements.
     public private(set) var items: [Element] = []
 
     /// Whether a page is being loaded.
     public private(set) var isLoading = false
 
-    /// Whether all pages are here.
+    /// Whether all pages are loaded.
     public private(set) var isAtEnd = false
 
-    /// Why the last page could not be loaded; nil once it was.
+    /// The error of the last load; nil after a success.
     public private(set) var error: RepositoryError?
 
     @ObservationIgnored private let load: Load
     @ObservationIgnored private var cursor: PageCursor?
     @ObservationIgnored private var seen: Set<PageCursor> = []
-    /// Grows with each reset.
+    /// Incremented by each reset.
     @ObservationIgnored private var generation = 0
-    /// The page under way, which ends with the last who wait for it.
+    /// The current load, which is canceled with its last waiter.
     @ObservationIgnored private var flight: Flight?
 
-    /// Creates a list that has loaded nothing yet.
+    /// Creates an empty list.
     public init(_ load: @escaping Load) { self.load = load }
 
-    /// Loads the next page, or waits for the one that is under way.
+    /// Loads the next page, or waits for the current load.
     ///
-    /// At the end of the list it does nothing.
+    /// At the end of the list, it does nothing.
     public func loadMore() async {
         guard !isAtEnd, !Task.isCancelled else { return }
         let current = flight ?? begin()
@@ -94,21 +94,21 @@ public final class PagedList<Element: Sendable> {
         await withTaskCancellationHandler {
             await current.task.value
         } onCancel: {
-            // Its last user takes the page with it.
+            // The last waiter cancels the load.
             Task { @MainActor in current.leave() }
         }
     }
 
-    /// Loads pages until the list is at its end or fails.
+    /// Loads pages until the end of the list or a failure.
     public func loadAll() async {
         repeat {
             await loadMore()
         } while !isAtEnd && error == nil && !Task.isCancelled
     }
 
-    /// Forgets everything and loads the first page.
+    /// Starts over and loads the first page.
     ///
-    /// The elements stay until the first page is here, or could not be loaded.
+    /// The elements stay until the first page is loaded or fails.
     public func reset() async {
         generation += 1
         flight?.task.cancel()
@@ -121,7 +121,7 @@ public final class PagedList<Element: Sendable> {
 
     // MARK: Parts
 
-    /// A page that is being loaded, and how many wait for it.
+    /// A load in progress, and the number of waiters.
     @MainActor
     private final class Flight {
         let task: Task<Void, Never>
@@ -167,7 +167,7 @@ public final class PagedList<Element: Sendable> {
             cursor = page.next
             isAtEnd = page.next == nil
             error = nil
-            // Pages that lead in a circle would be loaded for ever.
+            // Circular pages would be loaded forever.
             if let next = page.next, !seen.insert(next).inserted {
                 error = RepositoryError(DataSourceError.circularPages)
                 isAtEnd = true
@@ -179,11 +179,11 @@ public final class PagedList<Element: Sendable> {
 }
 
 extension PagedList where Element: Identifiable {
-    /// Loads the next page if the element shown is among the last ones.
+    /// Loads the next page if the shown element is near the end.
     ///
     /// - Parameters:
     ///   - id: The element that is being shown.
-    ///   - distance: How many elements before the end the next page is wanted.
+    ///   - distance: The number of elements before the end at which the next page is loaded.
     public func loadMore(whenShowing id: Element.ID, within distance: Int = 5) async {
         guard items.suffix(distance).contains(where: { $0.id == id }) else { return }
         await loadMore()

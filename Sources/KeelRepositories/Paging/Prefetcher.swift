@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Loads things before they are wanted, a few at a time.
+/// Loads values in advance, a few at a time.
 ///
 /// ```swift
 /// let prefetcher = restaurants.prefetcher()
@@ -8,8 +8,8 @@ internal import Synchronization
 /// prefetcher.cancel(idsThatScrolledAway)
 /// ```
 ///
-/// A failure is nobody's concern: who wants the thing later loads it then. Everything that waits or
-/// is under way ends with the prefetcher.
+/// Failures are ignored: the value is loaded again on demand. Loads are canceled with the
+/// prefetcher.
 public final class Prefetcher<Key: Hashable & Sendable>: Sendable {
     private struct State {
         var waiting: [Key] = []
@@ -24,8 +24,8 @@ public final class Prefetcher<Key: Hashable & Sendable>: Sendable {
     /// Creates a prefetcher.
     ///
     /// - Parameters:
-    ///   - limit: How many things are loaded at once; less than 1 counts as 1.
-    ///   - load: Loads one thing, so that it is at hand later.
+    ///   - limit: The maximum number of concurrent loads, at least 1.
+    ///   - load: Loads and keeps one value.
     public init(limit: Int = 2, load: @escaping @Sendable (Key) async throws -> Void) {
         self.limit = max(1, limit)
         self.load = load
@@ -35,10 +35,10 @@ public final class Prefetcher<Key: Hashable & Sendable>: Sendable {
         for entry in state.withLock({ $0.running.values }) { entry.task.cancel() }
     }
 
-    /// How many things wait or are being loaded.
+    /// The number of waiting and running loads.
     public var count: Int { state.withLock { $0.waiting.count + $0.running.count } }
 
-    /// Loads things, after those that wait already; what waits or is under way is not loaded twice.
+    /// Enqueues loads, except for those already waiting or running.
     public func prefetch(_ keys: some Sequence<Key>) {
         let keys = Array(keys)
         state.withLock { state in
@@ -48,7 +48,7 @@ public final class Prefetcher<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Gives things up, those under way included.
+    /// Cancels loads, including running ones.
     public func cancel(_ keys: some Sequence<Key>) {
         let keys = Set(keys)
         let tasks = state.withLock { state in
@@ -60,7 +60,7 @@ public final class Prefetcher<Key: Hashable & Sendable>: Sendable {
         for task in tasks { task.cancel() }
     }
 
-    /// Gives everything up.
+    /// Cancels all loads.
     public func cancelAll() {
         let tasks = state.withLock { state in
             state.waiting = []
@@ -75,7 +75,7 @@ public final class Prefetcher<Key: Hashable & Sendable>: Sendable {
             let key = state.waiting.removeFirst()
             state.lastTicket += 1
             let ticket = state.lastTicket
-            // Held weakly, so that the prefetcher can go while it loads, and take this with it.
+            // Weak, so that the prefetcher can be released while loading, which cancels the task.
             let task = Task { [weak self, load] in
                 _ = try? await load(key)
                 self?.finish(key, ticket)
@@ -86,7 +86,7 @@ public final class Prefetcher<Key: Hashable & Sendable>: Sendable {
 
     private func finish(_ key: Key, _ ticket: Int) {
         state.withLock { state in
-            // It may have been given up and begun anew.
+            // The load may have been canceled and restarted.
             if state.running[key]?.ticket == ticket { state.running[key] = nil }
             startNext(&state)
         }

@@ -1,8 +1,8 @@
 internal import KeelSync
 
-/// What a repository does with its sources, whatever types these have.
+/// The operations of a repository on its sources, with their types erased.
 ///
-/// An owner is who is signed in, nil where the loader does not keep users apart.
+/// An owner is the signed-in user; nil if the loader does not separate users.
 struct EntityOperations<Entity: Sendable>: Sendable {
     typealias Keep = @Sendable () async throws(DataSourceError) -> Void
 
@@ -10,12 +10,12 @@ struct EntityOperations<Entity: Sendable>: Sendable {
     let one: @Sendable (_ id: String, _ owner: String?) -> Resource<Entity>
     let all: @Sendable (_ owner: String?) -> Resource<[Entity]>
     let search: @Sendable (_ words: String, _ owner: String?) -> Resource<[Entity]>
-    /// Whether all things are here: as ``all``, without reading them.
+    /// Whether all entities are kept: like ``all``, without reading them.
     let presence: @Sendable (_ owner: String?) -> Resource<EntitiesAreHere>
-    /// Finds what is kept by a predicate over DTOs, whose type is known when it runs.
+    /// Finds kept entities by a predicate over DTOs, whose type is checked at run time.
     let find: @Sendable (_ predicate: any Sendable) async throws(DataSourceError) -> [Entity]
     let id: @Sendable (Entity) -> String
-    /// Tells the service; what is returned keeps the answer here.
+    /// Sends an entity to the service, and returns a closure that keeps the response.
     let send: @Sendable (Entity) async throws(DataSourceError) -> (Entity, Keep)
     let sendDeletion: @Sendable (String) async throws(DataSourceError) -> Void
     let deleteHere: @Sendable (String) async throws(DataSourceError) -> Void
@@ -23,23 +23,22 @@ struct EntityOperations<Entity: Sendable>: Sendable {
     let enqueueDeletion: @Sendable (String, String) async throws(DataSourceError) -> OutboxReceipt
 }
 
-/// All things of a kind have been loaded.
+/// A marker that all entities have been loaded.
 struct EntitiesAreHere: Sendable {}
 
-/// The names of a repository's things.
+/// The keys and tags of a repository.
 struct EntityNames: Sendable {
     let name: String
 
-    /// The tag of all lists, and the key of the list of all things.
+    /// The tag of all lists, and the key of the list of all entities.
     var lists: String { "\(name)/" }
 
-    /// The key of a thing.
     func key(_ id: String) -> String { "\(name)/\(id)" }
 
-    /// The key of the things that words describe; no id makes one of this form.
+    /// The key of a search, which no id can produce.
     func key(searching words: String) -> String { "\(name)?\(words)" }
 
-    /// The key under which the changes of a thing wait in an outbox, apart for each user.
+    /// The key for an entity's changes in an outbox, separate for each user.
     func outboxKey(_ id: String, _ owner: String?) -> String {
         owner.map { "\(key(id)) of \($0)" } ?? key(id)
     }

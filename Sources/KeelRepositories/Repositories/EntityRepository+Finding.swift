@@ -5,16 +5,14 @@ public import Foundation
 #endif
 
 extension EntityRepository {
-    /// Returns the things that words describe, in the order of the service.
+    /// Searches the service, and returns the entities in its order.
     ///
-    /// Entities that the service finds are kept like all others that it sends, and its answer is
-    /// remembered for these words by this process, the newest 256 of them. A policy that asks what
-    /// is kept gets that answer, with the things as they are here now; without one, `cacheOnly`
-    /// fails with `notKept`, as does everything that needs the service with `unreachable`. To look
-    /// among the things that are kept, use ``query(where:_:)``.
+    /// Found entities are kept like all others, and the last 256 results are stored in memory. A
+    /// policy that reads copies uses the stored result with the current entities; without one,
+    /// `cacheOnly` fails with `notKept`, and other policies with `unreachable` if the service is.
+    /// To search kept entities, use ``query(where:_:)``.
     ///
-    /// - Throws: ``RepositoryError``, with the code `unsupported` where the service's description
-    ///   says nothing of a search.
+    /// - Throws: ``RepositoryError``, with the code `unsupported` if the service has no search.
     public func search(
         _ words: String,
         _ policy: FetchPolicy = .networkFirst
@@ -22,7 +20,7 @@ extension EntityRepository {
         try await fetchedSearch(words, policy).value
     }
 
-    /// Returns the things that words describe, and how current the answer is.
+    /// Searches the service, and returns the entities with their freshness.
     ///
     /// - Throws: ``RepositoryError``.
     public func fetchedSearch(
@@ -33,7 +31,7 @@ extension EntityRepository {
         return try await loader.load(recipe { operations.search(words, $0) }, policy)
     }
 
-    /// Returns the things that fulfil a condition, from this device.
+    /// Returns the kept entities that match a predicate.
     ///
     /// ```swift
     /// let thai = try await restaurants.query(
@@ -41,15 +39,14 @@ extension EntityRepository {
     /// )
     /// ```
     ///
-    /// The policy says how current all things have to be, as in ``all(_:)``: where it asks the
-    /// service, all things are loaded first. The store then answers the condition, by an index where
-    /// it has one.
+    /// The policy applies to all entities, as in ``all(_:)``: if it requires the service, all of
+    /// them are loaded first. The store then evaluates the predicate, with an index if it has one.
     ///
     /// - Parameters:
-    ///   - predicate: A condition on the DTOs that are kept.
-    ///   - policy: How current all things have to be.
-    /// - Returns: The entities that fulfil it, in the order of the store.
-    /// - Throws: ``RepositoryError``, with the code `unsupported` for a condition on another type.
+    ///   - predicate: A predicate on the kept DTOs.
+    ///   - policy: The policy for all entities.
+    /// - Returns: The matching entities, in the order of the store.
+    /// - Throws: ``RepositoryError``, with the code `unsupported` for a predicate on another type.
     public func query<DTO: Sendable>(
         where predicate: Predicate<DTO>,
         _ policy: FetchPolicy = .cacheFirst()
@@ -57,7 +54,7 @@ extension EntityRepository {
         try await fetchedQuery(where: predicate, policy).value
     }
 
-    /// Returns the things that fulfil a condition, and how current all things are.
+    /// Returns the kept entities that match a predicate, with the freshness of all entities.
     ///
     /// - Throws: ``RepositoryError``.
     public func fetchedQuery<DTO: Sendable>(

@@ -3,20 +3,20 @@ internal import KeelStorage
 internal import KeelSync
 
 extension EntityRepository {
-    /// Creates a repository whose things are kept by any source.
+    /// Creates a repository over any local source.
     ///
-    /// Changes made offline are put into the outbox first and then made here: a process that ends
-    /// in between leaves a change that the service learns of, and this device with its next load.
+    /// Offline changes are added to the outbox first and then made locally: after a crash in
+    /// between, the service still receives the change, and the device gets it with its next load.
     ///
     /// - Parameters:
-    ///   - name: The name of the kind.
-    ///   - remote: The operations that the service offers.
-    ///   - local: The source that keeps entities on this device.
-    ///   - loader: The loader, which loads, keeps and tells who watches.
-    ///   - offline: How changes wait for the service, if they may.
-    ///   - onDropped: Told of elements of a list that cannot be mapped, which are then left out;
-    ///     nil makes them errors of the whole list.
-    ///   - id: The id of a DTO.
+    ///   - name: The name of the kind of entities.
+    ///   - remote: The operations of the service.
+    ///   - local: The source on this device.
+    ///   - loader: The loader.
+    ///   - offline: The outbox for offline changes, if supported.
+    ///   - onDropped: Called with elements of a list that cannot be mapped, which are then omitted;
+    ///     with nil, the whole list fails.
+    ///   - id: Returns the id of a DTO.
     public init<Local: LocalDataSource>(
         _ name: String,
         remote: RemoteEntities<Local.Element>,
@@ -47,20 +47,20 @@ extension EntityRepository {
         )
     }
 
-    /// Creates a repository whose things are kept in a collection.
+    /// Creates a repository over a collection.
     ///
-    /// A change made offline and its request are committed in one batch if the outbox is in the
-    /// store of the collection, which is what this expects.
+    /// An offline change and its request are committed in one batch, for which the outbox must be
+    /// in the same store as the collection.
     ///
     /// - Parameters:
-    ///   - name: The name of the kind.
-    ///   - remote: The operations that the service offers.
-    ///   - local: The collection that keeps things on this device.
-    ///   - loader: The loader, which loads, keeps and tells who watches.
-    ///   - offline: How changes wait for the service, if they may; its outbox is in the same store.
-    ///   - onDropped: Told of elements of a list that cannot be mapped, which are then left out;
-    ///     nil makes them errors of the whole list.
-    ///   - id: The id of a DTO.
+    ///   - name: The name of the kind of entities.
+    ///   - remote: The operations of the service.
+    ///   - local: The collection on this device.
+    ///   - loader: The loader.
+    ///   - offline: The outbox for offline changes in the same store, if supported.
+    ///   - onDropped: Called with elements of a list that cannot be mapped, which are then omitted;
+    ///     with nil, the whole list fails.
+    ///   - id: Returns the id of a DTO.
     public init<DTO: DomainMappable & Codable & Sendable>(
         _ name: String,
         remote: RemoteEntities<DTO>,

@@ -1,6 +1,6 @@
 public import KeelSync
 
-/// Things of one kind, kept on this device and loaded from a service.
+/// Entities of one kind, kept on this device and loaded from a service.
 ///
 /// ```swift
 /// let restaurants = EntityRepository<Restaurant>(
@@ -13,24 +13,24 @@ public import KeelSync
 /// for await state in restaurants.observeAll() { show(state) }
 /// ```
 ///
-/// It is a building block: the app's own repository holds one, conforms to a protocol of its
-/// domain, and maps ``RepositoryError`` to the domain's error.
+/// It is a building block: the app's own repository wraps it, conforms to a protocol of the domain,
+/// and maps ``RepositoryError`` to the domain's error.
 ///
-/// - Reading goes by a ``FetchPolicy``. A list from the service replaces what is kept, except what
-///   has a change that the service does not know yet.
-/// - A loader with a ``ResourceMemory`` answers from memory what was read before: memory, then what
-///   is kept, then the service.
-/// - ``search(_:_:)`` asks the service for what words describe, ``query(where:_:)`` this device for
-///   what a condition says.
-/// - ``save(_:)`` and ``delete(_:)`` tell the service first and then change what is kept.
-/// - ``saveOffline(_:)`` and ``deleteOffline(_:)`` change what is kept and put the request into an
-///   outbox, in one batch where both are in one store.
+/// - Reads follow a ``FetchPolicy``. A list from the service replaces the kept entities, except
+///   those with unsent changes.
+/// - A loader with a ``ResourceMemory`` reads from memory first, then the device's copy, then the
+///   service.
+/// - ``search(_:_:)`` searches the service; ``query(where:_:)`` evaluates a predicate on this
+///   device.
+/// - ``save(_:)`` and ``delete(_:)`` call the service first and then change the kept entities.
+/// - ``saveOffline(_:)`` and ``deleteOffline(_:)`` change the kept entities and add the request to
+///   an outbox, in one batch if both are in one store.
 public struct EntityRepository<Entity: Sendable>: Sendable {
-    /// The name of the kind: the tag that invalidates everything here, and the beginning of the
-    /// keys of the outbox.
+    /// The name of the kind of entities: the tag of its resources, and the prefix of its outbox
+    /// keys.
     public let name: String
 
-    /// The loader, which loads, keeps and tells who watches.
+    /// The loader.
     public let loader: ResourceLoader
 
     let operations: EntityOperations<Entity>
@@ -43,9 +43,9 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
 
     // MARK: Reading
 
-    /// Returns the thing with an id.
+    /// Returns the entity with an id.
     ///
-    /// - Throws: ``RepositoryError``, with the code `notFound` where the service has none.
+    /// - Throws: ``RepositoryError``, with the code `notFound` if the service has none.
     public func entity(
         _ id: String,
         _ policy: FetchPolicy = .cacheFirst()
@@ -53,7 +53,7 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
         try await fetchedEntity(id, policy).value
     }
 
-    /// Returns the thing with an id, and how current it is.
+    /// Returns the entity with an id, with its freshness.
     ///
     /// - Throws: ``RepositoryError``.
     public func fetchedEntity(
@@ -63,7 +63,7 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
         try await loader.load(one(id), policy)
     }
 
-    /// Returns all things.
+    /// Returns all entities.
     ///
     /// - Throws: ``RepositoryError``.
     public func all(
@@ -72,7 +72,7 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
         try await fetchedAll(policy).value
     }
 
-    /// Returns all things, and how current they are.
+    /// Returns all entities, with their freshness.
     ///
     /// - Throws: ``RepositoryError``.
     public func fetchedAll(
@@ -81,7 +81,7 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
         try await loader.load(recipe(operations.all), policy)
     }
 
-    /// Watches the thing with an id.
+    /// Returns the states of the entity with an id.
     public func observe(
         _ id: String,
         _ policy: FetchPolicy = .cacheThenNetwork
@@ -89,14 +89,14 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
         loader.observe(one(id), policy)
     }
 
-    /// Watches all things.
+    /// Returns the states of all entities.
     public func observeAll(
         _ policy: FetchPolicy = .cacheThenNetwork
     ) -> ResourceStates<[Entity]> {
         loader.observe(recipe(operations.all), policy)
     }
 
-    /// Loads things that will be wanted soon; what fails is loaded when it is wanted.
+    /// Returns a prefetcher for entities; failed ones are loaded again on demand.
     public func prefetcher(limit: Int = 2) -> Prefetcher<String> {
         let repository = self
         return Prefetcher(limit: limit) { id in _ = try await repository.entity(id) }
@@ -115,13 +115,12 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
 
     // MARK: Writing
 
-    /// Tells the service to keep a thing, then keeps it here.
+    /// Sends an entity to the service, then keeps it.
     ///
-    /// If another user signs in while the call is under way, the service has the thing and this
-    /// device does not keep it.
+    /// If another user signs in during the call, the device does not keep the entity.
     ///
-    /// - Returns: The thing as the service has it now, or as it was given.
-    /// - Throws: ``RepositoryError``; nothing has then changed here.
+    /// - Returns: The entity from the service's response, or the given one.
+    /// - Throws: ``RepositoryError``; the device's copy is then unchanged.
     @discardableResult
     public func save(_ entity: Entity) async throws(RepositoryError) -> Entity {
         let owner = try await owner()
@@ -134,11 +133,11 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
         return saved
     }
 
-    /// Tells the service to remove a thing, then removes it here.
+    /// Deletes an entity at the service, then on the device.
     ///
-    /// One that the service does not have is removed here all the same.
+    /// An entity that the service does not have is deleted on the device anyway.
     ///
-    /// - Throws: ``RepositoryError``; nothing has then changed here.
+    /// - Throws: ``RepositoryError``; the device's copy is then unchanged.
     public func delete(_ id: String) async throws(RepositoryError) {
         let owner = try await owner()
         do throws(DataSourceError) {
@@ -151,11 +150,11 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
         }
     }
 
-    /// Keeps a thing here, and tells the service when it can be reached.
+    /// Keeps an entity, and sends it to the service once reachable.
     ///
-    /// - Returns: The receipt: the thing is on disk, and `server()` of the receipt waits for the
+    /// - Returns: The receipt: the entity is on disk, and the receipt's `server()` waits for the
     ///   service.
-    /// - Throws: ``RepositoryError``, `unsupported` without ``OfflineWrites``.
+    /// - Throws: ``RepositoryError``, with the code `unsupported` without ``OfflineWrites``.
     @discardableResult
     public func saveOffline(_ entity: Entity) async throws(RepositoryError) -> OutboxReceipt {
         let owner = try await owner()
@@ -166,10 +165,10 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
         }
     }
 
-    /// Removes a thing here, and tells the service when it can be reached.
+    /// Deletes an entity on the device, and at the service once reachable.
     ///
     /// - Returns: The receipt.
-    /// - Throws: ``RepositoryError``, `unsupported` without ``OfflineWrites``.
+    /// - Throws: ``RepositoryError``, with the code `unsupported` without ``OfflineWrites``.
     @discardableResult
     public func deleteOffline(_ id: String) async throws(RepositoryError) -> OutboxReceipt {
         let owner = try await owner()
@@ -179,7 +178,7 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
         }
     }
 
-    /// Marks everything here as out of date.
+    /// Invalidates all resources of the repository.
     ///
     /// - Throws: ``RepositoryError``.
     public func invalidate() async throws(RepositoryError) { try await loader.invalidate([name]) }
@@ -199,7 +198,7 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
         }
     }
 
-    /// Whether what is kept here is still that user's.
+    /// Whether the kept entities still belong to the user.
     private func isHere(_ owner: String?) async throws(DataSourceError) -> Bool {
         do throws(DataSourceError) {
             try await loader.core.owners.confirm(owner, in: operations.home)

@@ -11,7 +11,7 @@ extension EntitySources {
         return (try offline.request(change).write(key: key), offline)
     }
 
-    /// For stores that have no part in a batch: the write first, so that no change is left untold.
+    /// For stores outside of the batch: the outbox first, so that no change remains unsent.
     func commit(
         _ change: OfflineWrites<DTO>.Change,
         _ key: String
@@ -36,7 +36,7 @@ extension EntitySources where Local.Element: DomainRepresentable {
         @Sendable (OfflineWrites<DTO>.Change, String) async throws(DataSourceError) ->
         OutboxReceipt
 
-    /// The operations of a repository that keeps changes made offline in this way.
+    /// Returns a repository's operations, with a given way to commit offline changes.
     func operations(_ commit: @escaping CommitChange) -> EntityOperations<Domain> {
         EntityOperations(
             home: home,

@@ -9,7 +9,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The sources of a repository: makes its operations.
+/// The sources of a repository, from which its operations are made.
 struct EntitySources<Local: LocalDataSource>: Sendable
 where Local.Element: DomainConvertible {
     typealias DTO = Local.Element
@@ -21,7 +21,7 @@ where Local.Element: DomainConvertible {
     let id: @Sendable (DTO) -> String
     let offline: OfflineWrites<DTO>?
     let onDropped: (@Sendable ([DroppedElement]) -> Void)?
-    /// What was found by words of late, as ids.
+    /// The ids of recent search results.
     let answers = Cache<String, [String]>(CacheConfiguration(limits: .count(256)))
 
     var home: ResourceHome {
@@ -30,7 +30,7 @@ where Local.Element: DomainConvertible {
         }
     }
 
-    /// The source, if its store tells of changes that others make.
+    /// The source, if its store reports changes.
     private var followed: (any FollowedSource<DTO>)? { local as? any FollowedSource<DTO> }
 
     // MARK: One thing
@@ -60,7 +60,7 @@ where Local.Element: DomainConvertible {
     }
 
     private func fetched(_ id: String, _ key: String) async throws(DataSourceError) -> DTO {
-        // What the service does not know yet is only here.
+        // An unsent change exists only on this device.
         if try await unsent().contains(key) { return try await kept(id) }
         let dto = try await remote.find(id)
         if try await unsent().contains(key) { return try await kept(id) }
@@ -76,7 +76,7 @@ where Local.Element: DomainConvertible {
 
     func all(_ owner: String?) -> Resource<[Domain]> {
         list(owner) { question async throws(DataSourceError) in
-            // An empty list is an answer once the service has given it.
+            // An empty list counts once the service has returned it.
             let copy = try await copyOfAll(question)
             let isKept = question.wasKept || copy.value?.isEmpty == false
             return isKept ? copy : KeptCopy(nil, at: copy.position)
@@ -92,7 +92,7 @@ where Local.Element: DomainConvertible {
             let scope = question.wantsPosition ? followed?.scope(of: nil) : nil
             return KeptCopy([], at: try await scope?.position(), bytes: 0)
         }.mapAlways { dtos throws(MappingError) in
-            // What cannot be mapped is not kept by this way either.
+            // Fails like a full read if an entity cannot be mapped.
             _ = try mapped(dtos)
             return EntitiesAreHere()
         }
@@ -134,7 +134,7 @@ where Local.Element: DomainConvertible {
         }.kept(in: followed?.scope(of: nil)).outlastingInvalidation()
     }
 
-    /// What the service sent, with this device's version of what it does not know yet.
+    /// Merges the service's response with local entities that have unsent changes.
     private func merged(
         _ dtos: [DTO],
         protecting keys: Set<String>,
@@ -146,7 +146,7 @@ where Local.Element: DomainConvertible {
             keys.contains(names.outboxKey(id($0), owner))
         }
         var byID = Dictionary(kept.map { (id($0), $0) }) { $1 }
-        // In their places where the service has them, and those that it does not have at the end.
+        // In the service's order; entities unknown to the service are appended.
         var merged: [DTO] = []
         for dto in dtos {
             guard keys.contains(names.outboxKey(id(dto), owner)) else {
@@ -186,7 +186,7 @@ where Local.Element: DomainConvertible {
         } read: { question async throws(DataSourceError) in
             guard let ids = answers.peek(place) else { return KeptCopy(nil) }
             let copy = try await copies(of: ids, question)
-            // What is not here any more is left out.
+            // Deleted entities are omitted.
             let kept = copy.value?.compactMap(\.self) ?? []
             return KeptCopy(kept, at: copy.position, bytes: copy.bytes)
         } forget: { () async throws(DataSourceError) in
@@ -205,7 +205,6 @@ where Local.Element: DomainConvertible {
         return KeptCopy(found)
     }
 
-    /// Finds what is kept by a predicate over DTOs.
     func find(_ predicate: any Sendable) async throws(DataSourceError) -> [Domain] {
         guard let predicate = predicate as? Predicate<DTO> else {
             throw DataSourceError(

@@ -1,6 +1,6 @@
 public import KeelSync
 
-/// How a repository's changes reach the service when nobody answers now: through an outbox.
+/// Sends a repository's offline changes to the service through an outbox.
 ///
 /// ```swift
 /// let offline = OfflineWrites<FavouriteDTO>(outbox) { change in
@@ -11,29 +11,28 @@ public import KeelSync
 /// }
 /// ```
 ///
-/// Until the service has taken a change, what it says of that thing does not replace what is here. A
-/// change that it refuses for good waits in the outbox's `rejected()`, and the next fetch shows the
-/// service's state again; with the outbox's rejection `holdsKey` the change stays until somebody
-/// decides.
+/// Until the service has accepted a change, its responses do not replace the changed entity. A
+/// rejected change moves to the outbox's `rejected()`, and the next fetch restores the service's
+/// state; with the outbox's rejection `holdsKey` the change stays until it is resolved.
 public struct OfflineWrites<DTO: Sendable>: Sendable {
-    /// A change of one thing.
+    /// A change of one entity.
     public enum Change: Sendable {
-        /// It is to be kept as it is here.
+        /// The entity is saved.
         case save(DTO)
-        /// It is to be removed.
+        /// The entity is deleted.
         case delete(id: String)
     }
 
-    /// Where changes wait for the service.
+    /// The outbox for changes.
     public let outbox: Outbox
 
     let request: @Sendable (Change) throws(DataSourceError) -> OutboxRequest
 
-    /// Creates a way for changes.
+    /// Creates a configuration for offline changes.
     ///
     /// - Parameters:
-    ///   - outbox: Where changes wait for the service.
-    ///   - request: The request that tells the service of a change.
+    ///   - outbox: The outbox for changes.
+    ///   - request: Makes the request for a change.
     public init(
         _ outbox: Outbox,
         request: @escaping @Sendable (Change) throws -> OutboxRequest

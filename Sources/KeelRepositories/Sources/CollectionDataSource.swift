@@ -12,9 +12,8 @@ public import Foundation
 /// let local = CollectionDataSource(storage.collection("restaurants", as: StoredRestaurant.self))
 /// ```
 ///
-/// A call with up to 500 elements takes effect whole; more are kept in batches of that size, each
-/// whole by itself. What a `#Predicate` says is answered by the store as far as it can; the rest by
-/// looking at all elements.
+/// A call with up to 500 elements is atomic; more are split into batches of that size, each atomic.
+/// The store evaluates a `#Predicate` if it can; otherwise it is evaluated on all elements.
 public struct CollectionDataSource<Element: Codable & Sendable>: LocalDataSource {
     /// The collection.
     public let collection: DocumentCollection<Element>
@@ -24,8 +23,8 @@ public struct CollectionDataSource<Element: Codable & Sendable>: LocalDataSource
     /// Creates a source.
     ///
     /// - Parameters:
-    ///   - collection: Where elements are kept.
-    ///   - id: The id of an element, under which it is kept.
+    ///   - collection: The collection.
+    ///   - id: Returns the id of an element.
     public init(
         _ collection: DocumentCollection<Element>,
         id: @escaping @Sendable (Element) -> String
@@ -34,7 +33,7 @@ public struct CollectionDataSource<Element: Codable & Sendable>: LocalDataSource
         self.id = id
     }
 
-    /// Creates a source of elements that know their ids.
+    /// Creates a source of identifiable elements.
     public init(_ collection: DocumentCollection<Element>)
     where Element: Identifiable, Element.ID == String {
         self.init(collection) { $0.id }
@@ -64,7 +63,7 @@ public struct CollectionDataSource<Element: Codable & Sendable>: LocalDataSource
         return try await findAll().fulfilling(predicate)
     }
 
-    /// Returns the elements that a query finds, in its order: limits, orders, searches.
+    /// Returns the results of a query, in its order, for limits, orders and full-text searches.
     ///
     /// - Throws: ``DataSourceError``.
     public func query(
@@ -103,14 +102,14 @@ public struct CollectionDataSource<Element: Codable & Sendable>: LocalDataSource
         }
     }
 
-    /// The write that keeps an element, for a batch of one's own.
+    /// Returns the write that saves an element, for a custom batch.
     ///
     /// - Throws: `StorageError` with the code `encodingFailed`.
     public func write(saving element: Element) throws(StorageError) -> DocumentWrite {
         try .set(element, at: collection.path.document(id(element)), encoder: collection.encoder)
     }
 
-    /// The write that removes an element, for a batch of one's own.
+    /// Returns the write that deletes an element, for a custom batch.
     public func write(deleting id: String) -> DocumentWrite {
         .delete(collection.path.document(id))
     }

@@ -7,11 +7,11 @@ internal import Foundation
 #endif
 
 extension DocumentFilter {
-    /// Makes a condition of a database that lets through at least what this filter lets through.
+    /// Makes a database condition that matches at least what this filter matches.
     ///
-    /// A part that the database cannot be asked stands for "everything", which is nil: in a
-    /// conjunction the other parts remain, a disjunction becomes nil as a whole. What the database
-    /// finds is tried on the predicate once more, so that it may find too much but never too little.
+    /// A part that the database cannot evaluate becomes nil, which matches everything: in a
+    /// conjunction the other parts remain; a disjunction becomes nil as a whole. The results are
+    /// checked again, so the condition may match too much but never too little.
     func condition<Condition>(
         all: ([Condition]) -> Condition,
         any: ([Condition]) -> Condition,
@@ -36,9 +36,9 @@ extension DocumentFilter {
         }
     }
 
-    /// The comparisons that a database makes, as it keeps times more exactly than a filter does.
+    /// The comparisons for a database that stores times more precisely than a filter.
     ///
-    /// A time of a filter has whole microseconds, so that both sides of it are looked at.
+    /// A filter's time has whole microseconds, so both neighbors are included.
     private static func loosened(
         _ field: FieldPath,
         _ operation: Comparison,
@@ -62,7 +62,7 @@ extension DocumentFilter {
 }
 
 extension DocumentValue {
-    /// Whether this is a list with times in it.
+    /// Whether this is a list that contains times.
     fileprivate var hasTimes: Bool {
         guard case .array(let values) = self else { return false }
         return values.contains { if case .timestamp = $0 { true } else { false } }
@@ -70,7 +70,7 @@ extension DocumentValue {
 }
 
 extension Array {
-    /// The elements that fulfil a predicate.
+    /// Returns the elements that match a predicate.
     func fulfilling(_ predicate: Predicate<Element>) throws(DataSourceError) -> [Element] {
         do {
             return try filter { try predicate.evaluate($0) }

@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// A data source in memory, for tests and previews.
+/// An in-memory data source, for tests and previews.
 ///
-/// Elements are found in the order of their ids. What it holds is gone with it.
+/// Elements are ordered by id.
 public final class InMemoryDataSource<Element: Sendable>: LocalDataSource {
     private let id: @Sendable (Element) -> String
     private let elements: Mutex<[String: Element]>
@@ -10,14 +10,14 @@ public final class InMemoryDataSource<Element: Sendable>: LocalDataSource {
     /// Creates a source.
     ///
     /// - Parameters:
-    ///   - elements: The elements that it holds at first.
-    ///   - id: The id of an element.
+    ///   - elements: The initial elements.
+    ///   - id: Returns the id of an element.
     public init(_ elements: [Element] = [], id: @escaping @Sendable (Element) -> String) {
         self.id = id
         self.elements = Mutex(Dictionary(elements.map { (id($0), $0) }) { $1 })
     }
 
-    /// Creates a source of elements that know their ids.
+    /// Creates a source of identifiable elements.
     public convenience init(_ elements: [Element] = [])
     where Element: Identifiable, Element.ID == String {
         self.init(elements) { $0.id }

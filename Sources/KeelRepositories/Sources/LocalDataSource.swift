@@ -4,39 +4,39 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Things of one kind that are kept on this device, whatever keeps them.
+/// A store of elements of one kind on this device.
 ///
-/// Six plain requirements, of which two have a default, so that Core Data, SwiftData or Realm fit
-/// behind it: see <doc:BringYourOwnDatabase>. ``CollectionDataSource`` keeps things in a
-/// `StorageClient`, ``InMemoryDataSource`` in memory. A source promises that
+/// Its six plain requirements, one of which has a default, suit Core Data, SwiftData or Realm: see
+/// <doc:BringYourOwnDatabase>. ``CollectionDataSource`` uses a `StorageClient`,
+/// ``InMemoryDataSource`` memory. A source promises that
 ///
-/// - what was saved is found by every later call, until it is deleted;
-/// - saving replaces what has the same id, and deleting what is not there is no error;
-/// - one call of ``save(_:)`` or ``delete(_:)`` takes effect whole, or as far as its own page says.
+/// - a saved element is found by every later call, until it is deleted;
+/// - saving replaces an element with the same id, and deleting a missing one is not an error;
+/// - a call of ``save(_:)`` or ``delete(_:)`` is atomic, unless its documentation says otherwise.
 ///
-/// Elements are DTOs of the store, not things of the domain: those are made by the repository.
+/// Elements are the store's DTOs, not domain values, which the repository makes from them.
 public protocol LocalDataSource<Element>: Sendable {
     /// The type of the elements.
     associatedtype Element: Sendable
 
-    /// Returns the element with an id, or nil.
+    /// Returns the element with an id; nil if there is none.
     func find(_ id: String) async throws(DataSourceError) -> Element?
 
-    /// Returns all elements, in an order of the source's own that stays the same.
+    /// Returns all elements, in a stable order.
     func findAll() async throws(DataSourceError) -> [Element]
 
-    /// Returns the elements that fulfil a condition; by default, by looking at all.
+    /// Returns the elements that match a predicate; by default, by checking all elements.
     func find(
         where predicate: Predicate<Element>
     ) async throws(DataSourceError) -> [Element]
 
-    /// Keeps elements, in place of those with the same ids.
+    /// Saves elements, replacing those with the same ids.
     func save(_ elements: [Element]) async throws(DataSourceError)
 
-    /// Removes the elements with these ids.
+    /// Deletes the elements with these ids.
     func delete(_ ids: [String]) async throws(DataSourceError)
 
-    /// Removes everything.
+    /// Deletes all elements.
     func removeAll() async throws(DataSourceError)
 }
 
@@ -47,9 +47,9 @@ extension LocalDataSource {
         try await findAll().fulfilling(predicate)
     }
 
-    /// Keeps one element, in place of one with the same id.
+    /// Saves an element, replacing one with the same id.
     public func save(_ element: Element) async throws(DataSourceError) { try await save([element]) }
 
-    /// Removes the element with this id.
+    /// Deletes the element with this id.
     public func delete(_ id: String) async throws(DataSourceError) { try await delete([id]) }
 }

@@ -1,15 +1,15 @@
 public import KeelHTTP
 
-/// A web service, with failures in the words of data sources.
+/// A web service whose failures are data source errors.
 ///
 /// ```swift
 /// let remote = RemoteDataSource(client)
 /// let restaurant = try await remote.domain(GetRestaurant(id: "42"))    // a DTO, mapped
 /// ```
 ///
-/// It is a value; an app usually wraps it in a type of its own, with one method an operation.
+/// Apps usually wrap it in their own type, with one method per operation.
 public struct RemoteDataSource: Sendable {
-    /// The client that carries the calls out.
+    /// The client for the requests.
     public let client: NetworkClient
 
     /// Creates a source.
@@ -29,7 +29,7 @@ public struct RemoteDataSource: Sendable {
         }
     }
 
-    /// Calls an endpoint and decodes its response as the type named here.
+    /// Calls an endpoint and decodes its response as the given type.
     ///
     /// - Throws: ``DataSourceError``.
     public func request<Response: Decodable & Sendable>(
@@ -44,7 +44,7 @@ public struct RemoteDataSource: Sendable {
         }
     }
 
-    /// Calls an endpoint and maps its response to the domain.
+    /// Calls an endpoint and maps its response to a domain value.
     ///
     /// - Throws: ``DataSourceError``, with the code `unmappable` for a response that does not fit.
     public func domain<E: Endpoint>(
@@ -54,17 +54,17 @@ public struct RemoteDataSource: Sendable {
         return try DataSourceError.mapping { try dto.toDomain() }
     }
 
-    /// Calls one endpoint after the other until there is no further page.
+    /// Calls endpoints in succession until the last page.
     ///
     /// ```swift
     /// let pages = try await remote.pages { GetRestaurantPage(after: $0) } next: { $0.next }
     /// ```
     ///
     /// - Parameters:
-    ///   - endpoint: The endpoint of the page that a cursor leads to; nil is the first.
-    ///   - next: The cursor of the page after this one; nil in the last.
+    ///   - endpoint: Returns the endpoint for the page at a cursor; nil for the first page.
+    ///   - next: Returns the cursor of the next page; nil for the last page.
     /// - Returns: The pages in order.
-    /// - Throws: ``DataSourceError``, with the code `unreadable` for pages that lead in a circle.
+    /// - Throws: ``DataSourceError``, with the code `unreadable` for circular pages.
     public func pages<E: Endpoint, Cursor: Hashable>(
         _ endpoint: (Cursor?) -> E,
         next: (E.Response) -> Cursor?

@@ -11,7 +11,7 @@ public import KeelHTTP
 ///     .search { SearchRestaurants(words: $0) }
 /// ```
 ///
-/// An operation that is not given is refused with the code `unsupported`.
+/// Other operations fail with the code `unsupported`.
 public struct RemoteEntities<DTO: Sendable>: Sendable {
     typealias Find = @Sendable (String) async throws(DataSourceError) -> DTO
     typealias All = @Sendable () async throws(DataSourceError) -> [DTO]
@@ -26,15 +26,15 @@ public struct RemoteEntities<DTO: Sendable>: Sendable {
     private(set) var delete: Delete = { _ throws(DataSourceError) in throw .notOffered("delete") }
     private(set) var search: Search = { _ throws(DataSourceError) in throw .notOffered("search") }
 
-    /// Creates a description that offers nothing yet.
+    /// Creates a description without operations.
     public init(_ source: RemoteDataSource) { self.source = source }
 
-    /// Creates a description whose operations are all given as closures, for tests and SDKs.
+    /// Creates a description for operations given as closures, for tests and SDKs.
     public init() { source = nil }
 
     // MARK: Endpoints
 
-    /// Says which endpoint returns one thing.
+    /// Sets the endpoint that returns an entity.
     public func find<E: Endpoint & SendableMetatype>(
         _ endpoint: @escaping @Sendable (String) -> E
     ) -> RemoteEntities where E.Response == DTO {
@@ -44,7 +44,7 @@ public struct RemoteEntities<DTO: Sendable>: Sendable {
         }
     }
 
-    /// Says which endpoint returns all things.
+    /// Sets the endpoint that returns all entities.
     public func all<E: Endpoint & SendableMetatype>(
         _ endpoint: @escaping @Sendable () -> E
     ) -> RemoteEntities where E.Response == [DTO] {
@@ -54,7 +54,7 @@ public struct RemoteEntities<DTO: Sendable>: Sendable {
         }
     }
 
-    /// Says which endpoint keeps a thing and answers with it, or with nothing.
+    /// Sets the endpoint that saves an entity and returns it, or nothing.
     public func save<E: Endpoint & SendableMetatype>(
         _ endpoint: @escaping @Sendable (DTO) -> E
     ) -> RemoteEntities {
@@ -64,7 +64,7 @@ public struct RemoteEntities<DTO: Sendable>: Sendable {
         }
     }
 
-    /// Says which endpoint removes a thing.
+    /// Sets the endpoint that deletes an entity.
     public func delete<E: Endpoint & SendableMetatype>(
         _ endpoint: @escaping @Sendable (String) -> E
     ) -> RemoteEntities {
@@ -74,7 +74,7 @@ public struct RemoteEntities<DTO: Sendable>: Sendable {
         }
     }
 
-    /// Says which endpoint finds the things that words describe.
+    /// Sets the endpoint that searches entities.
     public func search<E: Endpoint & SendableMetatype>(
         _ endpoint: @escaping @Sendable (String) -> E
     ) -> RemoteEntities where E.Response == [DTO] {
@@ -84,9 +84,9 @@ public struct RemoteEntities<DTO: Sendable>: Sendable {
         }
     }
 
-    /// Says which endpoint finds the things that words describe, without those that do not fit.
+    /// Sets the endpoint that searches entities, omitting those that cannot be decoded.
     ///
-    /// Elements that were left out are reported to `onDropped` of the repository.
+    /// Omitted elements are reported to `onDropped` of the repository.
     public func search<E: Endpoint & SendableMetatype>(
         _ endpoint: @escaping @Sendable (String) -> E
     ) -> RemoteEntities where E.Response == LossyList<DTO> {
@@ -101,7 +101,7 @@ public struct RemoteEntities<DTO: Sendable>: Sendable {
 
     // MARK: Closures
 
-    /// Says how one thing is loaded.
+    /// Sets the closure that loads an entity.
     public func finding(
         _ operation: @escaping @Sendable (String) async throws -> DTO
     ) -> RemoteEntities {
@@ -112,7 +112,7 @@ public struct RemoteEntities<DTO: Sendable>: Sendable {
         }
     }
 
-    /// Says how all things are loaded, for example page by page.
+    /// Sets the closure that loads all entities, for example page by page.
     public func listing(
         _ operation: @escaping @Sendable () async throws -> [DTO]
     ) -> RemoteEntities {
@@ -123,7 +123,7 @@ public struct RemoteEntities<DTO: Sendable>: Sendable {
         }
     }
 
-    /// Says how a thing is sent; what is returned, if anything, is what the service made of it.
+    /// Sets the closure that saves an entity, and returns the service's version, if any.
     public func saving(
         _ operation: @escaping @Sendable (DTO) async throws -> DTO?
     ) -> RemoteEntities {
@@ -134,7 +134,7 @@ public struct RemoteEntities<DTO: Sendable>: Sendable {
         }
     }
 
-    /// Says how a thing is removed.
+    /// Sets the closure that deletes an entity.
     public func deleting(
         _ operation: @escaping @Sendable (String) async throws -> Void
     ) -> RemoteEntities {
@@ -145,7 +145,7 @@ public struct RemoteEntities<DTO: Sendable>: Sendable {
         }
     }
 
-    /// Says how the things are found that words describe.
+    /// Sets the closure that searches entities.
     public func searching(
         _ operation: @escaping @Sendable (String) async throws -> [DTO]
     ) -> RemoteEntities {
@@ -164,7 +164,7 @@ public struct RemoteEntities<DTO: Sendable>: Sendable {
     }
 }
 
-/// What a service found, and what of it does not fit.
+/// The result of a search, with the elements that could not be decoded.
 struct FoundEntities<DTO: Sendable>: Sendable {
     let elements: [DTO]
     let dropped: [DroppedElement]

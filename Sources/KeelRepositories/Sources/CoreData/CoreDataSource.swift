@@ -8,30 +8,28 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A data source over Core Data; each managed object becomes a plain value and is made of one.
+/// A data source over Core Data, with managed objects converted from and to plain values.
 ///
 /// ```swift
 /// let local = CoreDataSource<Note>(container)
 /// let good = try await local.find(where: #Predicate { $0.stars >= 4 })
 /// ```
 ///
-/// The source has a background context of its own, which managed objects do not leave and which is
-/// emptied after each call. Elements are found in the order of their ids. A call of ``save(_:)`` or
-/// ``delete(_:)`` takes effect whole. Where others write the same entity, give its id a constraint
-/// that it is unique.
+/// The source has its own background context, which managed objects do not leave and which is reset
+/// after each call. Elements are ordered by id. A call of ``save(_:)`` or ``delete(_:)`` is atomic.
+/// If others write the same entity, add a uniqueness constraint to its id.
 ///
-/// A predicate on elements is handed down to the database as far as ``ManagedObjectRepresentable``
-/// names the attributes; what the database finds is tried on the predicate once more.
+/// The database evaluates a predicate as far as ``ManagedObjectRepresentable`` names the
+/// attributes; its results are then checked against the whole predicate.
 ///
-/// - Important: It is compiled and tested beside a stand-in for Apple's module, and has not run on
-///   Apple's systems yet.
+/// - Important: It was tested with a stand-in for Apple's module, not yet on Apple platforms.
 public struct CoreDataSource<Element: ManagedObjectRepresentable>: LocalDataSource {
     private let context: Context
 
-    /// How many ids one question has at most: SQLite limits the variables of a statement.
+    /// The maximum number of ids per request, as SQLite limits a statement's variables.
     private static var idLimit: Int { 500 }
 
-    /// Creates a source of the objects that a container keeps, whose stores are loaded.
+    /// Creates a source over a container with loaded stores.
     public init(_ container: NSPersistentContainer) {
         context = Context(content: container.newBackgroundContext())
     }
@@ -117,7 +115,6 @@ public struct CoreDataSource<Element: ManagedObjectRepresentable>: LocalDataSour
         return object
     }
 
-    /// The objects with these ids.
     private static func objects(
         _ ids: [String],
         in context: NSManagedObjectContext
@@ -158,9 +155,9 @@ public struct CoreDataSource<Element: ManagedObjectRepresentable>: LocalDataSour
     }
 }
 
-/// A context, which is touched by the blocks alone that it is given.
+/// A context, used only within its own blocks.
 ///
-/// `@unchecked`, because `perform` runs them one after the other, as no type says.
+/// `@unchecked` because `perform` serializes the blocks, which the type does not express.
 private struct Context: @unchecked Sendable {
     let content: NSManagedObjectContext
 
@@ -168,7 +165,7 @@ private struct Context: @unchecked Sendable {
         _ body: @escaping @Sendable (NSManagedObjectContext) throws -> Value
     ) async throws -> Value {
         try await content.perform {
-            // Neither what failed nor what others may change stays.
+            // Discards failed changes, and objects that others may change.
             defer { content.reset() }
             return try body(content)
         }

@@ -9,10 +9,10 @@ internal import Foundation
 #endif
 
 extension DocumentFilter {
-    /// The condition for the database.
+    /// Returns the condition for the database.
     ///
-    /// - Parameter attribute: The attribute with the value of a property.
-    /// - Returns: The condition; nil for everything.
+    /// - Parameter attribute: Returns the attribute for a property.
+    /// - Returns: The condition; nil for all objects.
     func managedCondition(
         _ attribute: (String) -> NSAttributeDescription?
     ) -> NSPredicate? {
@@ -30,7 +30,7 @@ extension DocumentFilter {
 }
 
 extension NSAttributeDescription {
-    /// Compares the attribute with a value; nil where the database cannot be asked.
+    /// Compares the attribute with a value; nil if the database cannot.
     fileprivate func condition(
         _ comparison: DocumentFilter.Comparison,
         _ value: DocumentValue
@@ -55,7 +55,7 @@ extension NSAttributeDescription {
     }
 
     private func format(_ comparison: DocumentFilter.Comparison) -> String? {
-        // Databases order text in other ways than Swift, and the rest not at all.
+        // Databases order text differently from Swift, and the others not at all.
         let isOrdered =
             switch attributeType {
             case .stringAttributeType, .UUIDAttributeType, .binaryDataAttributeType,
@@ -74,7 +74,7 @@ extension NSAttributeDescription {
         }
     }
 
-    /// A value as this attribute keeps it; nil where it keeps another kind.
+    /// Converts a value to the attribute's type; nil if it does not match.
     private func constant(_ value: DocumentValue) -> Any? {
         switch (attributeType, value) {
         case (.stringAttributeType, .string(let text)): text

@@ -1,7 +1,7 @@
 #if canImport(CoreData)
 public import CoreData
 
-/// A plain value that stands for a managed object of Core Data, which must not leave its context.
+/// A plain value for a Core Data managed object, which must not leave its context.
 ///
 /// ```swift
 /// extension Note: ManagedObjectRepresentable {
@@ -13,31 +13,31 @@ public import CoreData
 /// }
 /// ```
 public protocol ManagedObjectRepresentable: Sendable {
-    /// The class of the objects.
+    /// The class of the managed objects.
     associatedtype Object: NSManagedObject
 
-    /// The name of their entity in the model.
+    /// The name of the entity in the model.
     static var entityName: String { get }
 
-    /// The attribute that keeps the id, of the kind String; by default `id`.
+    /// The attribute for the id, of type String; by default `id`.
     static var idAttribute: String { get }
 
-    /// Reads an object.
+    /// Creates a value from an object.
     ///
-    /// - Throws: The error that becomes the cause of a ``DataSourceError``.
+    /// - Throws: Any error, which becomes the cause of a ``DataSourceError``.
     init(_ object: Object) throws
 
-    /// The id that the object is found by.
+    /// The id of the object.
     var managedID: String { get }
 
-    /// Writes this value into an object, which has its id.
+    /// Writes the value to an object, whose id is already set.
     func update(_ object: Object)
 
-    /// The attribute that has the value of a property, unchanged; by default nil.
+    /// Returns the attribute with the unchanged value of a property; by default nil.
     ///
-    /// The database is asked for attributes whose kind fits: text for equality; numbers, times and
-    /// Booleans; UUIDs and bytes for equality. A condition on another property is looked at outside
-    /// of the database, on everything that the rest of the predicate lets through.
+    /// The database evaluates attributes of suitable types: text for equality; numbers, dates and
+    /// Booleans; UUIDs and bytes for equality. Conditions on other properties are evaluated in
+    /// memory, on the results of the rest of the predicate.
     static func attribute(for property: String) -> String?
 }
 

@@ -3,26 +3,25 @@ internal import Foundation
 internal import KeelStorage
 internal import SwiftData
 
-/// A property of an element, and the property of its model that has the same value.
+/// A property of an element, and the model property with the same value.
 ///
-/// The model's property must be an attribute of the database and not computed.
+/// The model property must be a stored attribute, not a computed property.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 public struct ModelProperty<Element: ModelRepresentable>: Sendable {
     typealias Condition = any StandardPredicateExpression<Bool>
     typealias Variable = PredicateExpressions.Variable<Element.Model>
 
-    /// The name that conditions know the element's property by; nil for one without a name, which
-    /// no condition can be about.
+    /// The element property's name in filters; nil if it has none, so that no filter can use it.
     let field: FieldPath?
 
-    /// Makes the condition of the database, nil where it cannot be asked.
+    /// Makes the database condition; nil if the database cannot evaluate it.
     let condition: @Sendable (DocumentFilter.Comparison, DocumentValue, Variable) -> Condition?
 
     /// Creates a pair of properties.
     ///
     /// - Parameters:
     ///   - property: The property of the element.
-    ///   - modelProperty: The property of the model, with the same value.
+    ///   - modelProperty: The model property with the same value.
     public init<Value: Equatable & Codable & Sendable>(
         _ property: any KeyPath<Element, Value> & Sendable,
         _ modelProperty: any KeyPath<Element.Model, Value> & Sendable
@@ -31,13 +30,13 @@ public struct ModelProperty<Element: ModelRepresentable>: Sendable {
         condition = { Self.equality(modelProperty, $0, $1, $2) }
     }
 
-    /// Creates a pair of properties that have an order.
+    /// Creates a pair of comparable properties.
     ///
-    /// Text is compared for equality alone: databases order text in other ways than Swift.
+    /// Text is compared only for equality, as databases order text differently from Swift.
     ///
     /// - Parameters:
     ///   - property: The property of the element.
-    ///   - modelProperty: The property of the model, with the same value.
+    ///   - modelProperty: The model property with the same value.
     public init<Value: Comparable & Codable & Sendable>(
         _ property: any KeyPath<Element, Value> & Sendable,
         _ modelProperty: any KeyPath<Element.Model, Value> & Sendable
@@ -90,13 +89,13 @@ public struct ModelProperty<Element: ModelRepresentable>: Sendable {
         }
     }
 
-    /// Creates a pair of properties that may be nil.
+    /// Creates a pair of optional properties.
     ///
-    /// The database is asked whether they are nil and whether they equal a value.
+    /// The database compares them with nil and for equality with a value.
     ///
     /// - Parameters:
     ///   - property: The property of the element.
-    ///   - modelProperty: The property of the model, with the same value.
+    ///   - modelProperty: The model property with the same value.
     public init<Value: Comparable & Codable & Sendable>(
         _ property: any KeyPath<Element, Value?> & Sendable,
         _ modelProperty: any KeyPath<Element.Model, Value?> & Sendable
@@ -135,7 +134,7 @@ public struct ModelProperty<Element: ModelRepresentable>: Sendable {
 
     // MARK: Joining
 
-    /// All conditions in one.
+    /// Combines conditions into one.
     static func joined(
         _ conditions: [Condition],
         by join: (Condition, Condition) -> Condition

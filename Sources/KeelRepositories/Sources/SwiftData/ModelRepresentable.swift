@@ -3,7 +3,7 @@ internal import Foundation
 internal import KeelStorage
 public import SwiftData
 
-/// A plain value that stands for a model of SwiftData, which must not leave its actor.
+/// A plain value for a SwiftData model, which must not leave its actor.
 ///
 /// ```swift
 /// extension Note: ModelRepresentable {
@@ -22,28 +22,27 @@ public import SwiftData
 /// ```
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 public protocol ModelRepresentable: Sendable {
-    /// The model.
+    /// The model type.
     associatedtype Model: PersistentModel
 
-    /// Reads a model.
+    /// Creates a value from a model.
     init(_ model: Model)
 
-    /// The id that the model is found by.
+    /// The id of the model.
     var modelID: String { get }
 
-    /// Makes a model that is not in a context yet, with its id.
+    /// Makes a model with this id, outside of any context.
     func makeModel() -> Model
 
-    /// Writes this value into a model, whose id stays.
+    /// Writes the value to a model, whose id stays.
     func update(_ model: Model)
 
-    /// Where a model keeps the id; it is an attribute of the database and not computed.
+    /// The model property for the id, a stored attribute.
     static var idPath: any KeyPath<Model, String> & Sendable { get }
 
-    /// The properties that the database can be asked for; by default none.
+    /// The properties that the database can evaluate; by default none.
     ///
-    /// A condition on another property is looked at outside of the database, on everything that the
-    /// rest of the predicate lets through.
+    /// Conditions on others are evaluated in memory, on the results of the rest of the predicate.
     static var properties: [ModelProperty<Self>] { get }
 }
 
@@ -51,7 +50,7 @@ public protocol ModelRepresentable: Sendable {
 extension ModelRepresentable {
     public static var properties: [ModelProperty<Self>] { [] }
 
-    /// The condition for models with one of these ids.
+    /// The predicate for models with one of these ids.
     static func modelPredicate(ids: [String]) -> Predicate<Model> {
         Predicate<Model> { model in
             PredicateExpressions.SequenceContains(
@@ -61,7 +60,7 @@ extension ModelRepresentable {
         }
     }
 
-    /// The condition for the database; nil for all elements.
+    /// The predicate for the database; nil for all models.
     static func modelPredicate(for predicate: Predicate<Self>) -> Predicate<Model>? {
         guard let filter = try? DocumentFilter(predicate) else { return nil }
         let properties = properties

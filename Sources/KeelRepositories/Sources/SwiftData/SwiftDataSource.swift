@@ -3,30 +3,29 @@ public import Foundation
 internal import KeelStorage
 public import SwiftData
 
-/// A data source over SwiftData; each model becomes a plain value and is made of one.
+/// A data source over SwiftData, with models converted from and to plain values.
 ///
 /// ```swift
 /// let local = SwiftDataSource<Note>(modelContainer: container)
 /// let good = try await local.find(where: #Predicate { $0.stars >= 4 })
 /// ```
 ///
-/// The source is an actor off the main actor, and each call has a context of its own, which sees
-/// what others have saved. Elements are found in the order of their ids. A call of ``save(_:)`` or
-/// ``delete(_:)`` takes effect whole.
+/// The source is an actor off the main actor, and each call has its own context, which sees what
+/// others have saved. Elements are ordered by id. Calls of ``save(_:)`` and ``delete(_:)`` are
+/// atomic.
 ///
-/// A predicate on elements is handed down to the database as far as ``ModelRepresentable`` names the
-/// properties that it compares; what the database finds is tried on the predicate once more.
+/// The database evaluates a predicate as far as ``ModelRepresentable`` names the properties; its
+/// results are then checked against the whole predicate.
 ///
-/// - Important: It is compiled and tested beside a stand-in for Apple's module, and has not run on
-///   Apple's systems yet.
+/// - Important: It was tested with a stand-in for Apple's module, not yet on Apple platforms.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 public actor SwiftDataSource<Element: ModelRepresentable>: LocalDataSource {
     private let container: ModelContainer
 
-    /// How many ids one question has at most: SQLite limits the variables of a statement.
+    /// The maximum number of ids per request, as SQLite limits a statement's variables.
     private static var idLimit: Int { 500 }
 
-    /// Creates a source of the models that a container keeps.
+    /// Creates a source over a container.
     public init(modelContainer: ModelContainer) { container = modelContainer }
 
     public func find(_ id: String) async throws(DataSourceError) -> Element? {
@@ -81,7 +80,6 @@ public actor SwiftDataSource<Element: ModelRepresentable>: LocalDataSource {
         }
     }
 
-    /// The models with these ids.
     private static func models(
         _ ids: [String],
         in context: ModelContext
