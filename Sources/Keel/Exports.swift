@@ -1,6 +1,6 @@
-// The umbrella's one job beside presets and dependency keys: `import Keel` is enough to begin with.
-// Not re-exported are swift-log, whose `Logger` an app imports itself, and KeelDependencies, whose
-// `DependencyKey` would clash with that of other packages.
+// With these exports, `import Keel` suffices to get started. Not exported are swift-log, whose
+// `Logger` an app imports itself, and KeelDependencies, whose `DependencyKey` could clash with
+// another.
 @_exported public import KeelAnalytics
 @_exported public import KeelCache
 @_exported public import KeelCore

@@ -1,17 +1,16 @@
 public import KeelAnalytics
 public import KeelDependencies
 
-/// The dependency key of the service that tracks.
+/// The dependency key of the analytics service.
 ///
-/// Keel knows no destination, so the live value keeps events in memory: set one in the composition
-/// root.
+/// The live value keeps events in memory, without destinations: set one in the composition root.
 ///
 /// ```swift
 /// let analytics = try keel.makeAnalytics(destinations)
 /// try await withDependencies { $0.analytics = analytics } operation: { try await run() }
 /// ```
 ///
-/// A test and a preview have one in memory, each test its own.
+/// Tests and previews have a service in memory, one per test.
 public enum AnalyticsDependency: DependencyKey, Sendable {
     public static var liveValue: AnalyticsService { inMemory }
 
@@ -29,7 +28,7 @@ public enum AnalyticsDependency: DependencyKey, Sendable {
 }
 
 extension DependencyValues {
-    /// The service that tracks.
+    /// The analytics service.
     public var analytics: AnalyticsService {
         get { self[AnalyticsDependency.self] }
         set { self[AnalyticsDependency.self] = newValue }

@@ -4,9 +4,9 @@ public import KeelDependencies
 
 /// The dependency key of the app's caches.
 ///
-/// Its live value is a store in the user's folder for caches, under the process's name, or in memory
-/// where another process has that folder or it cannot be used. A test and a preview have one in
-/// memory, each test its own.
+/// The live value is a store in the user's caches folder, under the process's name; or in memory,
+/// if that folder is in use or not accessible. Tests and previews have a store in memory, one per
+/// test.
 ///
 /// ```swift
 /// let caches = try keel.makeCaches(CacheConfiguration(limits: .bytes(64 << 20)))
@@ -15,7 +15,7 @@ public import KeelDependencies
 public enum CachesDependency: DependencyKey, Sendable {
     public static var liveValue: CacheStore {
         let keel = KeelConfiguration.production(ProcessInfo.processInfo.processName)
-        // A cache may forget at any moment, so one in memory keeps every promise.
+        // A cache may lose values at any time, so one in memory keeps every promise.
         return (try? keel.makeCaches()) ?? inMemory
     }
 
@@ -23,7 +23,7 @@ public enum CachesDependency: DependencyKey, Sendable {
 
     public static var previewValue: CacheStore { inMemory }
 
-    /// A store with the budget that `makeCaches` gives by default.
+    /// A store with the default budget of `makeCaches`.
     private static var inMemory: CacheStore {
         CacheStore(CacheConfiguration(limits: .bytes(64 << 20)))
     }

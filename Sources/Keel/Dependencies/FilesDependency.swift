@@ -4,8 +4,8 @@ public import KeelFiles
 
 /// The dependency key of the app's files.
 ///
-/// Its live value is a folder with the process's name in the user's folder for application data; an
-/// app that wants another place sets its own in the composition root:
+/// The live value is a folder named after the process in the user's application data folder; to use
+/// another place, set a store in the composition root:
 ///
 /// ```swift
 /// let files = FileStore(try LocalFileStoreAdapter(folder: "/var/lib/notes/files"))
@@ -17,7 +17,7 @@ public enum FilesDependency: DependencyKey, Sendable {
             return try KeelConfiguration.production(ProcessInfo.processInfo.processName)
                 .makeFiles()
         } catch {
-            // A dependency cannot throw where it is read; each call then tells what is wrong.
+            // Reading a dependency cannot throw; instead, each call reports the error.
             return FileStore(unavailable: error)
         }
     }

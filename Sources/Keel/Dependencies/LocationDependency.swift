@@ -3,9 +3,9 @@ public import KeelLocation
 
 /// The dependency key of the device's position.
 ///
-/// Its live value is what the platform offers: CoreLocation on Apple's systems, gpsd on this machine
-/// elsewhere. Nothing is monitored and nobody is asked by it alone. A preview stands still at one
-/// place; a test sets a track:
+/// The live value is the platform's source: Core Location on Apple platforms, the local gpsd
+/// elsewhere. It does not monitor or ask the user by itself. Previews have a fixed position; a test
+/// sets a track:
 ///
 /// ```swift
 /// let location = LocationService(ScriptedLocationAdapter(.fixes([harbour, island])))
@@ -15,7 +15,7 @@ public enum LocationDependency: DependencyKey, Sendable {
     public static var liveValue: LocationService { .platformDefault() }
 
     public static var testValue: LocationService {
-        // Not one that may pass, which a call would wait for.
+        // Not a transient error, which a call would wait for.
         let error = LocationError(
             .unsupported,
             "the test sets no location: use withDependencies { $0.location = … } or the trait"

@@ -3,10 +3,10 @@ internal import Foundation
 public import KeelDependencies
 public import Logging
 
-/// The dependency key of the app's logger, of swift-log: `import Logging` to log with it.
+/// The dependency key of the app's swift-log logger; `import Logging` to use it.
 ///
-/// Its live value has the process's name as its label, and logs where the app has bootstrapped
-/// swift-log to; see ``KeelConfiguration/makeLogging(shipping:)``. Tests and previews log nowhere.
+/// The live value has the process's name as its label, and logs to the app's bootstrapped handler;
+/// see ``KeelConfiguration/makeLogging(shipping:)``. In tests and previews it discards everything.
 public enum LoggerDependency: DependencyKey, Sendable {
     public static var liveValue: Logger { Logger(label: ProcessInfo.processInfo.processName) }
 

@@ -4,8 +4,7 @@ public import KeelHTTP
 
 /// The dependency key of the app's web service.
 ///
-/// There is no live value that Keel could know: set one in the composition root. Until then every
-/// call fails and says so.
+/// Keel has no default: set a client in the composition root. Until then every call fails.
 public enum NetworkDependency: DependencyKey, Sendable {
     public static var liveValue: NetworkClient {
         unavailable("the app sets no network: use withDependencies { $0.network = … }")

@@ -4,8 +4,8 @@ public import KeelSecrets
 
 /// The dependency key of the app's secrets.
 ///
-/// Its live value is the platform's store, under the process's name, looked for at the first use;
-/// an app that wants another place or service sets its own in the composition root:
+/// The live value is the platform's store, under the process's name, opened on first use; to use
+/// another place or service, set a store in the composition root:
 ///
 /// ```swift
 /// let secrets = try await SecretStore.platformDefault(service: "com.example.notes", orElse: file)
@@ -17,7 +17,7 @@ public enum SecretsDependency: DependencyKey, Sendable {
             return try KeelConfiguration.production(ProcessInfo.processInfo.processName)
                 .makeSecrets()
         } catch {
-            // A dependency cannot throw where it is read; each call then tells what is wrong.
+            // Reading a dependency cannot throw; instead, each call reports the error.
             return SecretStore(unavailable: error)
         }
     }

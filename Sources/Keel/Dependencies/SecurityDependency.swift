@@ -5,9 +5,9 @@ public import KeelSecurity
 
 /// The dependency key of encryption, hashes and random bytes.
 ///
-/// Its live value has a keyset of its own under the process's name, made at the first use and kept:
-/// see ``KeelConfiguration/makeSecurity()``. An app that wants another place sets its own in the
-/// composition root. A test and a preview have keys that end with them.
+/// The live value has a persistent keyset under the process's name, created on first use; see
+/// ``KeelConfiguration/makeSecurity()``. To use another place, set a service in the composition
+/// root. Tests and previews have temporary keys.
 public enum SecurityDependency: DependencyKey, Sendable {
     public static var liveValue: SecurityService {
         KeelConfiguration.production(ProcessInfo.processInfo.processName).makeSecurity()

@@ -4,8 +4,8 @@ public import KeelStorage
 
 /// The dependency key of document storage.
 ///
-/// Its live value is a store in the user's folder for application data, under the process's name;
-/// an app that wants a schema or another place sets its own in the composition root:
+/// The live value is a store in the user's application data folder, under the process's name; to
+/// use a schema or another place, set a client in the composition root:
 ///
 /// ```swift
 /// let storage = try KeelConfiguration.production("Notes", schema: schema).makeStorage()
@@ -17,7 +17,7 @@ public enum StorageDependency: DependencyKey, Sendable {
             return try KeelConfiguration.production(ProcessInfo.processInfo.processName)
                 .makeStorage()
         } catch {
-            // A dependency cannot throw where it is read; each call then tells what is wrong.
+            // Reading a dependency cannot throw; instead, each call reports the error.
             return StorageClient(UnavailableStorageAdapter(error))
         }
     }

@@ -11,14 +11,13 @@ internal import KeelAsyncHTTPClient
 #endif
 
 extension NetworkClient {
-    /// Returns a new transport of the kind that suits this platform.
+    /// Returns a new transport that suits this platform.
     ///
-    /// It is `URLSessionTransport` on Apple's systems and `AsyncHTTPClientTransport` elsewhere. Where the
-    /// trait `AsyncHTTPClient` is off, each call fails with
-    /// `TransportError.Code.invalidConfiguration`, and the message says so.
+    /// On Apple platforms this is `URLSessionTransport`, elsewhere `AsyncHTTPClientTransport`.
+    /// Without the trait `AsyncHTTPClient`, each call fails with
+    /// `TransportError.Code.invalidConfiguration` and a message.
     ///
-    /// The transport belongs to the caller: share one between clients, and shut it down when nobody
-    /// needs it.
+    /// The caller owns the transport: share it between clients, and shut it down after use.
     public static func platformTransport() -> any HTTPTransport {
         availableTransport()
             ?? UnavailableHTTPTransport(
@@ -29,7 +28,7 @@ extension NetworkClient {
             )
     }
 
-    /// The transport of this platform; nil where the trait is off that has it.
+    /// The transport of this platform; nil if its trait is off.
     static func availableTransport() -> (any HTTPTransport)? {
         #if canImport(Darwin)
         URLSessionTransport()
@@ -40,12 +39,11 @@ extension NetworkClient {
         #endif
     }
 
-    /// Creates a client over a transport of its own: the one of ``platformTransport()``.
+    /// Creates a client over its own ``platformTransport()``.
     public init(_ configuration: Configuration) {
         self.init(configuration, transport: Self.platformTransport())
     }
 
-    /// Creates a client with the usual limits over a transport of its own: the one of
-    /// ``platformTransport()``.
+    /// Creates a client with default limits over its own ``platformTransport()``.
     public init(baseURL: URL) { self.init(Configuration(baseURL: baseURL)) }
 }

@@ -10,10 +10,10 @@ public import KeelSync
 public import KeelSecurity
 #endif
 
-// The lines of the areas that hand out a value for each call.
+// Observations of the areas that report a value for each call.
 
 extension KeelObservation {
-    /// The line of a call of a file store, without the file's path.
+    /// Creates an observation of a file store's call, without the file's path.
     public init(_ call: FileStoreObservation) {
         self.init(
             .files,
@@ -24,7 +24,7 @@ extension KeelObservation {
         )
     }
 
-    /// The line of a call of a cache's tier.
+    /// Creates an observation of a cache tier's call.
     public init(_ call: CacheTierObservation) {
         self.init(
             .caches,
@@ -35,7 +35,7 @@ extension KeelObservation {
         )
     }
 
-    /// The line of a call of a store of secrets.
+    /// Creates an observation of a secret store's call.
     public init(_ call: SecretStoreObservation) {
         self.init(
             .secrets,
@@ -45,7 +45,7 @@ extension KeelObservation {
         )
     }
 
-    /// The line of a use of a source of positions.
+    /// Creates an observation of the use of a source of positions.
     public init(_ use: LocationObservation) {
         self.init(
             .location,
@@ -56,7 +56,7 @@ extension KeelObservation {
         )
     }
 
-    /// The line of a step of a load, without the key of what is loaded.
+    /// Creates an observation of a step of a load, without the resource's key.
     public init(_ step: ResourceObservation) {
         var details = ["found": "\(step.isFound)"]
         if let repository = step.repository { details["repository"] = repository }
@@ -70,7 +70,7 @@ extension KeelObservation {
     }
 
     #if Crypto
-    /// The line of an encryption or a decryption.
+    /// Creates an observation of an encryption or a decryption.
     public init(_ call: SecurityObservation) {
         self.init(
             .security,
@@ -82,7 +82,7 @@ extension KeelObservation {
     }
     #endif
 
-    /// The line of something that was tracked, refused or delivered.
+    /// Creates an observation of an event that was tracked, refused or delivered.
     public init(_ observation: AnalyticsObservation) {
         switch observation {
         case .tracked(let kind): self.init(tracked: kind)
@@ -126,7 +126,7 @@ extension KeelObservation {
         )
     }
 
-    /// The line of something that happened to a write in an outbox, without its key and contents.
+    /// Creates an observation of a write in an outbox, without its key and contents.
     public init(_ event: OutboxEvent) {
         switch event {
         case .accepted(let write):

@@ -1,14 +1,14 @@
-/// One call of a part of Keel, as a line for a log.
+/// A call of a part of Keel, as a line for a log.
 ///
-/// It has names, counts and codes: no values, keys, paths, ids, tokens or messages of errors, which
-/// may name people.
+/// It contains names, counts and codes, but no values, keys, paths, ids, tokens or error messages,
+/// which may identify people.
 public struct KeelObservation: Sendable, Hashable {
-    /// The parts that tell of their calls; an app may add its own.
+    /// The parts that report their calls; an app may add its own.
     public struct Area: Sendable, Hashable, CustomStringConvertible {
         /// The name, such as `storage`.
         public let name: String
 
-        /// Creates an area of one's own.
+        /// Creates a custom area.
         ///
         /// - Parameter name: The name.
         public init(_ name: String) { self.name = name }
@@ -19,7 +19,7 @@ public struct KeelObservation: Sendable, Hashable {
         public static let storage = Self("storage")
         /// The app's web service.
         public static let network = Self("network")
-        /// The tier below the memory of caches; what is found in memory is not told of.
+        /// The tier below the memory of caches; hits in memory are not reported.
         public static let caches = Self("caches")
         /// Files.
         public static let files = Self("files")
@@ -33,32 +33,32 @@ public struct KeelObservation: Sendable, Hashable {
         public static let security = Self("security")
         /// Writes that wait for a server.
         public static let outbox = Self("outbox")
-        /// Loads of repositories, which their `ResourceLoader` tells of, and what an app measures with
-        /// ``KeelObserver/measure(_:_:clock:_:)``.
+        /// Loads of repositories, as reported by their `ResourceLoader`, and operations that an app
+        /// measures with ``KeelObserver/measure(_:_:clock:_:)``.
         public static let repositories = Self("repositories")
     }
 
-    /// Which part it was.
+    /// The area.
     public var area: Area
-    /// The call or the incident, such as `commit`.
+    /// The call or incident, such as `commit`.
     public var operation: String
-    /// How long it took, where it took time.
+    /// The duration, if known.
     public var duration: Duration?
     /// Counts and names, such as `documents: 3`.
     public var details: [String: String]
-    /// The code of the error, nil for what succeeded.
+    /// The code of the error; nil after a success.
     public var failure: String?
-    /// Whether somebody should hear of the failure; nobody waits for a call that was cancelled.
+    /// Whether the failure deserves attention; false for a canceled call.
     public var isWarning: Bool
 
-    /// Creates an observation, of a part of one's own.
+    /// Creates an observation of a custom part.
     ///
     /// - Parameters:
-    ///   - area: Which part it was.
-    ///   - operation: The call or the incident.
-    ///   - duration: How long it took.
-    ///   - details: Counts and names; no values.
-    ///   - failure: The code of the error, nil for what succeeded.
+    ///   - area: The area.
+    ///   - operation: The call or incident.
+    ///   - duration: The duration.
+    ///   - details: Counts and names, but no values.
+    ///   - failure: The code of the error; nil after a success.
     public init(
         _ area: Area,
         _ operation: String,

@@ -4,29 +4,29 @@ internal import KeelCore
 public import Logging
 #endif
 
-/// Is told of every call that the parts of a ``KeelConfiguration`` make: the one switch for logs.
+/// Receives every call of the parts that a ``KeelConfiguration`` makes, for logging.
 ///
 /// ```swift
 /// let keel = KeelConfiguration.production("Notes", observing: .logger(Logger(label: "keel")))
 /// ```
 ///
-/// Without the trait `Logging` a closure takes the lines: `observing: KeelObserver { print($0) }`.
-/// Metrics and traces, and details for each part, are in the modules KeelHTTPObservability,
-/// KeelStorageObservability and KeelServingObservability (trait `Observability`).
+/// Without the trait `Logging`, use a closure: `observing: KeelObserver { print($0) }`. Metrics,
+/// traces and more detail are in the modules KeelHTTPObservability, KeelStorageObservability and
+/// KeelServingObservability (trait `Observability`).
 public struct KeelObserver: Sendable {
     private let observe: @Sendable (KeelObservation) -> Void
 
     /// Creates an observer.
     ///
-    /// - Parameter observe: Is told after each call, in its task; it must return at once.
+    /// - Parameter observe: Called after each call, in its task; it must return immediately.
     public init(_ observe: @escaping @Sendable (KeelObservation) -> Void) {
         self.observe = observe
     }
 
     #if Logging
-    /// An observer that writes a line for each call: `debug`, and `warning` for a failure.
+    /// Returns an observer that logs each call at level `debug`, and failures at `warning`.
     ///
-    /// - Parameter logger: Where lines go.
+    /// - Parameter logger: The logger.
     /// - Returns: The observer.
     public static func logger(_ logger: Logger) -> Self {
         Self { observation in
@@ -46,24 +46,24 @@ public struct KeelObserver: Sendable {
     }
     #endif
 
-    /// Tells of something.
+    /// Reports an observation.
     ///
     /// - Parameter observation: The observation.
     public func callAsFunction(_ observation: KeelObservation) { observe(observation) }
 
-    /// Does something and tells how it went, for the operations of an app's own types.
+    /// Runs an operation and reports its outcome, for the app's own types.
     ///
     /// ```swift
     /// try await observer.measure(.repositories, "restaurants") { try await source.all() }
     /// ```
     ///
     /// - Parameters:
-    ///   - area: Which part it is.
+    ///   - area: The area.
     ///   - operation: The operation's name.
-    ///   - clock: What the duration is measured on.
+    ///   - clock: The clock for the duration.
     ///   - body: The operation.
-    /// - Returns: What the body returns.
-    /// - Throws: What the body throws.
+    /// - Returns: The operation's result.
+    /// - Throws: The operation's error.
     public func measure<Value, Failure: Error>(
         _ area: KeelObservation.Area,
         _ operation: String,
@@ -84,7 +84,7 @@ public struct KeelObserver: Sendable {
         }
     }
 
-    /// The code of an error of Keel's, and of another one the name of its type.
+    /// The code of a Keel error, or the type name of another error.
     private static func code(of error: any Error) -> String {
         if error is CancellationError { return "cancelled" }
         guard let error = error as? any KeelError else { return "\(type(of: error))" }

@@ -2,7 +2,7 @@ internal import HTTPTypes
 package import KeelHTTP
 internal import Synchronization
 
-/// Tells an observer of the calls of a client: method, status and time, without address.
+/// Reports a client's calls to an observer: method, status and duration, without the URL.
 package final class TellingEventObserver: HTTPEventObserver {
     private let observer: KeelObserver
     private let methods = Mutex<[HTTPCallID: String]>([:])

@@ -1,9 +1,9 @@
 internal import KeelCore
 internal import KeelStorage
 
-/// An adapter that tells an observer of each call; the configuration puts it around what it makes.
+/// An adapter that reports each call to an observer.
 ///
-/// Collections appear with `*` in place of the ids on their path, and documents not at all.
+/// Ids in collection paths are replaced with `*`, and documents are not reported.
 struct TellingStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
     private let upstream: Upstream
     private let observer: KeelObserver
@@ -60,7 +60,7 @@ struct TellingStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
         }
         do throws(StorageError) {
             let results = try await upstream.commit(batches)
-            // Each batch fails by itself; the line has the first failure.
+            // Batches fail independently; the line has the first failure.
             let failures = results.compactMap { result -> StorageError? in
                 guard case .failure(let error) = result else { return nil }
                 return error
@@ -77,7 +77,7 @@ struct TellingStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
         let start = timeline.now
         do throws(StorageError) {
             let page = try await upstream.changes(request)
-            // Nothing to report: the wait ended without a change.
+            // The wait ended without a change, so there is nothing to report.
             guard !page.changes.isEmpty else { return page }
             observer(
                 KeelObservation(
@@ -147,7 +147,7 @@ struct TellingStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
         return ["collection": name]
     }
 
-    /// The path with `*` in place of the ids on it.
+    /// The path with `*` in place of its ids.
     private static func anonymousName(_ path: CollectionPath) -> String {
         path.string.split(separator: "/", omittingEmptySubsequences: false).enumerated()
             .map { $0.offset % 2 == 0 ? String($0.element) : "*" }

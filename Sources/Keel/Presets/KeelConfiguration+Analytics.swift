@@ -2,14 +2,14 @@ internal import Foundation
 public import KeelAnalytics
 
 extension KeelConfiguration {
-    /// Opens the service that tracks, in the folder that ``analytics`` names or in memory.
+    /// Opens the analytics service, in the ``analytics`` folder or in memory.
     ///
-    /// A folder belongs to one program at a time. Run the service with ``BackgroundWork`` or with its
-    /// own `run()`: events wait until then, and until the user has consented.
+    /// Only one program at a time can use a folder. Run the service with ``BackgroundWork`` or its
+    /// own `run()`: events wait until then, and until the user consents.
     ///
-    /// - Parameter configuration: Where events go, and what becomes of them before.
+    /// - Parameter configuration: The destinations and behavior.
     /// - Returns: The service.
-    /// - Throws: `AnalyticsError` when the folder cannot be opened.
+    /// - Throws: `AnalyticsError` if the folder cannot be opened.
     public func makeAnalytics(
         _ configuration: AnalyticsConfiguration = AnalyticsConfiguration()
     ) throws(AnalyticsError) -> AnalyticsService {

@@ -2,17 +2,17 @@ internal import Foundation
 public import KeelCache
 
 extension KeelConfiguration {
-    /// Opens the caches that the configuration describes: one budget and one folder for all.
+    /// Opens the configured caches, with a shared budget and folder.
     ///
-    /// A folder belongs to one program at a time. A second one, such as an extension of the app,
-    /// takes a folder of its own, or catches `folderInUse` and goes on in memory.
+    /// Only one program at a time can use a folder. Another program, such as an extension of the
+    /// app, needs its own folder, or catches `folderInUse` and continues in memory.
     ///
-    /// In memory the caches together hold 64 MiB of values unless the configuration says otherwise;
-    /// `CacheLimits.bytes(_:)` says what a value counts. The folder has ``cacheByteLimit``.
+    /// In memory the caches hold 64 MiB of values in total by default; `CacheLimits.bytes(_:)`
+    /// explains how values are counted. The folder is limited by ``cacheByteLimit``.
     ///
-    /// - Parameter configuration: The limits of all caches together in memory, and their times.
-    /// - Returns: The store that caches are had from.
-    /// - Throws: `CacheError` when the folder cannot be opened.
+    /// - Parameter configuration: The limits of all caches in memory, and their expiration.
+    /// - Returns: The store of the caches.
+    /// - Throws: `CacheError` if the folder cannot be opened.
     public func makeCaches(
         _ configuration: CacheConfiguration = CacheConfiguration(limits: .bytes(64 << 20))
     ) throws(CacheError) -> CacheStore {
@@ -30,7 +30,7 @@ extension KeelConfiguration {
         case .memory: nil
         case .folder(let url): url
         case .cachesFolder(let app):
-            // The system names one folder; a system that names none keeps caches with other data.
+            // The temporary folder is the fallback on a system without a caches folder.
             (FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first
                 ?? URL.temporaryDirectory)
                 .appending(path: app).appending(path: "KeelCache")

@@ -2,10 +2,10 @@ internal import Foundation
 public import KeelFiles
 
 extension KeelConfiguration {
-    /// Opens the store of files that the configuration describes.
+    /// Opens the configured file store.
     ///
     /// - Returns: The app's files.
-    /// - Throws: `FileStoreError` when the folder cannot be made or opened.
+    /// - Throws: `FileStoreError` if the folder cannot be created or opened.
     public func makeFiles() throws(FileStoreError) -> FileStore {
         guard let folder = files.folder("Files") else {
             return store(on: InMemoryFileStoreAdapter())
@@ -21,9 +21,9 @@ extension KeelConfiguration {
 }
 
 extension KeelConfiguration.FileLocation {
-    /// The folder on the disk, if there is to be one.
+    /// Returns the folder on disk; nil in memory.
     ///
-    /// - Parameter name: What it is called in the folder of an app.
+    /// - Parameter name: The subfolder of the app's folder.
     /// - Returns: The folder; nil in memory.
     func folder(_ name: String) -> URL? {
         switch self {
@@ -33,9 +33,9 @@ extension KeelConfiguration.FileLocation {
         }
     }
 
-    /// The folder of an app in the user's folder for application data.
+    /// The app's folder in the user's application data folder.
     static func applicationSupport(of app: String) -> URL {
-        // The system names one folder; a system that names none keeps files with passing ones.
+        // The temporary folder is the fallback on a system without such a folder.
         (FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask).first
             ?? URL.temporaryDirectory)
             .appending(path: app)

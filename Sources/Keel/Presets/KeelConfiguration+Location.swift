@@ -1,21 +1,21 @@
 public import KeelLocation
 
 extension KeelConfiguration {
-    /// Where the device's position comes from.
+    /// The source of the device's position.
     public enum LocationSource: Sendable {
-        /// What the platform offers: CoreLocation on Apple's systems, gpsd on this machine elsewhere.
+        /// The platform's source: Core Location on Apple platforms, the local gpsd elsewhere.
         case platform
-        /// A gpsd at another place.
+        /// A gpsd on another host.
         case gpsd(host: String, port: UInt16)
-        /// A track that somebody has written; an empty one is a source that never has a position.
+        /// A scripted track; an empty one never has a position.
         case track(LocationTrack)
     }
 
-    /// Opens the source of positions that the configuration describes.
+    /// Opens the configured source of positions.
     ///
-    /// Nothing is monitored and nobody is asked before a call does so.
+    /// Nothing is monitored and the user is not asked before the first call.
     ///
-    /// - Parameter configuration: Limits and the clock.
+    /// - Parameter configuration: Limits and clocks.
     /// - Returns: The device's position.
     public func makeLocation(
         _ configuration: LocationService.Configuration = LocationService.Configuration()

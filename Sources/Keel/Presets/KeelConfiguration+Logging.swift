@@ -4,18 +4,18 @@ public import KeelLogging
 internal import Logging
 
 extension KeelConfiguration {
-    /// Makes what an app hands to `LoggingSystem.bootstrap`, once, at its start.
+    /// Returns the argument for `LoggingSystem.bootstrap`, to be called once at launch.
     ///
     /// ```swift
     /// LoggingSystem.bootstrap(try keel.makeLogging())
     /// ```
     ///
-    /// In tests and previews records go nowhere; a test that looks at them makes a logger over
-    /// swift-log's `InMemoryLogHandler`.
+    /// In tests and previews records are discarded; a test of logging uses swift-log's
+    /// `InMemoryLogHandler`.
     ///
-    /// - Parameter output: Where the records of the console or of the file go as well, such as
-    ///   `OTLPLogOutput` of KeelLoggingOTLP. In tests and previews it gets none either.
-    /// - Returns: What makes a handler for each label.
+    /// - Parameter output: A further output for the records, such as `OTLPLogOutput` of
+    ///   KeelLoggingOTLP; not used in tests and previews.
+    /// - Returns: A factory that makes a handler for each label.
     /// - Throws: `LoggingError` if the file cannot be opened.
     public func makeLogging(
         shipping output: (any LogOutput)? = nil

@@ -8,10 +8,10 @@ internal import KeelStorageSQLite
 #endif
 
 extension KeelConfiguration {
-    /// Opens the store that the configuration describes.
+    /// Opens the configured document store.
     ///
-    /// - Throws: What opening the file throws; `StorageError/Code/unsupported` for a file without
-    ///   the `SQLite` trait, and for a server without a transport or a network.
+    /// - Throws: The error of opening the file; `StorageError/Code/unsupported` for a file without
+    ///   the `SQLite` trait, and for a server without a transport or network access.
     public func makeStorage() throws(StorageError) -> StorageClient {
         switch storage {
         case .memory: return client(on: InMemoryStorageAdapter())
@@ -41,7 +41,7 @@ extension KeelConfiguration {
         }
     }
 
-    /// Returns a client on an adapter of one's own, with the configuration's schema and strictness.
+    /// Returns a client over a custom adapter, with the configuration's schema and strictness.
     public func client(on adapter: some StorageAdapter) -> StorageClient {
         var settings = StorageClient.Configuration(schema: schema)
         switch undeclaredQueries {
@@ -55,7 +55,7 @@ extension KeelConfiguration {
 
     /// Returns a client for the app's web service.
     ///
-    /// Without an address, or where the network is not allowed, every call of it fails and says so.
+    /// Without an address or network access, every call fails with an explanation.
     public func makeNetwork() -> NetworkClient {
         guard allowsNetwork else { return refusing("the \(environment) preset allows no network") }
         guard let api else { return refusing("the configuration names no web service") }

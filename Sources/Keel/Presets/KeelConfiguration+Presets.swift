@@ -2,8 +2,8 @@ public import Foundation
 public import KeelStorage
 
 extension KeelConfiguration {
-    /// For users: documents, keys, events and logs in the app's own folder, secrets in the platform's
-    /// store, nothing reported.
+    /// Returns a configuration for users: documents, keys, events and logs in the app's folder,
+    /// secrets in the platform's store, and no reports of missing indexes.
     public static func production(
         _ app: String,
         api: URL? = nil,
@@ -25,8 +25,8 @@ extension KeelConfiguration {
         )
     }
 
-    /// For a developer's machine: as in production, in a folder of its own, and a query that needs
-    /// an index says so on the standard error stream; logs go to the console.
+    /// Returns a configuration for developers: like production, in a separate folder, with queries
+    /// that need an index reported to standard error, and logs to the console.
     public static func development(
         _ app: String,
         api: URL? = nil,
@@ -49,7 +49,8 @@ extension KeelConfiguration {
         )
     }
 
-    /// For tests: empty stores in memory, forgotten indexes refused, no network, no position.
+    /// Returns a configuration for tests: empty stores in memory, strict indexes, no network or
+    /// position.
     public static func test(
         schema: StorageSchema = StorageSchema(),
         observing observer: KeelObserver? = nil
@@ -65,7 +66,7 @@ extension KeelConfiguration {
         )
     }
 
-    /// For previews: empty stores in memory, no network, a position that stands still.
+    /// Returns a configuration for previews: empty stores in memory, no network, a fixed position.
     public static func preview(
         schema: StorageSchema = StorageSchema(),
         observing observer: KeelObserver? = nil

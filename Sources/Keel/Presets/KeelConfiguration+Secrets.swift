@@ -2,14 +2,13 @@ internal import Foundation
 public import KeelSecrets
 
 extension KeelConfiguration {
-    /// Opens the store of secrets that the configuration describes.
+    /// Opens the configured secret store.
     ///
-    /// The platform's store is looked for at the first use: on Linux that is an unlocked Secret
-    /// Service. Where there may be none, as on a server, describe a file, or let
-    /// `SecretStore.platformDefault` choose between both.
+    /// The platform's store is opened on first use; on Linux, it is an unlocked Secret Service. If
+    /// there may be none, as on a server, configure a file or use `SecretStore.platformDefault`.
     ///
     /// - Returns: The app's secrets.
-    /// - Throws: `SecretError` with the code `invalidArgument` for a service that is no name, and
+    /// - Throws: `SecretError` with the code `invalidArgument` for an invalid service name, and
     ///   `unavailable` for a file without the `Crypto` trait.
     public func makeSecrets() throws(SecretError) -> SecretStore {
         switch secrets {

@@ -7,19 +7,19 @@ internal import KeelSecuritySecrets
 extension KeelConfiguration {
     /// Makes a service that encrypts with the app's keyset.
     ///
-    /// The keyset is in a file in the folder that ``keys`` names, under a key in the app's secrets.
-    /// Both are made at the first use, once for all processes of the app, and are there after a
-    /// restart: what one process encrypts, another one decrypts. In memory, as in tests and previews,
-    /// the keys end with the service.
+    /// The keyset is in a file in the ``keys`` folder, encrypted with a key in the app's secrets.
+    /// Both are created on first use, once for all processes of the app, and persist: what one
+    /// process encrypts, another one can decrypt. In memory, as in tests, the keys end with the
+    /// service.
     ///
-    /// The first call that needs the keys opens them; `try await security.prepare()` does so before.
-    /// Where they cannot be opened, each call throws what is wrong, and no other keyset is made.
+    /// The first call that needs the keys opens them; `try await security.prepare()` does so
+    /// earlier. If they cannot be opened, each call throws; no other keyset is created.
     ///
-    /// On Linux there may be no platform's store of secrets, as on a server. For
-    /// ``SecretLocation/platform(service:)`` the key is in an encrypted file then, whose own key is a
-    /// file with the mode 0600 in the user's folder for settings (`~/.config`); which of both stores
-    /// has it is decided once. Who can read the user's files can decrypt then: name a store with
-    /// ``SecretLocation/file(_:_:service:)`` where that is not enough.
+    /// On Linux, such as on a server, there may be no platform store for secrets. For
+    /// ``SecretLocation/platform(service:)`` the key is then in an encrypted file, whose own key is
+    /// a file with mode 0600 in the user's configuration folder (`~/.config`); the choice between
+    /// the stores is made once. Anyone who can read the user's files can then decrypt: if that is
+    /// not acceptable, choose a store with ``SecretLocation/file(_:_:service:)``.
     ///
     /// - Returns: The service.
     public func makeSecurity() -> SecurityService {
@@ -53,7 +53,7 @@ extension KeelConfiguration {
         }
     }
 
-    /// The secrets that have the key of the keyset.
+    /// The secrets that hold the key of the keyset.
     private func keySecrets(_ folder: URL, _ keyFiles: URL) throws(SecretError) -> SecretStore {
         #if os(Linux)
         guard case .platform(let service) = secrets else { return try makeSecrets() }
@@ -73,10 +73,10 @@ extension KeelConfiguration {
         #endif
     }
 
-    /// The user's folder for settings (XDG Base Directory Specification).
+    /// The user's configuration folder (XDG Base Directory Specification).
     private static var settingsFolder: URL {
         let named = ProcessInfo.processInfo.environment["XDG_CONFIG_HOME"]
-        // A relative path in the variable is to be ignored.
+        // The specification says to ignore relative paths.
         if let named, named.hasPrefix("/") { return URL(filePath: named) }
         return URL.homeDirectory.appending(path: ".config")
     }

@@ -3,7 +3,7 @@ internal import KeelLocation
 public import KeelSecrets
 public import KeelStorage
 
-/// How an app's infrastructure is put together in one environment.
+/// The infrastructure of an app in one environment.
 ///
 /// ```swift
 /// let keel = KeelConfiguration.production("Notes", api: apiAddress, schema: schema)
@@ -17,115 +17,114 @@ public import KeelStorage
 /// let analytics = try keel.makeAnalytics()
 /// ```
 ///
-/// Start from a preset and change what you need; or put the parts together yourself, the presets
-/// hold no secret.
+/// Start from a preset and change it, or assemble the parts yourself. Presets contain no secrets.
 public struct KeelConfiguration: Sendable {
     /// The environments that an app runs in.
     public enum Environment: String, Sendable, Hashable, CaseIterable {
-        /// With users.
+        /// Production, with users.
         case production
-        /// On a developer's machine, with real data and early warnings.
+        /// A developer's machine, with real data and early warnings.
         case development
-        /// In a test: nothing outside the process is touched.
+        /// A test, which touches nothing outside of the process.
         case test
-        /// In a preview of a view: like a test, with less strictness.
+        /// A preview of a view: like a test, but less strict.
         case preview
     }
 
-    /// Where documents are kept.
+    /// The location of documents.
     public enum StorageLocation: Sendable, Hashable {
-        /// In memory, gone with the process.
+        /// In memory, lost with the process.
         case memory
-        /// In an SQLite file in the user's folder for application data, under the app's name.
+        /// In an SQLite file in the user's application data folder, under the app's name.
         case applicationSupport(String)
         /// In an SQLite file.
         case file(URL)
-        /// On a server of Keel's, `keel serve`, at this address.
+        /// On a Keel server, `keel serve`, at this URL.
         case server(URL)
     }
 
-    /// Where caches keep what does not fit into memory, or is to survive the process.
+    /// The location of cached values that exceed the memory or should survive the process.
     public enum CacheLocation: Sendable, Hashable {
-        /// Nowhere: caches are in memory alone.
+        /// Only in memory.
         case memory
-        /// In the user's folder for caches, under the app's name.
+        /// In the user's caches folder, under the app's name.
         case cachesFolder(String)
-        /// In a folder of its own.
+        /// In a dedicated folder.
         case folder(URL)
     }
 
-    /// Where files are kept.
+    /// The location of files.
     public enum FileLocation: Sendable, Hashable {
-        /// In memory, gone with the process.
+        /// In memory, lost with the process.
         case memory
-        /// In the user's folder for application data, under the app's name.
+        /// In the user's application data folder, under the app's name.
         case applicationSupport(String)
-        /// In a folder of its own.
+        /// In a dedicated folder.
         case folder(URL)
     }
 
-    /// Where secrets are kept.
+    /// The location of secrets.
     public enum SecretLocation: Sendable {
-        /// In memory, gone with the process.
+        /// In memory, lost with the process.
         case memory
-        /// In the platform's store, of this service; nowhere else if it cannot be used.
+        /// In the platform's store, under this service, without a fallback.
         case platform(service: String)
-        /// In an encrypted file in a folder of its own, of this service.
+        /// In an encrypted file in a dedicated folder, under this service.
         case file(URL, SecretFileKey, service: String)
     }
 
-    /// Where logs go; the trait `Logging` makes the handlers.
+    /// The location of logs; requires the trait `Logging`.
     public enum LogLocation: Sendable, Hashable {
-        /// Nowhere.
+        /// Discarded.
         case none
-        /// The console: everything from `debug`.
+        /// The console, from level `debug`.
         case console
-        /// A rotating file in the user's folder for application data, under the app's name:
-        /// everything from `info`.
+        /// A rotating file in the user's application data folder, under the app's name, from level
+        /// `info`.
         case applicationSupport(String)
         /// A rotating file.
         case file(URL)
     }
 
-    /// What a query does that no declared index serves.
+    /// The behavior of a query that no declared index serves.
     public enum UndeclaredQueries: Sendable {
-        /// It looks at every document, quietly.
+        /// Scans all documents silently.
         case scan
-        /// It looks at every document, and the index that would serve it is reported.
+        /// Scans all documents, and reports the index that would serve the query.
         case report(@Sendable (DocumentQuery, QueryPlan) -> Void)
-        /// It is refused with `StorageError/Code/indexRequired`.
+        /// Fails with `StorageError/Code/indexRequired`.
         case refuse
     }
 
-    /// The environment that the configuration is for.
+    /// The environment.
     public var environment: Environment
-    /// Where documents are kept.
+    /// The location of documents.
     public var storage: StorageLocation
-    /// Where caches keep what does not fit into memory.
+    /// The location of cached values that exceed the memory.
     public var caches: CacheLocation
-    /// The most bytes that caches take on disk.
+    /// The maximum size of caches on disk in bytes.
     public var cacheByteLimit = 256 << 20
-    /// Where files are kept.
+    /// The location of files.
     public var files: FileLocation
-    /// Where secrets are kept.
+    /// The location of secrets.
     public var secrets: SecretLocation
-    /// Where the app's keyset is kept, under a key in its secrets.
+    /// The location of the app's keyset, which is encrypted with a key in its secrets.
     public var keys: FileLocation
-    /// Where events wait until they are delivered.
+    /// The location of events until they are delivered.
     public var analytics: FileLocation
-    /// Where logs go.
+    /// The location of logs.
     public var logs: LogLocation
-    /// Where the device's position comes from.
+    /// The source of the device's position.
     public var location: LocationSource
     /// The indexes that the app's queries need.
     public var schema: StorageSchema
-    /// What a query does that no declared index serves.
+    /// The behavior of a query that no declared index serves.
     public var undeclaredQueries: UndeclaredQueries
-    /// The address of the app's web service, if it has one.
+    /// The URL of the app's web service, if it has one.
     public var api: URL?
     /// Whether requests may leave the process.
     public var allowsNetwork: Bool
-    /// Is told of the calls of everything that the configuration makes; nil for nobody.
+    /// Receives the calls of everything that the configuration makes; nil for none.
     public var observer: KeelObserver?
 
     /// Creates a configuration from its parts.

@@ -8,30 +8,30 @@ public import KeelLogging
 #endif
 
 extension BackgroundWork {
-    /// Adds the delivery of events, and at the end of what may leave then.
+    /// Adds the delivery of events, and a final delivery at the end.
     ///
     /// - Parameters:
     ///   - analytics: The service.
-    ///   - limit: How long to go on delivering at the end.
+    ///   - limit: The time limit for the final delivery.
     public mutating func add(
         _ analytics: AnalyticsService,
         flushingUpTo limit: Duration = .seconds(10)
     ) {
         add(
             "analytics",
-            // The limit is the flush's own, on the clock of the service.
+            // The flush has its own limit, on the service's clock.
             finishingWithin: limit + .seconds(5),
             run: { await analytics.run() },
             finish: { await analytics.flush(upTo: limit) }
         )
     }
 
-    /// Adds the sending of an outbox, and at the end of what can be sent then.
+    /// Adds the sending of an outbox, and a final attempt at the end.
     ///
     /// - Parameters:
     ///   - outbox: The outbox.
     ///   - sender: Sends the entries.
-    ///   - limit: How long to go on sending at the end.
+    ///   - limit: The time limit for the final attempt.
     public mutating func add(
         _ outbox: Outbox,
         sending sender: some OutboxSender,
@@ -46,15 +46,15 @@ extension BackgroundWork {
         )
     }
 
-    /// Adds the writing of what caches have not yet on the disk, at the end.
+    /// Adds a final write of cached values that are not yet on disk.
     ///
     /// - Parameter caches: The caches.
     public mutating func add(_ caches: CacheStore) {
-        // A value that cannot be written is loaded from its source again.
+        // A value that cannot be written can be loaded from its source again.
         add(atEnd: "caches") { try? await caches.flush() }
     }
 
-    /// Adds the shutdown of a transport at the end: before those that send over it.
+    /// Adds the shutdown of a transport at the end; add it before parts that use it.
     ///
     /// - Parameter transport: The transport.
     public mutating func add(_ transport: some HTTPTransport) {
@@ -62,9 +62,9 @@ extension BackgroundWork {
     }
 
     #if Logging
-    /// Adds that records are made safe at the end: before all others, which may log.
+    /// Adds a final synchronization of logs; add it before all parts that may log.
     ///
-    /// - Parameter output: Where records go.
+    /// - Parameter output: The output.
     public mutating func add(_ output: some LogOutput) {
         add(atEnd: "logs") { output.synchronize() }
     }

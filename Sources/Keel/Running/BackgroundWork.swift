@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The background work of an app, with one `run()` for all of it.
+/// The background work of an app, with one `run()` for all parts.
 ///
 /// ```swift
 /// var work = BackgroundWork()
@@ -9,17 +9,16 @@ internal import Synchronization
 /// try await work.run()
 /// ```
 ///
-/// Add first what the others need: parts end in reverse order, one after the other, and each
-/// finishes what is left before the next one ends, also where the task of the run was cancelled. What
-/// is added first, such as the shipping of logs, so sees what all others do until they end.
+/// Add parts after those they depend on: they end in reverse order, one after the other, and each
+/// finishes its remaining work before the next one ends, even if the run's task is canceled. The
+/// first part, such as the shipping of logs, receives what all others do until they end.
 ///
-/// - When the task is cancelled, all parts end, and the run returns.
-/// - When a part throws, the others end, and the run throws its error.
-/// - A part that returns by itself ends no other. The run returns when none is left.
+/// - If the task is canceled, all parts end, and the run returns.
+/// - If a part throws, the others end, and the run throws the error.
+/// - A part that returns does not end the others. The run returns when none is left.
 ///
-/// On a server, KeelServiceLifecycle puts the same parts into a `ServiceGroup`.
+/// On a server, use KeelServiceLifecycle to put the same parts into a `ServiceGroup`.
 public struct BackgroundWork: Sendable {
-    /// One part.
     private struct Part: Sendable {
         let name: String
         let limit: Duration
@@ -32,7 +31,7 @@ public struct BackgroundWork: Sendable {
 
     /// Creates work without parts.
     ///
-    /// - Parameter clock: What the limits of finishing are measured on.
+    /// - Parameter clock: The clock for time limits.
     public init(clock: any Clock<Duration> = ContinuousClock()) { self.clock = clock }
 
     /// The names of the parts, in the order in which they were added.
@@ -42,9 +41,9 @@ public struct BackgroundWork: Sendable {
     ///
     /// - Parameters:
     ///   - name: The part's name.
-    ///   - limit: How long it may take to finish; it is cancelled then.
-    ///   - run: Runs until it is cancelled.
-    ///   - finish: Runs after it, in a task that is not cancelled.
+    ///   - limit: The time limit for finishing, which is then canceled.
+    ///   - run: Runs until it is canceled.
+    ///   - finish: Runs afterwards, in a task that is not canceled.
     public mutating func add(
         _ name: String,
         finishingWithin limit: Duration = .seconds(10),
@@ -54,11 +53,11 @@ public struct BackgroundWork: Sendable {
         parts.append(Part(name: name, limit: limit, run: run, finish: finish))
     }
 
-    /// Adds something that is done at the end alone, such as writing what is still in memory.
+    /// Adds work that is done only at the end, such as writing data still in memory.
     ///
     /// - Parameters:
     ///   - name: The part's name.
-    ///   - limit: How long it may take; it is cancelled then.
+    ///   - limit: The time limit, after which the work is canceled.
     ///   - finish: The work.
     public mutating func add(
         atEnd name: String,
@@ -68,19 +67,19 @@ public struct BackgroundWork: Sendable {
         add(name, finishingWithin: limit, run: { await Self.untilCancelled() }, finish: finish)
     }
 
-    /// Runs all parts until the task is cancelled, one of them fails, or all have returned.
+    /// Runs all parts until the task is canceled, one of them fails, or all have returned.
     ///
-    /// - Throws: The error of the first part that failed by itself.
+    /// - Throws: The error of the first part that failed.
     public func run() async throws {
         try await outcome(of: nil)
     }
 
-    /// Runs all parts as long as an operation runs.
+    /// Runs all parts while an operation runs.
     ///
-    /// - Parameter operation: The app; when it returns or throws, the parts end. When a part fails,
-    ///   the operation is cancelled.
-    /// - Returns: What the operation returns.
-    /// - Throws: What the operation throws, and the error of a part that failed.
+    /// - Parameter operation: The app; when it returns or throws, the parts end. It is canceled if
+    ///   a part fails.
+    /// - Returns: The operation's result.
+    /// - Throws: The operation's error, or that of a failed part.
     public func run<Value: Sendable>(
         while operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -95,7 +94,7 @@ public struct BackgroundWork: Sendable {
 
     // MARK: Running
 
-    /// How a part has ended, by its place.
+    /// The end of a part, by index.
     private struct Ending: Sendable {
         let place: Int
         let error: (any Error)?
@@ -109,7 +108,7 @@ public struct BackgroundWork: Sendable {
         if let operation { bodies.append(operation) }
         guard !bodies.isEmpty else { return }
         let (endings, ended) = AsyncStream.makeStream(of: Ending.self)
-        // Tasks of their own, because cancelling reaches all children at once and these end in order.
+        // Unstructured tasks, because a group cancels all children at once, but parts end in order.
         let tasks = bodies.enumerated().map { place, body in
             Task {
                 do {
@@ -122,7 +121,7 @@ public struct BackgroundWork: Sendable {
         }
         var left = tasks.count
         var failure: (any Error)?
-        // It ends also when this task is cancelled.
+        // The iteration also ends when this task is canceled.
         for await ending in endings {
             left -= 1
             failure = ending.error
@@ -138,14 +137,14 @@ public struct BackgroundWork: Sendable {
     }
 
     private func finish(_ part: Part) async {
-        // Not a child, which would be cancelled with the run; it ends before this returns.
+        // Not a child task, which would be canceled with the run; it is awaited below.
         let finishing = Task { await part.finish() }
         let limit = Task {
             do {
                 try await clock.sleep(for: part.limit)
                 finishing.cancel()
             } catch {
-                // It was finished in time.
+                // Finished in time.
             }
         }
         await finishing.value

@@ -3,7 +3,7 @@ internal import KeelDependencies
 public import KeelStorage
 public import SwiftUI
 
-/// The values that a query finds, in a view: listened to while the view is there, always current.
+/// The results of a query in a view, kept current while the view exists.
 ///
 /// ```swift
 /// // SwiftUI
@@ -16,11 +16,11 @@ public import SwiftUI
 /// }
 /// ```
 ///
-/// It begins by itself when the view is first shown, and ends with it. The store is the dependency
-/// `storage`, or that of the collection which ``init(_:_:)`` takes. ``projectedValue`` is the
-/// `LiveCollection`: its phase, its error, and `show(_:)` for another query, of a search for instance.
-/// A parent that makes the view anew with another query changes what is shown; the values stay until the
-/// new ones are there. With another collection the list begins anew.
+/// It starts when the view is first shown, and ends with the view. The store is the dependency
+/// `storage`, or that of the collection passed to ``init(_:_:)``. ``projectedValue`` is the
+/// `LiveCollection`, with its phase, its error, and `show(_:)` to change the query, for example for
+/// a search. If a parent recreates the view with another query, the values stay until the new ones
+/// arrive. With another collection the list starts over.
 @MainActor
 @propertyWrapper
 public struct LiveQuery<Item: Sendable>: DynamicProperty {
@@ -29,10 +29,10 @@ public struct LiveQuery<Item: Sendable>: DynamicProperty {
     let make: () -> LiveCollection<Item>
     /// Makes the query from that for all documents.
     let refine: (DocumentQuery) throws -> DocumentQuery
-    /// The query; nil where it could not be made.
+    /// The query; nil if it could not be made.
     let query: DocumentQuery?
 
-    /// Creates the query over a collection, a collection group, or either with revisions.
+    /// Creates a query over a collection, a collection group, or either with revisions.
     public init(
         _ documents: some TypedDocuments<Item>,
         _ refine: @escaping (DocumentQuery) throws -> DocumentQuery = { $0 }
@@ -45,7 +45,7 @@ public struct LiveQuery<Item: Sendable>: DynamicProperty {
         _state = State(initialValue: LiveQueryState(make(), query))
     }
 
-    /// Creates the query over a collection of the dependency `storage`.
+    /// Creates a query over a collection of the dependency `storage`.
     public init(
         _ path: CollectionPath,
         as type: Item.Type,
@@ -61,7 +61,7 @@ public struct LiveQuery<Item: Sendable>: DynamicProperty {
     /// The live collection behind the values.
     public var projectedValue: LiveCollection<Item> { state.live }
 
-    /// Begins to listen, or changes the query; SwiftUI calls it before it reads the view's body.
+    /// Starts listening, or changes the query; SwiftUI calls it before the view's body.
     public nonisolated mutating func update() {
         let asked = self
         MainActor.assumeIsolated {
@@ -71,11 +71,11 @@ public struct LiveQuery<Item: Sendable>: DynamicProperty {
     }
 }
 
-/// What a view keeps of its query while it is there, although it is made anew again and again.
+/// The state of a view's query, which persists while the view is recreated.
 @MainActor
 final class LiveQueryState<Item: Sendable> {
     private(set) var live: LiveCollection<Item>
-    /// The query that the view was last made with.
+    /// The query of the most recent view.
     private var query: DocumentQuery?
 
     init(_ live: LiveCollection<Item>, _ query: DocumentQuery?) {
@@ -83,7 +83,7 @@ final class LiveQueryState<Item: Sendable> {
         self.query = query
     }
 
-    /// Changes what is shown if the view was made with another query than before.
+    /// Updates the values if the view has a different query.
     func take(_ asked: LiveQuery<Item>) {
         guard asked.query != query else { return }
         if let query, query.scope == asked.query?.scope {

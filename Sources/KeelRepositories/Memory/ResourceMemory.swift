@@ -31,9 +31,8 @@ internal import Foundation
 /// Other kinds of sources report no changes: make them through the loader, or call
 /// ``ResourceLoader/invalidate(_:)``. The same holds for a custom ledger over a store.
 ///
-/// The cache is bounded by entries or by bytes: an entry costs its size in the store; if its source
-/// does not count that, its size as JSON, or 1,024. It holds domain values: a hit needs no decoding
-/// or mapping.
+/// The cache is bounded by entries or by bytes: an entry costs its size in the store or, if
+/// unknown, as JSON, or 1,024. It holds domain values: a hit needs no decoding or mapping.
 public final class ResourceMemory: Sendable {
     private let store: CacheStore
     private let measures: Bool

@@ -8,8 +8,7 @@ internal import Synchronization
 /// prefetcher.cancel(idsThatScrolledAway)
 /// ```
 ///
-/// Failures are ignored: the value is loaded again on demand. Loads are canceled with the
-/// prefetcher.
+/// Failures are ignored: the value is loaded on demand. Loads are canceled with the prefetcher.
 public final class Prefetcher<Key: Hashable & Sendable>: Sendable {
     private struct State {
         var waiting: [Key] = []

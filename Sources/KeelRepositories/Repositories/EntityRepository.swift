@@ -26,8 +26,7 @@ public import KeelSync
 /// - ``saveOffline(_:)`` and ``deleteOffline(_:)`` change the kept entities and add the request to
 ///   an outbox, in one batch if both are in one store.
 public struct EntityRepository<Entity: Sendable>: Sendable {
-    /// The name of the kind of entities: the tag of its resources, and the prefix of its outbox
-    /// keys.
+    /// The name of the kind of entities: also the tag of all resources, and the outbox key prefix.
     public let name: String
 
     /// The loader.

@@ -11,8 +11,7 @@ public import SwiftData
 /// ```
 ///
 /// The source is an actor off the main actor, and each call has its own context, which sees what
-/// others have saved. Elements are ordered by id. Calls of ``save(_:)`` and ``delete(_:)`` are
-/// atomic.
+/// others have saved. Elements are ordered by id. ``save(_:)`` and ``delete(_:)`` are atomic.
 ///
 /// The database evaluates a predicate as far as ``ModelRepresentable`` names the properties; its
 /// results are then checked against the whole predicate.
