@@ -1,6 +1,5 @@
 // With these exports, `import Keel` suffices to get started. Not exported are swift-log, whose
-// `Logger` an app imports itself, and KeelDependencies, whose `DependencyKey` could clash with
-// another.
+// `Logger` an app imports itself, and KeelDependencies, whose `DependencyKey` might clash.
 @_exported public import KeelAnalytics
 @_exported public import KeelCache
 @_exported public import KeelCore

@@ -1,16 +1,16 @@
-/// How much a finding matters.
+/// The severity of a finding.
 public enum Severity: String, Sendable, CaseIterable {
-    /// Makes a run fail.
+    /// Fails a run.
     case error
-    /// Makes a run fail in strict mode.
+    /// Fails a run in strict mode.
     case warning
 }
 
-/// One thing that a rule found.
+/// A finding of a rule.
 public struct Finding: Sendable, Hashable {
     /// The id of the rule, or the name of the contract.
     public var rule: String
-    /// How much it matters.
+    /// The severity.
     public var severity: Severity
     /// The file, relative to the project's root.
     public var file: String
@@ -18,29 +18,29 @@ public struct Finding: Sendable, Hashable {
     public var line: Int
     /// The column, from 1, in bytes of UTF-8.
     public var column: Int
-    /// What it concerns, without line numbers: a declaration, or an import.
+    /// The declaration or import at fault, without line numbers.
     ///
-    /// With rule and file it makes the key of the baseline.
+    /// With the rule and the file, it is the key in a baseline.
     public var symbol: String
-    /// What is wrong.
+    /// The problem.
     public var message: String
-    /// What to do.
+    /// The remedy.
     public var help: String
-    /// The way from one end to the other, for a contract that is broken over others.
+    /// For a contract violated indirectly, the path between its ends.
     public var chain: [String]
 
-    /// Makes a finding.
+    /// Creates a finding.
     ///
     /// - Parameters:
     ///   - rule: The id of the rule.
-    ///   - severity: How much it matters.
+    ///   - severity: The severity.
     ///   - file: The file, relative to the root.
     ///   - line: The line, from 1.
     ///   - column: The column, from 1.
-    ///   - symbol: What it concerns.
-    ///   - message: What is wrong.
-    ///   - help: What to do.
-    ///   - chain: The way from one end to the other.
+    ///   - symbol: The declaration or import at fault.
+    ///   - message: The problem.
+    ///   - help: The remedy.
+    ///   - chain: The path of an indirect violation.
     public init(
         rule: String,
         severity: Severity = .error,
@@ -86,18 +86,18 @@ public struct Finding: Sendable, Hashable {
 }
 
 extension Finding: Comparable {
-    /// By file, then by place.
+    /// Orders findings by file, then by position.
     public static func < (left: Self, right: Self) -> Bool {
         (left.file, left.line, left.column, left.rule, left.symbol, left.message)
             < (right.file, right.line, right.column, right.rule, right.symbol, right.message)
     }
 }
 
-/// Something to know that is no fault of the code.
+/// Information about a run that is not a finding.
 public struct Remark: Sendable, Hashable {
-    /// The file or folder it is about; nil for the whole run.
+    /// The file or folder concerned; nil for the whole run.
     public var file: String?
-    /// What there is to know.
+    /// The information.
     public var text: String
 
     package init(_ text: String, file: String? = nil) {

@@ -2,7 +2,7 @@ public import Foundation
 
 /// Checks a project.
 ///
-/// The same in a test:
+/// In a test:
 ///
 /// ```swift
 /// @Test func layersHold() throws {
@@ -12,29 +12,29 @@ public import Foundation
 public struct Linter: Sendable {
     /// The project's folder.
     public var root: String
-    /// The configuration's file; nil for `keel-lint.yml` in the root.
+    /// The configuration file; nil for `keel-lint.yml` in the root.
     public var configurationFile: String?
-    /// The file of the facts of earlier runs; nil keeps none.
+    /// The file for caching facts; nil for no cache.
     public var cacheFile: URL?
-    /// How many files are read at the same time.
+    /// The number of files read in parallel.
     public var threads = ProcessInfo.processInfo.activeProcessorCount
-    /// Whether the baseline's findings are left out.
+    /// Whether findings in the baseline are omitted.
     public var usesBaseline = true
 
-    /// Makes a linter.
+    /// Creates a linter.
     ///
     /// - Parameters:
     ///   - root: The project's folder.
-    ///   - configurationFile: The configuration's file, if it is not `keel-lint.yml` in the root.
+    ///   - configurationFile: The configuration file; nil for `keel-lint.yml` in the root.
     public init(root: String, configurationFile: String? = nil) {
         self.root = root
         self.configurationFile = configurationFile
     }
 
-    /// Reads and checks everything.
+    /// Reads and checks the project.
     ///
-    /// - Returns: What was found.
-    /// - Throws: A ``ConfigurationError`` if the configuration or the baseline cannot be used.
+    /// - Returns: The report.
+    /// - Throws: A ``ConfigurationError`` if the configuration or the baseline is invalid.
     public func run() throws(ConfigurationError) -> LintReport {
         let configuration = try readConfiguration()
         let loaded = load(configuration)
@@ -43,7 +43,7 @@ public struct Linter: Sendable {
 
     package static let configurationName = "keel-lint.yml"
 
-    /// The configuration; nil if there is none.
+    /// Returns the configuration; nil if there is none.
     package func readConfiguration() throws(ConfigurationError) -> LintConfiguration? {
         let path = configurationFile ?? "\(root)/\(Self.configurationName)"
         let name = configurationFile ?? Self.configurationName
@@ -212,30 +212,30 @@ public struct Linter: Sendable {
     }
 }
 
-/// What a run found.
+/// The result of a run.
 public struct LintReport: Sendable {
-    /// Findings that the baseline does not list, sorted by file and place.
+    /// Findings that are not in the baseline, sorted by file and position.
     public let findings: [Finding]
-    /// Findings that the baseline lists.
+    /// Findings that are in the baseline.
     public let known: [Finding]
-    /// What the baseline lists and nobody finds any more.
+    /// Keys in the baseline without a finding.
     public let staleKeys: [Baseline.Key]
-    /// What there is to know beside.
+    /// Further information.
     public let remarks: [Remark]
-    /// How many files were checked.
+    /// The number of files checked.
     public let fileCount: Int
-    /// How many bytes they have.
+    /// The total size of the files in bytes.
     public let byteCount: Int
-    /// How many of them were known from an earlier run.
+    /// The number of files whose facts were cached.
     public let cachedFileCount: Int
-    /// How many findings comments allow.
+    /// The number of findings that comments allow.
     public let allowedCount: Int
     package let project: Project
 
-    /// Whether the run fails.
+    /// Returns whether the run fails.
     ///
-    /// - Parameter isStrict: Whether warnings count as errors do, and a missing configuration too.
-    /// - Returns: Whether something was found that counts.
+    /// - Parameter isStrict: Whether warnings count like errors.
+    /// - Returns: Whether there is a finding that counts.
     public func fails(strict isStrict: Bool) -> Bool {
         findings.contains { isStrict || $0.severity == .error }
     }

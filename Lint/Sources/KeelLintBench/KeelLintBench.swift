@@ -3,12 +3,12 @@ import KeelLint
 import SwiftParser
 import Synchronization
 
-/// Measures the linter against the parser alone, in turn in one run, on the same files and threads.
+/// Measures the linter against the parser alone, alternating, on the same files and threads.
 ///
 ///     keel-lint-bench FOLDER [--quick] [--rounds N] [--json FILE]
 @main
 enum KeelLintBench {
-    /// The ratios that the linter promises.
+    /// The promised maximum ratios.
     private static let targets = (cold: 1.3, warm: 0.15)
 
     static func main() throws {
@@ -34,7 +34,7 @@ enum KeelLintBench {
         )
         for row in rows { print(row.text) }
         if let json { try row(rows).write(to: URL(fileURLWithPath: json)) }
-        // One round says nothing about speed.
+        // A single round is not meaningful.
         if !isQuick, rows.contains(where: { $0.holds == false }) { exit(1) }
     }
 
@@ -45,7 +45,7 @@ enum KeelLintBench {
     }
 }
 
-/// A result, with the fields that the other benchmarks write.
+/// A result, with the fields of the other benchmarks.
 private struct Row: Encodable {
     let name: String
     let unit: String
@@ -68,7 +68,6 @@ private struct Row: Encodable {
     }
 }
 
-/// The runs that are compared.
 private struct Measurement {
     private let root: String
     private let files: [String]
@@ -83,7 +82,7 @@ private struct Measurement {
         try Data(configuration.utf8).write(to: scratch.appending(path: "keel-lint.yml"))
     }
 
-    /// Layers that make the linter look up every type that is named.
+    /// Layers that make the linter resolve every type name.
     private var configuration: String {
         let parts = files.map { $0.split(separator: "/") }.filter { $0.count > 2 }
         let folders = Set(parts.map { "\($0[0])/\($0[1])" }).sorted()
@@ -139,7 +138,7 @@ private struct Measurement {
         )
     }
 
-    /// The peer: reads each file and parses it with SwiftParser, and does nothing with the tree.
+    /// The peer: reads and parses each file with SwiftParser, without using the tree.
     private func parse() {
         let next = Counter()
         ProjectLoader.onThreads(threads) {
@@ -164,7 +163,7 @@ private struct Measurement {
     private func median(_ times: [Double]) -> Double { times.sorted()[times.count / 2] }
 }
 
-/// Gives each number to one thread.
+/// Assigns each number to one thread.
 private final class Counter: Sendable {
     private let next = Atomic(0)
 

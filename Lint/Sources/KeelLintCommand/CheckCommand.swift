@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import KeelLint
 
-/// Checks a project and reports.
+/// Checks a project and writes reports.
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
@@ -109,7 +109,7 @@ struct CheckCommand: ParsableCommand {
         print("\(name): \(baseline.keys.count) findings, \(report.staleKeys.count) removed")
     }
 
-    /// The upkeep of the linter is not put up with.
+    /// Rules about the linter's own upkeep are never in the baseline.
     private static let never: Set<String> = [
         "allow-reason", "stale-allow", "stale-baseline", "matches-nothing",
     ]
@@ -156,7 +156,7 @@ struct CheckCommand: ParsableCommand {
     }
 }
 
-/// A report into a file.
+/// An additional report in a file.
 struct ExtraReport: ExpressibleByArgument {
     let format: ReportFormat
     let file: String

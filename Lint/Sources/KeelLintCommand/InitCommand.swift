@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import KeelLint
 
-/// Proposes a configuration.
+/// Writes a proposed configuration.
 struct InitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import KeelLint
 
-/// The linter on the command line.
+/// The command line tool.
 @main
 struct KeelLintCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -17,7 +17,7 @@ struct KeelLintCommand: ParsableCommand {
         defaultSubcommand: CheckCommand.self
     )
 
-    /// Ends with 2 for a wrong command line too, so that CI tells it from findings.
+    /// Exits with 2 for an invalid command line, so that CI can distinguish it from findings.
     static func main() {
         do {
             var command = try parseAsRoot()
@@ -33,7 +33,7 @@ struct KeelLintCommand: ParsableCommand {
     }
 }
 
-/// The project that a command works on.
+/// The options for the project.
 struct ProjectOptions: ParsableArguments {
     @Option(
         name: [.short, .long],
@@ -62,7 +62,7 @@ struct ProjectOptions: ParsableArguments {
     }
 }
 
-/// The forms that a report has.
+/// The formats of reports.
 enum ReportFormat: String, ExpressibleByArgument, CaseIterable {
     case text
     case json

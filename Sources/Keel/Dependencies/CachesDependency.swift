@@ -5,8 +5,7 @@ public import KeelDependencies
 /// The dependency key of the app's caches.
 ///
 /// The live value is a store in the user's caches folder, under the process's name; or in memory,
-/// if that folder is in use or not accessible. Tests and previews have a store in memory, one per
-/// test.
+/// if that folder is in use or not accessible. Tests and previews have a store in memory.
 ///
 /// ```swift
 /// let caches = try keel.makeCaches(CacheConfiguration(limits: .bytes(64 << 20)))

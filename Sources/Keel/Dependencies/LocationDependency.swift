@@ -4,8 +4,8 @@ public import KeelLocation
 /// The dependency key of the device's position.
 ///
 /// The live value is the platform's source: Core Location on Apple platforms, the local gpsd
-/// elsewhere. It does not monitor or ask the user by itself. Previews have a fixed position; a test
-/// sets a track:
+/// elsewhere. It does not monitor or ask the user by itself. In previews it stays in place; tests
+/// set a track:
 ///
 /// ```swift
 /// let location = LocationService(ScriptedLocationAdapter(.fixes([harbour, island])))

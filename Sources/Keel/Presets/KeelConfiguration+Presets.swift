@@ -49,8 +49,7 @@ extension KeelConfiguration {
         )
     }
 
-    /// Returns a configuration for tests: empty stores in memory, strict indexes, no network or
-    /// position.
+    /// Returns a configuration for tests: empty stores in memory, strict indexes, no network.
     public static func test(
         schema: StorageSchema = StorageSchema(),
         observing observer: KeelObserver? = nil

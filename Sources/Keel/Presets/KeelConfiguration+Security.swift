@@ -9,8 +9,7 @@ extension KeelConfiguration {
     ///
     /// The keyset is in a file in the ``keys`` folder, encrypted with a key in the app's secrets.
     /// Both are created on first use, once for all processes of the app, and persist: what one
-    /// process encrypts, another one can decrypt. In memory, as in tests, the keys end with the
-    /// service.
+    /// process encrypts, another can decrypt. In memory, as in tests, keys are temporary.
     ///
     /// The first call that needs the keys opens them; `try await security.prepare()` does so
     /// earlier. If they cannot be opened, each call throws; no other keyset is created.

@@ -1,10 +1,10 @@
-/// Why a configuration cannot be used.
+/// An error in a configuration.
 public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong, each with its place: `keel-lint.yml:3:5: …`.
+    /// The problems, each with its position: `keel-lint.yml:3:5: …`.
     public let problems: [String]
 
     package init(_ problems: [String]) { self.problems = problems }
 
-    /// All problems, one a line.
+    /// All problems, one per line.
     public var description: String { problems.joined(separator: "\n") }
 }

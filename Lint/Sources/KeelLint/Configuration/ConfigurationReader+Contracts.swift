@@ -1,6 +1,5 @@
 import Yams
 
-/// Reads contracts.
 extension ConfigurationReader {
     mutating func readContract(_ node: Node) {
         let keys = [
@@ -58,7 +57,7 @@ extension ConfigurationReader {
         var contract = Contract(name: name, kind: kind)
         contract.line = line(node)
         contract.because = fields["because"].flatMap { text($0) }
-        // The modules that may use a protected one are used by others in turn.
+        // The permitted users of a protected module are themselves used by others.
         contract.isTransitive =
             fields["transitive"].flatMap { bool($0) } ?? (type != "protected")
         configuration.contracts.append(contract)

@@ -1,6 +1,6 @@
 import Yams
 
-/// The values of a node, or what is wrong with it.
+/// Reads the values of nodes, and reports invalid ones.
 extension ConfigurationReader {
     func line(_ node: Node) -> Int { node.mark?.line ?? 1 }
 
@@ -25,7 +25,7 @@ extension ConfigurationReader {
         problem(node, "There is no \(what) `\(word)`.\(hint)\(list)")
     }
 
-    /// The values of a mapping, each of whose keys must be known.
+    /// Returns the values of a mapping, whose keys must all be known.
     mutating func fields(_ node: Node, _ keys: [String], in what: String) -> [String:
         Node]?
     {
@@ -65,7 +65,7 @@ extension ConfigurationReader {
         return []
     }
 
-    /// A list, or one word in the place of a list of one.
+    /// Returns the items of a list, or a single value as a list.
     func list(_ node: Node) -> [Node] { node.sequence.map { Array($0) } ?? [node] }
 
     mutating func texts(_ node: Node) -> [String] { list(node).compactMap { text($0) } }

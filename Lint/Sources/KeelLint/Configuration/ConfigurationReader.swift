@@ -1,6 +1,6 @@
 import Yams
 
-/// Reads `keel-lint.yml` and collects everything that is wrong with it.
+/// Reads `keel-lint.yml` and collects all problems.
 struct ConfigurationReader {
     let file: String
     var problems: [String] = []

@@ -1,48 +1,48 @@
-/// What a project promises: its layers, its contracts, and the rules it keeps.
+/// The rules of a project: its layers, contracts and rule settings.
 public struct LintConfiguration: Sendable {
-    /// The name of the file, as messages call it.
+    /// The name of the file, for messages.
     public internal(set) var file: String
     package var exclude: [Glob] = []
     package var layers: [Layer] = []
     package var contracts: [Contract] = []
     package var rules: [String: RuleSetting] = [:]
-    /// The sets of rules that are switched on beside those that always are.
+    /// The enabled profiles.
     package var profiles: Set<LintProfile> = []
     package var naming: [NamingRule] = []
-    /// The names of transfer objects.
+    /// The name patterns of transfer objects.
     package var transferObjects: [Glob] = [Glob("*DTO")]
-    /// The folders of the packages within the project that belong to it; nil for those that it depends on.
+    /// The folders of packages within the project that belong to it; nil for its dependencies.
     package var packages: [Glob]?
     package var baseline: String?
     package var byteLimit = 8 << 20
-    /// Whether generated files are asked about more than their imports and uses.
+    /// Whether generated files are checked for more than imports and uses.
     package var checksGenerated = false
-    /// Whether nobody wrote it.
+    /// Whether it was proposed by the tool instead of written.
     package var isProposed = false
 
     package init(file: String = "keel-lint.yml") { self.file = file }
 
     package func setting(_ rule: String) -> RuleSetting { rules[rule] ?? RuleSetting() }
 
-    /// Whether a rule runs: the configuration says so, or a profile, or it always does.
+    /// Whether a rule is on: by the configuration, a profile, or default.
     package func isOn(_ rule: RuleDescription) -> Bool {
         setting(rule.id).isOn
             ?? (rule.isOnByDefault || rule.profile.map(profiles.contains) ?? false)
     }
 }
 
-/// The part that a layer plays.
+/// The role of a layer.
 package enum LayerRole: String, Sendable, CaseIterable {
     case domain
     case data
     case infrastructure
     case presentation
-    /// Where everything is put together; it may know everything.
+    /// The composition root, which may use everything.
     case composition
-    /// What all may use.
+    /// Usable by all.
     case shared
 
-    /// The words of layers' names that tell their role.
+    /// The words in layer names that indicate a role.
     private static let words: [(Self, [String])] = [
         (.domain, ["domain", "domains", "entities", "usecases", "model", "models", "business"]),
         (
@@ -61,7 +61,7 @@ package enum LayerRole: String, Sendable, CaseIterable {
         (.shared, ["common", "shared", "core", "foundation", "utilities"]),
     ]
 
-    /// The role that a name tells, if it does: `Domain`, `NotesDomain`, `domain-layer`.
+    /// The role that a name indicates, if any: `Domain`, `NotesDomain`, `domain-layer`.
     package static func named(_ name: String) -> Self? {
         let parts = NameWords.of(name)
         for (role, words) in words where words.contains(parts.joined()) { return role }
@@ -70,43 +70,43 @@ package enum LayerRole: String, Sendable, CaseIterable {
     }
 }
 
-/// A layer: which files it has, and what it may use.
+/// A layer: its files, and what it may use.
 package struct Layer: Sendable {
     package var name: String
     package var role: LayerRole?
     package var targets: [Glob] = []
     package var paths: [Glob] = []
-    /// The layers that it may use beside itself; nil for all.
+    /// The other layers that it may use; nil for all.
     package var uses: Set<String>? = []
-    /// The modules from outside of the project that it may import; nil for all.
+    /// The external modules that it may import; nil for all.
     package var modules: [Glob]?
     package var line = 1
 }
 
-/// A promise between parts.
+/// A contract between parts of the project.
 package struct Contract: Sendable {
     package enum Kind: Sendable {
-        /// None of the first may use any of the second.
+        /// No part of the first may use any of the second.
         case forbidden(from: [Selector], to: [Selector])
-        /// Only these may use those.
+        /// Only the second may use the first.
         case protected([Selector], onlyFrom: [Selector])
-        /// None of these may use another of them.
+        /// No member may use another.
         case independent([Selector])
-        /// The uses among these make no circle; an empty list means all targets.
+        /// The uses among these have no cycles.
         case acyclic(Scope)
     }
 
     package enum Scope: Sendable {
         case layers
         case targets
-        /// The folders directly below one.
+        /// The direct subfolders of a folder.
         case folders(String)
         case members([Selector])
     }
 
     package var name: String
     package var kind: Kind
-    /// Whether ways over others count.
+    /// Whether indirect uses count.
     package var isTransitive = true
     package var because: String?
     package var line = 1
@@ -121,14 +121,14 @@ package struct Contract: Sendable {
     }
 }
 
-/// What a contract names: layers, targets, files, or modules from outside.
+/// A selector of a contract: layers, targets, files, or external modules.
 package struct Selector: Sendable, Hashable {
     package enum Kind: String, Sendable, CaseIterable {
         case layer
         case target
         case path
         case module
-        /// A layer or a target of this name if there is one, else a module.
+        /// A layer or a target of this name if there is one, otherwise a module.
         case any
     }
 
@@ -136,7 +136,7 @@ package struct Selector: Sendable, Hashable {
     package var glob: Glob
     package var line: Int
 
-    /// Reads `layer:Name`, `target:Name*`, `path:Folder/**`, `module:Name*`, or a name.
+    /// Parses `layer:Name`, `target:Name*`, `path:Folder/**`, `module:Name*`, or a name.
     package init(_ text: String, line: Int = 1) {
         self.line = line
         let parts = text.split(separator: ":", maxSplits: 1)
@@ -159,18 +159,18 @@ extension StringProtocol {
     }
 }
 
-/// How a project wants a rule.
+/// A project's settings for a rule.
 package struct RuleSetting: Sendable {
-    /// Nil for what the rule brings.
+    /// Nil for the rule's default.
     package var isOn: Bool?
     package var severity: Severity?
-    /// The layers it looks at; nil for those of the roles it brings.
+    /// The layers to check; nil for those with the rule's default roles.
     package var layers: [String]?
-    /// Names that it lets pass.
+    /// Names to ignore.
     package var allow: [Glob] = []
-    /// Names that it takes beside its own.
+    /// Additional names.
     package var also: [Glob] = []
-    /// Whether ways over files of no layer count, for the rule `layers`.
+    /// For the rule `layers`: whether indirect uses through files outside of all layers count.
     package var isTransitive = true
     package var line = 1
 

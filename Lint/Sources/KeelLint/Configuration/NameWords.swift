@@ -1,8 +1,8 @@
-/// The words that names in camel case consist of.
+/// Splits camel case names into words.
 package enum NameWords {
-    /// The words of a name, in lower case: `url`, `cache` of `URLCache`.
+    /// Returns the words of a name, in lowercase: `url`, `cache` of `URLCache`.
     ///
-    /// Digits, underscores and all other characters that are not letters separate words.
+    /// Digits, underscores and all other non-letters separate words.
     package static func of(_ name: some StringProtocol) -> [String] {
         var words: [String] = []
         var word = ""
@@ -15,7 +15,7 @@ package enum NameWords {
             }
             let previous = position > 0 ? characters[position - 1] : " "
             let isLast = position + 1 == characters.count
-            // The last capital of several begins the next word: `URLCache`.
+            // The last of several capitals starts the next word: `URLCache`.
             let beginsWord =
                 character.isUppercase
                 && (previous.isLowercase

@@ -1,38 +1,38 @@
-/// A rule about where things stand and what they are called.
+/// A rule about the names and places of types or files.
 package struct NamingRule: Sendable {
-    /// The names of the types that it is about; empty for a rule about files.
+    /// The names of the types it applies to; empty for a rule about files.
     package var types: [Glob] = []
-    /// The files that it is about, for a rule about files.
+    /// The files it applies to, for a rule about files.
     package var files: [Glob] = []
     package var kinds: Set<DeclarationFact.Kind> = []
-    /// The roles of the layers that it looks at; empty for all.
+    /// The roles of the layers it applies to; empty for all.
     package var roles: Set<LayerRole> = []
-    /// What the types must be called.
+    /// The required names of the types.
     package var named: [Glob] = []
-    /// What the file must be called, without its folder; `{name}` stands for the type's name.
+    /// The required names of the file, without its folder; `{name}` stands for the type's name.
     package var fileNamed: [String] = []
-    /// Where the file must lie.
+    /// The required places of the file.
     package var placedIn: [Glob] = []
-    /// The roles of layers that the file must belong to.
+    /// The required layer roles of the file.
     package var placedInRoles: Set<LayerRole> = []
     package var because = ""
     package var line = 1
 }
 
-/// A set of rules that a project switches on by its name.
+/// A set of rules that a project enables by name.
 public enum LintProfile: String, Sendable, CaseIterable {
-    /// The domain stays free of frameworks, and frameworks stay in adapters.
+    /// The domain is free of frameworks, which are confined to adapters.
     case cleanArchitecture = "clean-architecture"
-    /// Data that is fetched or stored is mapped, and failures are reported.
+    /// Fetched or stored data is mapped, and failures are reported.
     case dataLayer = "data-layer"
-    /// Services are held by their protocols, passed in, and leave the screen alone.
+    /// Services are held by their protocols, injected, and independent of the screen.
     case services
     /// Names and places of endpoints, network DTOs, clients and errors.
     case infrastructureNaming = "infrastructure-naming"
     /// Names and places of repositories, data sources and DTOs.
     case dataLayerNaming = "data-layer-naming"
 
-    /// Describes the rules of the profile in one sentence.
+    /// A description of the profile's rules, in one sentence.
     public var summary: String {
         switch self {
         case .cleanArchitecture:
@@ -48,10 +48,10 @@ public enum LintProfile: String, Sendable, CaseIterable {
         }
     }
 
-    /// The names of transfer objects beside `*DTO`.
+    /// The name patterns of transfer objects in addition to `*DTO`.
     var transferObjects: [Glob] { self == .infrastructureNaming ? [Glob("Net[A-Z]*")] : [] }
 
-    /// The names and places that the profile demands.
+    /// The naming rules of the profile.
     var naming: [NamingRule] {
         switch self {
         case .cleanArchitecture, .dataLayer, .services: []

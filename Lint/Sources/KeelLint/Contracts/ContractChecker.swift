@@ -1,4 +1,3 @@
-/// Checks layers and contracts.
 struct ContractChecker {
     let project: Project
 
@@ -18,14 +17,14 @@ struct ContractChecker {
 
     // MARK: Parts
 
-    /// The part of a file that no contract names: its layer, its target, or its folder.
+    /// The part of a file outside of the contract: its layer, its target, or its folder.
     private func plainPart(_ file: SourceFile) -> String {
         if let layer = file.layer { return project.configuration.layers[layer].name }
         if let target = file.target { return target }
         return file.folder.isEmpty ? file.path : String(file.folder)
     }
 
-    /// The name of the first selector that has a file.
+    /// The name of the first selector that matches a file.
     private func member(_ selectors: [Selector], _ file: SourceFile) -> String? {
         selectors.first { $0.has(file, in: project) }.map(\.glob.pattern)
     }
@@ -73,7 +72,7 @@ struct ContractChecker {
             graph,
             starts: { !$0.hasPrefix(marks.target) && !$0.hasPrefix(marks.user) },
             ends: { _, end in end.hasPrefix(marks.target) || isModule(end, in: modules) },
-            // Who goes over a part that may use it uses it lawfully.
+            // Indirect use through a permitted user is allowed.
             over: { !$0.hasPrefix(marks.user) }
         )
     }
@@ -94,8 +93,7 @@ struct ContractChecker {
         )
     }
 
-    /// A pattern such as `Features/*` stands for each folder that it matches, `Feature*` for each
-    /// target.
+    /// A pattern such as `Features/*` stands for each matching folder, `Feature*` for each target.
     private func independentName(_ selector: Selector, _ file: SourceFile) -> String {
         guard !selector.glob.isPlain else { return selector.glob.pattern }
         switch selector.kind {
@@ -226,7 +224,7 @@ extension Project {
 }
 
 extension Project.Use {
-    /// What is used, for people.
+    /// The used symbol, for messages.
     var shown: String {
         switch what {
         case .module(let name): "`import \(name)`"
@@ -236,7 +234,7 @@ extension Project.Use {
 }
 
 extension Selector {
-    /// Whether a file belongs to it.
+    /// Whether the selector matches a file.
     func has(_ file: SourceFile, in project: Project) -> Bool {
         let layer = file.layer.map { project.configuration.layers[$0].name }
         switch kind {
@@ -250,7 +248,7 @@ extension Selector {
         }
     }
 
-    /// Whether a module from outside is meant.
+    /// Whether the selector matches an external module.
     func hasModule(_ name: String, in project: Project) -> Bool {
         (kind == .module || kind == .any) && glob.matches(name: name)
     }

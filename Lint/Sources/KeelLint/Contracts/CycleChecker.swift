@@ -1,4 +1,4 @@
-/// Checks that layers which may use each other do not do so in a circle.
+/// Checks that layers which may use each other have no cycles.
 struct CycleChecker {
     let project: Project
 
@@ -14,7 +14,7 @@ struct CycleChecker {
         var graph = UseGraph(project) { file in
             file.layer.map { configuration.layers[$0].name }
         }
-        // What `layers` forbids is a finding of that rule, and whoever mends it opens the circle.
+        // Uses that `layers` forbids are reported there, and resolving them breaks the cycle.
         graph.keepEdges { from, to in
             uses[from].map { allowed in allowed?.contains(to) ?? true } ?? false
         }
@@ -35,7 +35,7 @@ struct CycleChecker {
 }
 
 extension Contract {
-    /// Whether it is the same promise, written down.
+    /// Whether the contract states the same rule explicitly.
     fileprivate var isAboutCirclesOfLayers: Bool {
         if case .acyclic(.layers) = kind { return true }
         return false

@@ -8,7 +8,7 @@ struct LayerChecker {
         let setting = project.configuration.setting("layers")
         guard !layers.isEmpty, setting.isOn ?? true else { return [] }
         let names = Set(layers.map(\.name))
-        // Names of layers and of other parts are told apart by a mark.
+        // A mark distinguishes the names of other parts from those of layers.
         let graph = UseGraph(project) { file in
             if let layer = file.layer { return layers[layer].name }
             return "\u{1}"
@@ -50,7 +50,7 @@ struct LayerChecker {
     /// Modules that come with the language.
     private static let alwaysThere: Set<String> = ["Swift", "_Concurrency", "_StringProcessing"]
 
-    /// Ways over files that belong to no layer.
+    /// Finds indirect uses through files outside of all layers.
     private func indirect(
         _ graph: UseGraph,
         _ names: Set<String>,

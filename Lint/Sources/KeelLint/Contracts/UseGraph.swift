@@ -1,24 +1,24 @@
-/// What uses what, between parts into which files are put.
+/// A graph of the uses between the parts of a project.
 package struct UseGraph: Sendable {
-    /// A step from one part to another, with the first line of code that takes it.
+    /// A step from one part to another, with the first use in the code.
     package struct Step: Sendable {
         package let to: String
         package let use: Project.Use
     }
 
-    /// The parts of the project's own files; files without one are left out.
+    /// The parts of the project's files; nil excludes a file.
     package let parts: [String?]
-    /// The first use from one part to another.
+    /// The first use between each two parts.
     package private(set) var edges: [String: [String: Project.Use]] = [:]
-    /// Each use from one part to another, in the order of files.
+    /// All uses between parts, in the order of files.
     package private(set) var crossings: [(use: Project.Use, from: String, to: String)] = []
 
-    /// What parts of modules from outside begin with.
+    /// The prefix of external modules' parts.
     package static let outside = "module "
 
     package init(_ project: Project, part: (SourceFile) -> String?) {
         parts = project.files.map { $0.isTest ? nil : part($0) }
-        // Most uses stay within a part: numbers tell that without touching a string.
+        // Most uses stay within a part: numbers tell that without comparing strings.
         var numbers = TextTable()
         var names: [String] = []
         func number(_ name: String) -> Int {
@@ -31,7 +31,7 @@ package struct UseGraph: Sendable {
         for (file, part) in zip(project.files, files) where !file.isTest {
             if let target = file.target { partsOfTarget[target, default: []].insert(part) }
         }
-        /// For each file, whether its target is one part.
+        /// For each file, whether its target is a single part.
         let isOnePart = project.files.map { file in
             file.target.map { partsOfTarget[$0]?.count == 1 } ?? false
         }
@@ -43,13 +43,13 @@ package struct UseGraph: Sendable {
             switch project.uses[index].what {
             case .module(let name):
                 if project.targets.contains(name) {
-                    // Where a target has several parts, its types tell which of them is meant.
+                    // If a target has several parts, its types tell which one is used.
                     to = partsOfTarget[name].flatMap { $0.count == 1 ? $0.first ?? nil : nil }
                 } else {
                     to = number(Self.outside + name)
                 }
             case .type(_, let position):
-                // The import says it already.
+                // Covered by the import.
                 let isSaid =
                     isOnePart[position]
                     && project.files[position].target != project.files[file].target
@@ -63,7 +63,7 @@ package struct UseGraph: Sendable {
         }
     }
 
-    /// Forgets the other uses between parts, where circles are looked for.
+    /// Removes edges, before looking for cycles.
     mutating func keepEdges(_ isKept: (_ from: String, _ to: String) -> Bool) {
         for (from, uses) in edges { edges[from] = uses.filter { isKept(from, $0.key) } }
     }
@@ -73,7 +73,7 @@ package struct UseGraph: Sendable {
         let to: Int
     }
 
-    /// The shortest way from a part to one that is wanted, over parts that may be passed.
+    /// The shortest path from a part to a wanted one, through parts that may be passed.
     package func way(
         from start: String,
         to isWanted: (String) -> Bool,
@@ -103,12 +103,12 @@ package struct UseGraph: Sendable {
         return nil
     }
 
-    /// Circles, one for each group of parts that reach each other, as the parts that it goes through.
+    /// Returns a cycle for each group of parts that reach each other, as its steps.
     package func circles() -> [[Step]] {
         var found: [[Step]] = []
         var done: Set<String> = []
         for start in edges.keys.sorted() where !done.contains(start) {
-            // A way back to the start through others.
+            // A path back to the start through others.
             var best: [Step]?
             for (to, use) in (edges[start] ?? [:]).sorted(by: { $0.key < $1.key }) {
                 let first = Step(to: to, use: use)
@@ -127,7 +127,7 @@ package struct UseGraph: Sendable {
         return way(from: part, to: { $0 == start }, over: { _ in true })
     }
 
-    /// The parts that a part reaches and that reach it.
+    /// The parts that both reach a part and are reached by it.
     private func connected(with start: String) -> Set<String> {
         func reached(_ start: String) -> Set<String> {
             var all: Set<String> = []

@@ -1,15 +1,14 @@
-/// A pattern of paths or of names.
+/// A pattern for paths or names.
 ///
-/// `*` stands for anything within one component, `**` for any components, `?` for one character,
-/// `[A-Z]` for one of a range, `{a,b}` for one of several. A pattern that means a folder means
-/// everything below it.
+/// `*` matches anything within a component, `**` any components, `?` a character, `[A-Z]` a
+/// character in a range, and `{a,b}` alternatives. Matching a folder matches everything in it.
 package struct Glob: Sendable, Hashable, CustomStringConvertible {
     package let pattern: String
     private let alternatives: [Alternative]
 
     private struct Alternative: Hashable {
         let bytes: [UInt8]
-        /// Whether it has no placeholders.
+        /// Whether it has no wildcards.
         let isPlain: Bool
     }
 
@@ -26,7 +25,7 @@ package struct Glob: Sendable, Hashable, CustomStringConvertible {
 
     package var description: String { pattern }
 
-    /// `a{b,c}d` as `abd` and `acd`.
+    /// Expands `a{b,c}d` to `abd` and `acd`.
     private static func expanded(_ text: String) -> [String] {
         guard let open = text.firstIndex(of: "{"),
             let close = text[open...].firstIndex(of: "}")
@@ -43,10 +42,10 @@ package struct Glob: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether the pattern has no placeholders.
+    /// Whether the pattern has no wildcards.
     package var isPlain: Bool { alternatives.count == 1 && alternatives.allSatisfy(\.isPlain) }
 
-    /// Whether a path, relative to the project, is meant.
+    /// Whether the pattern matches a path relative to the project.
     package func matches(path: String) -> Bool {
         var path = path
         return path.withUTF8 { bytes in
@@ -65,7 +64,7 @@ package struct Glob: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether a name is meant: there are no components, so that `*` is anything.
+    /// Whether the pattern matches a name, in which `*` matches anything.
     package func matches(name: String) -> Bool {
         var name = name
         return name.withUTF8 { bytes in
@@ -86,7 +85,7 @@ package struct Glob: Sendable, Hashable, CustomStringConvertible {
             case UInt8(ascii: "?"):
                 guard let byte = text.first, byte != UInt8(ascii: "/") else { return false }
                 text = text.dropFirst()
-                // The bytes that follow belong to the same character.
+                // The following bytes belong to the same character.
                 while let next = text.first, next & 0xC0 == 0x80 { text = text.dropFirst() }
                 pattern = pattern.dropFirst()
             case UInt8(ascii: "["):
@@ -110,7 +109,7 @@ package struct Glob: Sendable, Hashable, CustomStringConvertible {
     ) -> Bool {
         var rest = pattern.drop { $0 == UInt8(ascii: "*") }
         let goesDeep = rest.startIndex - pattern.startIndex > 1
-        // `**/x` also means `x` itself.
+        // `**/x` also matches `x` itself.
         if goesDeep, rest.first == UInt8(ascii: "/") {
             rest = rest.dropFirst()
             var tail = text

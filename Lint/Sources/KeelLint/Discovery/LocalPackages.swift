@@ -2,10 +2,9 @@ import Foundation
 import SwiftParser
 import SwiftSyntax
 
-/// Tells which of the packages within a project belong to it.
+/// Determines which packages within a project belong to it.
 enum LocalPackages {
-    /// The folders that a package depends on by path, relative to the project's root; those outside of
-    /// the root are left out.
+    /// Returns the folders of a package's path dependencies, relative to the project's root.
     static func dependencies(of folder: String, root: String) -> Set<String> {
         let manifest = "\(root)/\(folder.isEmpty ? "" : folder + "/")Package.swift"
         guard let text = try? String(contentsOfFile: manifest, encoding: .utf8) else { return [] }
@@ -14,7 +13,7 @@ enum LocalPackages {
         return Set(visitor.paths.compactMap { normalized($0, from: folder) })
     }
 
-    /// Whether a package has a configuration of its own.
+    /// Whether a package has its own configuration.
     static func isConfigured(_ folder: String, root: String) -> Bool {
         FileManager.default.fileExists(atPath: "\(root)/\(folder)/\(Linter.configurationName)")
     }
@@ -32,7 +31,6 @@ enum LocalPackages {
         return parts.isEmpty ? nil : parts.joined(separator: "/")
     }
 
-    /// Finds `.package(path: "…")` and `.package(name: "…", path: "…")`.
     private final class PathVisitor: SyntaxVisitor {
         var paths: [String] = []
 

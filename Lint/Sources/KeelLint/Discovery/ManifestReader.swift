@@ -5,17 +5,17 @@ import SwiftSyntax
 /// A target of a package.
 package struct PackageTarget: Sendable, Hashable {
     package var name: String
-    /// Its folder, relative to the root.
+    /// The target's folder, relative to the root.
     package var folder: String
     package var isTest: Bool
 }
 
-/// Reads the targets of a package from its manifest and from its folders.
+/// Reads the targets of a package from its manifest and its folders.
 ///
-/// The manifest is read as it stands, and never run: what a function of the manifest makes is not seen.
-/// So each folder below `Sources` and `Tests` is taken for a target too, as the package manager does.
+/// The manifest is parsed, not executed, so targets made by functions are not seen. Therefore each
+/// folder in `Sources` and `Tests` counts as a target, as in the package manager.
 package struct ManifestReader: Sendable {
-    /// The targets of several packages, the deepest folder first.
+    /// Returns the targets of several packages, deepest folder first.
     ///
     /// - Parameters:
     ///   - root: The project's folder.
@@ -42,7 +42,6 @@ package struct ManifestReader: Sendable {
         .sorted { ($1.folder.count, $0.folder) < ($0.folder.count, $1.folder) }
     }
 
-    /// The targets of one package.
     private static func targets(root: String, files: [String]) -> [PackageTarget] {
         let manifest = "\(root)/Package.swift"
         guard let text = try? String(contentsOfFile: manifest, encoding: .utf8) else { return [] }

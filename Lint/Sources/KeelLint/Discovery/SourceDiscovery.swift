@@ -2,12 +2,11 @@ import Foundation
 
 /// Finds the Swift files of a project.
 ///
-/// Left out are hidden folders (so `.build`) and folders that tools fill. Of the packages within the
-/// project those belong to it that it depends on by their paths, or all of them where the project is no
-/// package itself (an app of Xcode); never those with a configuration of their own. Links are not
-/// followed.
+/// Hidden folders, such as `.build`, and folders filled by tools are skipped. Packages within the
+/// project belong to it if they are path dependencies, or if the project is not a package itself
+/// (an Xcode app), but never if they have their own configuration. Links are not followed.
 package struct SourceDiscovery: Sendable {
-    /// Folders that hold no source of the project, whatever its kind.
+    /// Folders without sources of the project, in any kind of project.
     package static let skippedFolders: Set<String> = [
         "DerivedData", "Pods", "Carthage", "node_modules", "SourcePackages", "Checkouts",
         "__pycache__",
@@ -18,13 +17,13 @@ package struct SourceDiscovery: Sendable {
         ".bundle", ".playground", ".lproj",
     ]
 
-    /// What was found.
+    /// The result of a search.
     package struct Result: Sendable, Equatable {
         /// Paths relative to the root, sorted.
         package var files: [String] = []
-        /// The folders of packages within the project that were read with it.
+        /// The folders of packages within the project that belong to it.
         package var localPackages: [String] = []
-        /// The folders of packages within the project that were left out.
+        /// The folders of packages within the project that do not belong to it.
         package var nestedPackages: [String] = []
         /// Folders that could not be read.
         package var unreadable: [String] = []
@@ -32,12 +31,12 @@ package struct SourceDiscovery: Sendable {
         package var isPackage = false
     }
 
-    /// Finds the files below a folder.
+    /// Finds the files in a folder.
     ///
     /// - Parameters:
     ///   - root: The folder.
-    ///   - packages: The folders of packages that belong to the project; nil for those it depends on.
-    /// - Returns: The files, and the packages within.
+    ///   - packages: The folders of packages that belong to the project; nil for its dependencies.
+    /// - Returns: The files, and the packages within the project.
     package static func search(_ root: String, packages: [Glob]? = nil) -> Result {
         var result = Result()
         result.isPackage = FileManager.default.fileExists(atPath: root + "/Package.swift")
@@ -47,7 +46,7 @@ package struct SourceDiscovery: Sendable {
             wanted = LocalPackages.dependencies(of: "", root: root)
         }
         var isChanged = true
-        // A package that is taken brings the packages within it, and those that it depends on.
+        // A package that belongs to the project adds those within it and its dependencies.
         while isChanged {
             isChanged = false
             for folder in nested.sorted() {
@@ -117,7 +116,7 @@ package struct SourceDiscovery: Sendable {
         let isFolder: Bool
     }
 
-    /// What a folder holds, without what links lead to.
+    /// Returns the entries of a folder, without links.
     private static func entries(of folder: String) -> [Entry]? {
         guard let stream = opendir(folder) else { return nil }
         defer { closedir(stream) }
@@ -129,7 +128,7 @@ package struct SourceDiscovery: Sendable {
             guard name != ".", name != ".." else { continue }
             var type = Int32(entry.pointee.d_type)
             if type == Int32(DT_UNKNOWN) {
-                // Some file systems do not tell.
+                // Some file systems do not report the type.
                 var status = stat()
                 guard lstat("\(folder)/\(name)", &status) == 0 else { continue }
                 let mode = status.st_mode & S_IFMT

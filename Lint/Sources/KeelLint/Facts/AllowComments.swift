@@ -1,11 +1,11 @@
 import Foundation
 @_spi(RawSyntax) import SwiftSyntax
 
-/// The comments that allow a finding.
+/// Finds the comments that allow a finding.
 enum AllowComments {
     private static let marker = Array("keel:allow".utf8)
 
-    /// Finds them; most files have none, so the bytes are searched before any comment is looked at.
+    /// Returns the allow comments. Most files have none, so the bytes are searched first.
     static func find(
         in tree: SourceFileSyntax,
         _ bytes: UnsafeBufferPointer<UInt8>,
@@ -35,7 +35,7 @@ enum AllowComments {
     private static func firstMarker(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
         guard let base = bytes.baseAddress else { return nil }
         var position = start + 4
-        // The colon is the rarest of its letters.
+        // The colon is the rarest of its characters.
         while position < bytes.count,
             let found = memchr(base + position, Int32(marker[4]), bytes.count - position)
         {
@@ -50,7 +50,7 @@ enum AllowComments {
         return nil
     }
 
-    /// The range of the `//` comment that holds an offset; nil inside of strings and code.
+    /// The range of the `//` comment at an offset; nil within strings and code.
     private static func lineComment(
         around offset: Int,
         in tree: SourceFileSyntax,
@@ -74,7 +74,7 @@ enum AllowComments {
             )
     }
 
-    /// The next line that is neither empty nor a comment.
+    /// The next line that is neither blank nor a comment.
     private static func nextCodeLine(
         after line: Int,
         _ bytes: UnsafeBufferPointer<UInt8>,
@@ -94,7 +94,7 @@ enum AllowComments {
         return line
     }
 
-    /// Reads `keel:allow(rule, rule) reason`.
+    /// Parses `keel:allow(rule, rule) reason`.
     static func parse(_ text: String) -> AllowFact? {
         var rest = text.dropFirst(marker.count)
         let isForFile = rest.hasPrefix("-file")

@@ -1,7 +1,6 @@
-/// 128 bits that tell one content from another.
+/// A 128-bit hash of a file's content.
 ///
-/// It is fast and no cryptography: whoever wants to can make two files with the same one, and fools
-/// only the own linter.
+/// It is fast but not cryptographic: a deliberate collision fools only the author's own linter.
 package struct ContentHash: Hashable, Sendable {
     package let first: UInt64
     package let second: UInt64
@@ -35,7 +34,7 @@ package struct ContentHash: Hashable, Sendable {
         second = high
     }
 
-    /// Multiplies, so that each bit of the input reaches each bit of both halves.
+    /// Multiplies, so that each input bit affects each bit of both halves.
     @inline(__always)
     private static func mix(
         _ low: inout UInt64,

@@ -1,9 +1,9 @@
 package import Foundation
 
-/// The facts of files that were read before, by the hash of their content, in one file.
+/// A cache of the facts of files, by the hash of their content, in one file.
 ///
-/// A cache that is missing, damaged, or of another version is an empty one: nothing depends on it but
-/// time. It holds what the last run used, and takes the place of the old one as a whole.
+/// A missing, corrupt or outdated cache counts as empty, which costs only time. It holds the facts
+/// that the last run used, and is replaced as a whole.
 package struct FactCache: Sendable {
     private static let magic: UInt32 = 0x4B4C_4631
 
@@ -11,7 +11,7 @@ package struct FactCache: Sendable {
     private let data: Data
     private let ranges: [ContentHash: Range<Int>]
 
-    /// A cache that is never kept.
+    /// A cache that is never stored.
     package static let none = FactCache(file: nil, data: Data(), ranges: [:])
 
     private init(file: URL?, data: Data, ranges: [ContentHash: Range<Int>]) {
@@ -20,7 +20,7 @@ package struct FactCache: Sendable {
         self.ranges = ranges
     }
 
-    /// Opens a cache, which need not be there.
+    /// Opens a cache, which need not exist.
     package init(at file: URL) {
         guard let data = try? Data(contentsOf: file, options: .mappedIfSafe),
             let ranges = data.withUnsafeBytes({ Self.readIndex($0) })
@@ -58,7 +58,7 @@ package struct FactCache: Sendable {
         return start == bytes.count ? ranges : nil
     }
 
-    /// The facts of a content, if they are known and whole.
+    /// Returns the facts of a content; nil if they are unknown or corrupt.
     package func facts(for hash: ContentHash) -> SourceFacts? {
         guard let range = ranges[hash] else { return nil }
         return data.withUnsafeBytes { bytes in
@@ -66,18 +66,17 @@ package struct FactCache: Sendable {
         }
     }
 
-    /// Whether facts are kept at all.
+    /// Whether the cache is stored.
     package var isKept: Bool { file != nil }
 
-    /// Whether this holds exactly these contents.
+    /// Whether the cache contains exactly these contents.
     package func holdsOnly(_ hashes: Set<ContentHash>) -> Bool {
         hashes.count == ranges.count && hashes.allSatisfy { ranges[$0] != nil }
     }
 
-    /// Keeps the facts of these contents, and no others; what this holds already need not be given as
-    /// bytes again.
+    /// Stores the facts of these contents only; contents that are already cached need no bytes.
     ///
-    /// What cannot be written is not kept: the next run takes longer, and that is all.
+    /// Failures are ignored, as they cost only time.
     package func keep(_ entries: [ContentHash: [UInt8]]) {
         guard let file, !holdsOnly(Set(entries.keys)) else { return }
         var head: [UInt8] = []
@@ -108,8 +107,7 @@ package struct FactCache: Sendable {
         Self.replace(file, with: [head, bodies])
     }
 
-    /// Puts a file in the place of another, without waiting for the disk: a cache that a power failure
-    /// damages is an empty one.
+    /// Replaces a file without syncing: after a power failure, a corrupt cache counts as empty.
     private static func replace(_ file: URL, with pieces: [[UInt8]]) {
         let part = "\(file.path).\(ProcessInfo.processInfo.processIdentifier).part"
         let descriptor = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
@@ -135,8 +133,7 @@ package struct FactCache: Sendable {
         }
     }
 
-    /// Where the cache of a project lies: in the user's folder of caches, so that no project has to
-    /// ignore it.
+    /// The cache file of a project, in the user's caches folder instead of in the project.
     package static func defaultFile(forProjectAt root: String) -> URL? {
         guard
             let caches = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first

@@ -1,11 +1,11 @@
-/// Facts as bytes, for the cache on disk: a table of texts, then numbers.
+/// Encodes facts for the cache on disk: a table of texts, followed by numbers.
 package enum FactCoding {
-    /// The version of this form and of what the extractor finds.
+    /// The version of the format and of the extracted facts.
     ///
-    /// It changes with either.
+    /// Increment it when either changes.
     package static let version: UInt32 = 2
 
-    /// Writes numbers and texts; each text once.
+    /// Writes numbers and texts, each text once.
     private struct Writer {
         var bytes: [UInt8] = []
         var texts = TextTable(minimumCapacity: 128)
@@ -93,7 +93,7 @@ package enum FactCoding {
         return bytes
     }
 
-    /// What is wrong with bytes that are no facts; the file is parsed again then.
+    /// An error for bytes that are not valid facts; the file is then parsed again.
     package struct Damage: Error {}
 
     private struct Reader {
@@ -115,7 +115,7 @@ package enum FactCoding {
             return Int(truncatingIfNeeded: Int64(bitPattern: value))
         }
 
-        /// A number of things, none of which takes less than a byte.
+        /// A number of items, each of which takes at least one byte.
         mutating func count() throws -> Int {
             let count = try number()
             guard count >= 0, count <= bytes.count - position else { throw Damage() }
@@ -169,9 +169,9 @@ package enum FactCoding {
         }
     }
 
-    /// The facts that bytes hold.
+    /// Decodes facts.
     ///
-    /// - Throws: ``Damage`` where they hold none.
+    /// - Throws: ``Damage`` if the bytes are not valid.
     package static func facts(from bytes: UnsafeRawBufferPointer) throws -> SourceFacts {
         var reader = Reader(bytes: bytes)
         try reader.readTexts()

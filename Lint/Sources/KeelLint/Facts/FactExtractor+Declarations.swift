@@ -45,7 +45,7 @@ extension FactExtractor {
         let generics = genericNames.count
         defer { genericNames.removeSubrange(generics...) }
         let name = nameToken(of: view)?.rawText ?? SyntaxText()
-        // An associated type is a name inside its protocol, as a nested type is.
+        // An associated type is a name within its protocol, like a nested type.
         inside(.typealias, name, view) { extractor in
             for case let child? in view.children {
                 switch child.kind {
@@ -110,7 +110,7 @@ extension FactExtractor {
         for case let child? in parameters.children {
             guard let parameter = RawFunctionParameterSyntax(child) else { continue }
             let name = parameter.secondName ?? parameter.firstName
-            // One without a name for its type still hides what is called like it.
+            // A parameter without a type name still shadows other names.
             localTypes.append(
                 (name.tokenText, nameOfType(parameter.type.raw) ?? SyntaxText())
             )
@@ -146,7 +146,7 @@ extension FactExtractor {
         }
     }
 
-    /// Whether a block holds `willSet` or `didSet`: the property is stored then.
+    /// Whether a block contains `willSet` or `didSet`, which makes the property stored.
     private func observes(_ block: RawSyntax) -> Bool {
         guard let children = block.layoutView?.children else { return false }
         for case let child? in children {
@@ -171,7 +171,7 @@ extension FactExtractor {
 
     // MARK: Parts
 
-    /// The first word of a declaration that is its name.
+    /// The token with a declaration's name.
     private func nameToken(of view: RawSyntaxLayoutView) -> RawSyntaxTokenView? {
         for case let child? in view.children {
             guard let token = child.tokenView, token.presence == .present else { continue }
@@ -183,7 +183,7 @@ extension FactExtractor {
         return nil
     }
 
-    /// Makes a declaration, and does the work inside it.
+    /// Adds a declaration, and runs a closure inside of it.
     private mutating func inside(
         _ kind: DeclarationFact.Kind,
         _ name: SyntaxText,
@@ -224,14 +224,14 @@ extension FactExtractor {
         declaration = outer
     }
 
-    /// How far a declaration can be seen.
+    /// The effective access level of a declaration.
     private func reach(
         _ kind: DeclarationFact.Kind,
         _ own: AccessLevel?,
         _ parent: DeclarationFact?
     ) -> AccessLevel {
         guard let parent else {
-            // What an extension is without a level of its own shows in its members.
+            // An extension without an access level gets that of its members.
             return own ?? (kind == .extension ? .open : .internal)
         }
         switch parent.kind {
@@ -246,7 +246,7 @@ extension FactExtractor {
     func access(of modifiers: RawSyntax) -> AccessLevel? {
         guard let children = modifiers.layoutView?.children else { return nil }
         for case let child? in children {
-            // `private(set)` says nothing about reading.
+            // `private(set)` does not affect reading.
             guard let modifier = RawDeclModifierSyntax(child), modifier.detail == nil else {
                 continue
             }

@@ -1,7 +1,7 @@
 @_spi(RawSyntax) import SwiftSyntax
 
 extension FactExtractor {
-    /// Free functions that reach outside the program: the only lower-case names that are noted.
+    /// Free functions with effects outside of the program: the only lowercase names recorded.
     static let freeFunctions: NameSet = [
         "print", "debugPrint", "dump", "NSLog", "os_log", "sleep", "usleep", "nanosleep", "getenv",
         "setenv", "arc4random", "arc4random_uniform", "drand48", "rand", "random", "time", "exit",
@@ -10,7 +10,7 @@ extension FactExtractor {
         "NSTemporaryDirectory", "NSUserName",
     ]
 
-    /// Functions that put something away.
+    /// Functions that store something.
     static let writes: NameSet = [
         "add", "append", "archive", "cache", "commit", "create", "delete", "deleteAll",
         "deleteDocument",
@@ -26,14 +26,14 @@ extension FactExtractor {
 
     // MARK: Names
 
-    /// A name, or names joined by dots.
+    /// Reads a name, or names joined by dots.
     mutating func readPath(_ node: RawSyntax, call: SyntaxText?) {
         readPath(node, root: rootName(of: node), call: call)
     }
 
     private mutating func readPath(_ node: RawSyntax, root: SyntaxText?, call: SyntaxText?) {
         guard let root else {
-            // `.member`, or a member of something that is no name.
+            // `.member`, or a member of an expression.
             if let member = RawMemberAccessExprSyntax(node), let base = member.base?.raw {
                 walk(base)
             }
@@ -41,7 +41,7 @@ extension FactExtractor {
         }
         if Self.looksLikeType(root) {
             guard !genericNames.contains(root), root != "Self" else { return }
-            // Without the names of arguments: `f(a:)`.
+            // Without argument names: `f(a:)`.
             let path = Self.text(Self.trimmedText(of: node), before: UInt8(ascii: "("))
             note(path, call: call ?? SyntaxText())
         } else if call != nil, node.kind == .declReferenceExpr, Self.freeFunctions.contains(root),
@@ -85,7 +85,7 @@ extension FactExtractor {
         walk(call.additionalTrailingClosures.raw)
     }
 
-    /// Whether `self.init` is called.
+    /// Whether the call is to `self.init`.
     private func isOwnInitializer(_ called: RawSyntax) -> Bool {
         guard let member = RawMemberAccessExprSyntax(called),
             member.declName.baseName.tokenText == "init",
@@ -94,7 +94,7 @@ extension FactExtractor {
         return base.baseName.tokenText == "self"
     }
 
-    /// The labels of a call: `(in:using:)`.
+    /// The form of a call's arguments: `(using:)`, `()`, or `(…)` for others.
     private func labels(of call: RawFunctionCallExprSyntax) -> SyntaxText {
         var isEmpty = true
         var usesGenerator = false
@@ -109,7 +109,7 @@ extension FactExtractor {
         return usesGenerator ? "(using:)" : "(…)"
     }
 
-    /// Notes what rules ask for by the form of a call.
+    /// Records calls by their form, for rules that need them.
     private mutating func readMeaning(of call: RawFunctionCallExprSyntax, _ node: RawSyntax) {
         guard let member = RawMemberAccessExprSyntax(call.calledExpression.raw) else { return }
         let name = member.declName.baseName.tokenText
@@ -141,7 +141,7 @@ extension FactExtractor {
         return name
     }
 
-    /// `X` of `X.self`.
+    /// The `X` of `X.self`.
     private func typeOfMetatype(_ node: RawSyntax) -> SyntaxText? {
         guard let member = RawMemberAccessExprSyntax(node),
             member.declName.baseName.tokenText == "self",
@@ -171,7 +171,7 @@ extension FactExtractor {
         catchDepth = catches
     }
 
-    /// The function that an expression ends with: `store.save` of `await store.save(x)`.
+    /// The function called last in an expression: `store.save` of `await store.save(x)`.
     private mutating func nameOfCalled(in node: RawSyntax) -> String? {
         switch node.kind {
         case .awaitExpr, .tryExpr, .sequenceExpr, .exprList:
@@ -219,7 +219,7 @@ extension FactExtractor {
         }
     }
 
-    /// A value that is another one each time, as it stands in the file.
+    /// The source of a value that differs each time, such as `UUID()`; nil for others.
     private mutating func freshValue(_ node: RawSyntax) -> String? {
         if let member = RawMemberAccessExprSyntax(node) {
             let name = member.declName.baseName.tokenText

@@ -1,19 +1,19 @@
 @_spi(RawSyntax) import SwiftSyntax
 
 extension FactExtractor {
-    /// Looks at a node and at what is in it.
+    /// Visits a node and its children.
     ///
-    /// This is all that happens at most nodes, and small for that reason; ``read(_:_:_:)`` does the rest.
+    /// Kept small, as it is all that happens at most nodes; ``read(_:_:_:)`` does the rest.
     mutating func walk(_ node: RawSyntax) {
         let kind = node.kind
         switch kind {
-        // Words, and what consists of nothing else: more than half of all nodes.
+        // Tokens, and nodes of tokens only: more than half of all nodes.
         case .token, .stringSegment, .simpleStringLiteralExpr, .integerLiteralExpr,
             .floatLiteralExpr, .booleanLiteralExpr, .nilLiteralExpr, .superExpr,
             .discardAssignmentExpr, .assignmentExpr, .binaryOperatorExpr, .identifierPattern,
             .wildcardPattern, .declModifierList:
             return
-        // What only holds other nodes.
+        // Nodes that only contain other nodes.
         case .codeBlockItemList, .memberBlockItemList, .memberBlockItem, .labeledExprList,
             .stringLiteralSegmentList, .attributeList, .arrayElementList, .exprList,
             .expressionStmt, .awaitExpr, .multipleTrailingClosureElementList:
@@ -26,10 +26,10 @@ extension FactExtractor {
         }
     }
 
-    /// Where words stand among the parts of the most frequent nodes, as bits.
+    /// The positions of tokens among the children of the most frequent nodes, as bits.
     ///
-    /// To look whether a part is a word means to fetch it from memory, which takes longer than
-    /// everything else that happens to it.
+    /// Checking whether a child is a token requires fetching it from memory, which takes longer
+    /// than everything else done with it.
     private static func words(in kind: SyntaxKind) -> UInt16 {
         switch kind {
         case .labeledExpr: 1 << 1 | 1 << 3 | 1 << 7
@@ -44,7 +44,7 @@ extension FactExtractor {
         }
     }
 
-    /// Does what a node's kind asks for.
+    /// Reads a node according to its kind.
     @inline(never)
     private mutating func read(_ node: RawSyntax, _ kind: SyntaxKind, _ view: RawSyntaxLayoutView) {
         switch kind {
@@ -69,7 +69,7 @@ extension FactExtractor {
             walkChildren(view)
             conditionDepth -= 1
         case .ifConfigClause:
-            // Its condition holds names of platforms and modules, which are no types.
+            // The condition contains names of platforms and modules, not types.
             if let elements = RawIfConfigClauseSyntax(node)?.elements { walk(elements) }
         case .availabilityArgumentList, .availabilityCondition: break
         case .attribute: within(.attribute) { $0.walkChildren(view) }
@@ -100,7 +100,7 @@ extension FactExtractor {
 
     /// Whether a statement is `try? …` or `_ = try? …`.
     private static func isDroppedTry(_ view: RawSyntaxLayoutView) -> Bool {
-        // Between the parts of a node there is room for what is no Swift.
+        // Each child is preceded by a slot for unexpected nodes.
         guard view.children.count > 1, let item = view.children[1] else { return false }
         if item.kind == .tryExpr { return true }
         guard item.kind == .sequenceExpr, let parts = item.layoutView?.children, parts.count > 1,
@@ -182,7 +182,7 @@ extension FactExtractor {
             return
         }
         if !genericNames.contains(root), root != "Self" {
-            // The names as they stand in the file, up to the first generic argument.
+            // The names as written, up to the first generic argument.
             note(Self.text(Self.trimmedText(of: node), before: UInt8(ascii: "<")))
         }
         walkArguments(ofType: node)
@@ -204,7 +204,7 @@ extension FactExtractor {
         }
     }
 
-    /// The type that a value is declared with, as far as one name tells it: `X` of `[X]?`.
+    /// The name in a declared type, if there is a single one: `X` of `[X]?`.
     func nameOfType(_ node: RawSyntax) -> SyntaxText? {
         if let name = rootName(ofType: node) {
             guard ["Array", "Set", "Optional"].contains(name),

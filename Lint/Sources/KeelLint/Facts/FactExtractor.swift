@@ -2,11 +2,11 @@ import Foundation
 @_spi(RawSyntax) import SwiftParser
 @_spi(RawSyntax) import SwiftSyntax
 
-/// Boils a file's syntax down to facts.
+/// Extracts facts from a file's syntax.
 ///
-/// It walks the parser's raw nodes, which have neither parents nor positions of their own: a visitor
-/// of typed nodes takes about half of what parsing takes, this a tenth. Where a token stands follows
-/// from its text, which lies in the parser's copy of the file.
+/// It walks the parser's raw nodes, which have neither parents nor positions: this takes a tenth of
+/// the parsing time, a visitor of typed nodes about half. The position of a token follows from its
+/// text, which points into the parser's copy of the file.
 package struct FactExtractor {
     var facts = SourceFacts()
 
@@ -14,30 +14,30 @@ package struct FactExtractor {
     private let base: UnsafePointer<UInt8>?
     private let byteCount: Int
     let lines: LineTable
-    /// The texts that were made into strings, and those strings.
+    /// The texts that have been converted to strings, and those strings.
     private var texts: TextTable
     private var strings: [String] = []
-    /// The references noted, as bytes of what tells them apart.
+    /// The recorded references, as bytes of their identity.
     private var seen: TextTable
-    /// The line of the last place; the next one is near it.
+    /// The line of the last position, which the next one is near.
     private var line = 0
 
-    // What stands around the node.
+    // The surroundings of the current node.
     var declaration: Int32 = -1
     var context = ReferenceFact.Context.body
     var conditionDepth = 0
     var catchDepth = 0
-    /// Whether nobody takes the value of the `try` that comes next.
+    /// Whether the value of the next `try` is unused.
     var dropsValue = false
-    /// The names of generic parameters: they hide types of the same name.
+    /// The names of generic parameters, which shadow types.
     var genericNames: [SyntaxText] = []
     /// The declared types of parameters and local variables.
     var localTypes: [(name: SyntaxText, type: SyntaxText)] = []
 
-    /// The facts of a file.
+    /// Extracts the facts of a file.
     ///
-    /// - Parameter bytes: UTF-8; what is none counts as no Swift.
-    /// - Returns: What rules ask about.
+    /// - Parameter bytes: UTF-8; invalid bytes count as invalid Swift.
+    /// - Returns: The facts.
     package static func facts(of bytes: UnsafeBufferPointer<UInt8>) -> SourceFacts {
         let tree = Parser.parse(source: bytes)
         return withExtendedLifetime(tree) {
@@ -68,7 +68,7 @@ package struct FactExtractor {
 
     // MARK: Tokens
 
-    /// What a node consists of, without what is absent.
+    /// The present children of a node.
     static func parts(of node: RawSyntax) -> [RawSyntax] {
         node.layoutView?.children.compactMap { $0 } ?? []
     }
@@ -97,10 +97,10 @@ package struct FactExtractor {
         return place(of: token.rawText)
     }
 
-    /// The text of a token, without back-ticks; the same text is made into a string once.
+    /// The text of a token, without backticks; each text is converted once.
     mutating func string(_ text: SyntaxText) -> String { strings[number(of: text)] }
 
-    /// The number of a text's string.
+    /// The index of a text's string.
     private mutating func number(of text: SyntaxText) -> Int {
         let (number, isNew) = texts.number(of: text.bytes)
         if isNew {
@@ -111,7 +111,7 @@ package struct FactExtractor {
         return number
     }
 
-    /// The first 80 characters of a text, for messages: a receiver can go over a hundred lines.
+    /// The first 80 characters of a text, for messages: a receiver can span over a hundred lines.
     mutating func shortened(_ text: SyntaxText) -> String {
         let bytes = text.bytes
         // In ASCII without carriage returns each byte is a character.
@@ -122,7 +122,7 @@ package struct FactExtractor {
         return string(SyntaxText(baseAddress: text.baseAddress, count: min(bytes.count, 80)))
     }
 
-    /// A text up to a byte that begins something else.
+    /// A text up to a byte.
     static func text(_ text: SyntaxText, before byte: UInt8) -> SyntaxText {
         guard let base = text.baseAddress, let found = memchr(base, Int32(byte), text.count)
         else { return text }
@@ -132,7 +132,7 @@ package struct FactExtractor {
         )
     }
 
-    /// The text from the first to the last token of a node, without what surrounds it.
+    /// The text from the first to the last token of a node, without surrounding trivia.
     static func trimmedText(of node: RawSyntax) -> SyntaxText {
         guard let first = firstToken(of: node), let start = first.tokenView?.rawText.baseAddress
         else { return SyntaxText() }
@@ -156,7 +156,7 @@ package struct FactExtractor {
 
     // MARK: What does not parse
 
-    /// Where the first thing stands that is no Swift.
+    /// The offset of the first invalid Swift.
     private func errorOffset(in root: RawSyntax) -> Int {
         var offset = 0
         func search(_ node: RawSyntax) -> Bool {
@@ -174,14 +174,14 @@ package struct FactExtractor {
         return min(offset, max(0, byteCount - 1))
     }
 
-    /// The type that the nearest variable of a name is declared with; empty if no name tells it.
+    /// The declared type of the nearest variable with a name; empty if the type has no single name.
     func localType(of name: SyntaxText) -> SyntaxText? {
         localTypes.last { $0.name == name }?.type
     }
 
     // MARK: References
 
-    /// Notes that a type is named.
+    /// Records a use of a type.
     mutating func note(_ path: SyntaxText, call: SyntaxText = SyntaxText()) {
         guard !path.isEmpty else { return }
         let number = self.number(of: path)
@@ -210,7 +210,7 @@ package struct FactExtractor {
         return true
     }
 
-    /// A path that goes over several lines, as one word: without space, and without comments.
+    /// A path across several lines as one word, without whitespace and comments.
     private static func joined(_ path: SyntaxText) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(path.count)
@@ -223,7 +223,7 @@ package struct FactExtractor {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Whether a word looks like a type's name: those begin with a capital.
+    /// Whether a word looks like a type's name: an initial capital.
     static func looksLikeType(_ text: SyntaxText) -> Bool {
         for byte in text.bytes {
             if byte == UInt8(ascii: "_") || byte == UInt8(ascii: "`") { continue }
@@ -251,6 +251,6 @@ package struct FactExtractor {
 }
 
 extension SyntaxText {
-    /// The same bytes, for what is fast on buffers.
+    /// The same bytes as a buffer, for fast functions.
     var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: baseAddress, count: count) }
 }

@@ -1,13 +1,13 @@
 import Foundation
 
-/// Where the lines of a file begin.
+/// The starts of a file's lines.
 struct LineTable {
     private var starts: [Int32] = [0]
 
     init(_ bytes: UnsafeBufferPointer<UInt8>) {
         guard let base = bytes.baseAddress else { return }
         starts.reserveCapacity(bytes.count / 32)
-        // A carriage return alone ends a line too, in files that have outlived three systems.
+        // A lone carriage return ends a line as well, in files from classic Mac OS.
         let hasReturns = memchr(base, 0x0D, bytes.count) != nil
         var position = 0
         while position < bytes.count {
@@ -29,7 +29,7 @@ struct LineTable {
         }
     }
 
-    /// The line, from 0, that holds an offset.
+    /// Returns the line, from 0, at an offset.
     func line(at offset: Int) -> Int {
         var low = 0
         var high = starts.count
@@ -45,7 +45,7 @@ struct LineTable {
         return SourcePlace(line: Int32(line + 1), column: Int32(offset) - starts[line] + 1)
     }
 
-    /// The place of an offset that likely lies in or soon after a line; the line becomes its own.
+    /// Returns the position of an offset that is likely near a line, and updates the line.
     func place(at offset: Int, near line: inout Int) -> SourcePlace {
         var next = line
         while next < starts.count, next - line < 8, starts[next] <= offset { next += 1 }
@@ -53,7 +53,7 @@ struct LineTable {
         return SourcePlace(line: Int32(line + 1), column: Int32(offset) - starts[line] + 1)
     }
 
-    /// The offset where a line, from 0, begins; the end of the file for lines after the last.
+    /// Returns the offset of a line, from 0; the end of the file for lines after the last.
     func start(ofLine line: Int, in count: Int) -> Int {
         line < starts.count ? Int(starts[line]) : count
     }

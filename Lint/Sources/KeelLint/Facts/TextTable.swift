@@ -6,11 +6,10 @@ import Glibc
 import Musl
 #endif
 
-/// Numbers for texts: each gets the next one when it is met for the first time.
+/// A table that assigns consecutive numbers to texts.
 ///
-/// It compares bytes, as the compiler compares names. A dictionary of strings keeps to Unicode's idea
-/// of equality and hashes so that no attacker can foresee it; names of source need neither, and there
-/// are hundreds of thousands.
+/// Texts are compared by bytes, as names in the compiler. Dictionaries of strings use Unicode
+/// equivalence and unpredictable hashes, which hundreds of thousands of source names do not need.
 package struct TextTable: Sendable {
     private struct Entry {
         var hash: UInt64
@@ -18,10 +17,10 @@ package struct TextTable: Sendable {
         var count: Int
     }
 
-    /// The texts, one after the other.
+    /// The texts, concatenated.
     private var bytes: [UInt8] = []
     private var entries: [Entry] = []
-    /// Numbers plus one, at the place that the hash says or the next free one; a power of two.
+    /// Numbers plus one, at the slot of the hash or the next free one; the count is a power of two.
     private var slots: [UInt32]
 
     package init(minimumCapacity: Int = 16) {
@@ -31,13 +30,13 @@ package struct TextTable: Sendable {
         entries.reserveCapacity(size / 2)
     }
 
-    /// How many texts have a number.
+    /// The number of texts.
     package var count: Int { entries.count }
 
-    /// How much room they take, with one byte of length each.
+    /// The total size, with one byte of length per text.
     var byteCount: Int { bytes.count + entries.count }
 
-    /// The number of a text, which gets one if it has none.
+    /// Returns the number of a text, adding it if needed.
     package mutating func number(
         of text: UnsafeBufferPointer<UInt8>
     ) -> (number: Int, isNew: Bool) {
@@ -51,19 +50,19 @@ package struct TextTable: Sendable {
         return (entries.count - 1, true)
     }
 
-    /// The number of a text; nil if it has none.
+    /// Returns the number of a text; nil if it is not in the table.
     package func find(_ text: UnsafeBufferPointer<UInt8>) -> Int? {
         let number = slots[slot(of: text, Self.hash(of: text))]
         return number > 0 ? Int(number) - 1 : nil
     }
 
-    /// The number of a string, which gets one if it has none.
+    /// Returns the number of a string, adding it if needed.
     package mutating func number(of text: String) -> (number: Int, isNew: Bool) {
         var text = text
         return text.withUTF8 { number(of: $0) }
     }
 
-    /// Calls with each text, in the order of numbers.
+    /// Calls a closure with each text, in the order of numbers.
     package func visitAll(_ work: (UnsafeBufferPointer<UInt8>) -> Void) {
         bytes.withUnsafeBufferPointer { bytes in
             for entry in entries {
@@ -76,7 +75,7 @@ package struct TextTable: Sendable {
 
     // MARK: Slots
 
-    /// Where a text stands, or would stand.
+    /// The slot of a text, or the free slot for it.
     private func slot(of text: UnsafeBufferPointer<UInt8>, _ hash: UInt64) -> Int {
         let mask = slots.count - 1
         var slot = Int(truncatingIfNeeded: hash) & mask
@@ -107,7 +106,7 @@ package struct TextTable: Sendable {
         }
     }
 
-    /// Eight bytes at a time; it is fast, and withstands nobody who wants two texts of one hash.
+    /// Eight bytes at a time: fast, but not resistant to deliberate collisions.
     static func hash(of text: UnsafeBufferPointer<UInt8>) -> UInt64 {
         let bytes = UnsafeRawBufferPointer(text)
         var hash = UInt64(bytes.count) ^ 0x9E37_79B9_7F4A_7C15
@@ -119,7 +118,7 @@ package struct TextTable: Sendable {
         if position < bytes.count {
             var rest: UInt64 = 0
             if bytes.count >= 8 {
-                // The last eight bytes, of which some were taken already.
+                // The last eight bytes, some of which were hashed already.
                 rest = bytes.loadUnaligned(fromByteOffset: bytes.count - 8, as: UInt64.self)
             } else {
                 for offset in position..<bytes.count { rest = rest << 8 | UInt64(bytes[offset]) }

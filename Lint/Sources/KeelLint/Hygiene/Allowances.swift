@@ -1,8 +1,8 @@
-/// The comments that allow findings, and what is wrong with them.
+/// Applies the comments that allow findings, and checks those comments.
 struct Allowances {
     let project: Project
 
-    /// Takes out what is allowed, and adds what is wrong with the comments.
+    /// Removes allowed findings, and adds findings about the comments.
     func applied(to findings: [Finding]) -> (kept: [Finding], allowed: Int) {
         let rules = Set(BuiltInRules.all.map(\.id) + project.configuration.contracts.map(\.name))
         var byFile: [String: [Finding]] = Dictionary(grouping: findings, by: \.file)
@@ -12,7 +12,7 @@ struct Allowances {
             for allow in file.facts.allows {
                 let problem = problem(with: allow, in: file, rules)
                 if let problem { problems.append(problem) }
-                // Without a reason it allows nothing.
+                // A comment without a reason has no effect.
                 guard !allow.reason.isEmpty else { continue }
                 for rule in allow.rules where rules.contains(rule) {
                     let before = byFile[file.path]?.count ?? 0

@@ -1,56 +1,56 @@
-/// Findings that are known and put up with: rule, file and symbol, without line numbers.
+/// Known findings that are tolerated, by rule, file and symbol, without line numbers.
 ///
-/// One finding a line, sorted, separated by tabs, so that changes of the code around a finding change
-/// nothing, and two branches that mend different findings merge.
+/// One finding per line, sorted, with fields separated by tabs, so that changes around a finding
+/// have no effect, and branches that fix different findings merge.
 public struct Baseline: Sendable, Hashable {
-    /// What tells a finding from others.
+    /// The identity of a finding.
     public struct Key: Sendable, Hashable, Comparable {
         /// The id of the rule, or the name of the contract.
         public var rule: String
         /// The file, relative to the root.
         public var file: String
-        /// What the finding concerns.
+        /// The declaration or import at fault.
         public var symbol: String
 
-        /// Makes a key.
+        /// Creates a key.
         ///
         /// - Parameters:
         ///   - rule: The id of the rule.
         ///   - file: The file, relative to the root.
-        ///   - symbol: What the finding concerns.
+        ///   - symbol: The declaration or import at fault.
         public init(rule: String, file: String, symbol: String) {
             self.rule = rule
             self.file = file
             self.symbol = symbol
         }
 
-        /// By file, then rule, then symbol.
+        /// Orders keys by file, then rule, then symbol.
         public static func < (left: Self, right: Self) -> Bool {
             (left.file, left.rule, left.symbol) < (right.file, right.rule, right.symbol)
         }
     }
 
-    /// Each key with the line that it stands in.
+    /// The line of each key.
     package private(set) var lines: [Key: Int] = [:]
 
     /// The keys.
     public var keys: Set<Key> { Set(lines.keys) }
 
-    /// A baseline of these findings.
+    /// Creates a baseline of findings.
     ///
-    /// - Parameter findings: What to put up with.
+    /// - Parameter findings: The findings to tolerate.
     public init(_ findings: [Finding]) {
         for (number, key) in Set(findings.map(\.key)).sorted().enumerated() {
             lines[key] = number + Self.head.count + 1
         }
     }
 
-    /// Reads a baseline.
+    /// Parses a baseline.
     ///
     /// - Parameters:
-    ///   - text: What the file holds.
-    ///   - file: How messages call it.
-    /// - Throws: A ``ConfigurationError`` that names the lines that are none.
+    ///   - text: The content of the file.
+    ///   - file: The file's name for messages.
+    /// - Throws: A ``ConfigurationError`` with the invalid lines.
     public init(reading text: String, file: String) throws(ConfigurationError) {
         var problems: [String] = []
         for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false)
@@ -80,7 +80,7 @@ public struct Baseline: Sendable, Hashable {
         "# Written by keel-lint --write-baseline; --prune-baseline removes what is mended.",
     ]
 
-    /// The baseline as a file holds it.
+    /// The content of the baseline's file.
     public var text: String {
         (Self.head + lines.keys.sorted().map { "\($0.rule)\t\($0.file)\t\($0.symbol)" })
             .joined(separator: "\n") + "\n"
@@ -88,6 +88,6 @@ public struct Baseline: Sendable, Hashable {
 }
 
 extension Finding {
-    /// What tells it from others, whatever line it stands in.
+    /// The identity of the finding, regardless of its line.
     public var key: Baseline.Key { Baseline.Key(rule: rule, file: file, symbol: symbol) }
 }

@@ -1,7 +1,7 @@
-/// Finds what the configuration names and the project does not have.
+/// Finds names in the configuration that match nothing in the project.
 struct EmptyMatches {
     let project: Project
-    /// The packages within the project that were read.
+    /// The packages within the project that belong to it.
     let packages: [String]
 
     private var configuration: LintConfiguration { project.configuration }
@@ -83,7 +83,7 @@ struct EmptyMatches {
         }
     }
 
-    /// The selectors of a contract, and whether a module from outside may be meant.
+    /// The selectors of a contract, and whether each may match an external module.
     private func selectors(of contract: Contract) -> [(Selector, Bool)] {
         switch contract.kind {
         case .forbidden(let from, let to): from.map { ($0, false) } + to.map { ($0, true) }

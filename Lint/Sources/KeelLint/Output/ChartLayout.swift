@@ -1,14 +1,14 @@
-/// Puts the parts of a drawing into rows, and arrows on ways between them.
+/// Lays out the parts of a drawing in rows, and the paths of arrows between them.
 ///
-/// Parts stand below those that use them. An arrow over several rows gets a place of its own in each
-/// row that it passes, so that it goes round the boxes; rows are then sorted so that few arrows cross.
+/// Parts are below those that use them. An arrow across several rows gets a lane in each row that
+/// it passes, so that it avoids the boxes; rows are then sorted to reduce crossings.
 struct ChartLayout {
     static let box = (width: 172.0, height: 62.0)
     private static let lane = 26.0
     private static let gap = (x: 34.0, y: 92.0)
     static let margin = 30.0
 
-    /// A box, or the place of an arrow that passes.
+    /// A box, or the lane of a passing arrow.
     private enum Item: Hashable {
         case part(String)
         case lane(LayerDrawing.Arrow, Int)
@@ -42,7 +42,7 @@ struct ChartLayout {
 
     // MARK: Rows
 
-    /// The names in rows; what goes round in circles stays where it is met first.
+    /// The names by row; cycles are broken where they are first met.
     private static func rows(of drawing: LayerDrawing) -> [[String]] {
         var targets: [String: Set<String>] = [:]
         for arrow in drawing.arrows where !arrow.isBroken {
@@ -50,7 +50,7 @@ struct ChartLayout {
         }
         var heights: [String: Int] = [:]
         var active: Set<String> = []
-        /// The longest way down from a part.
+        /// The longest path down from a part.
         func height(_ name: String) -> Int {
             if let known = heights[name] { return known }
             guard active.insert(name).inserted else { return 0 }
@@ -65,14 +65,14 @@ struct ChartLayout {
             .map { row in measured.filter { highest - $0.1 == row }.map(\.0) }
             .filter { !$0.isEmpty }
             .flatMap { names in
-                // A row that is too long to read goes over several.
+                // Long rows are split for readability.
                 stride(from: 0, to: names.count, by: 6).map {
                     Array(names[$0..<min($0 + 6, names.count)])
                 }
             }
     }
 
-    /// Sorts each row by where its neighbours are, down and up a few times.
+    /// Sorts each row by the positions of its neighbors, in several passes up and down.
     private func sorted(_ rows: [[Item]]) -> [[Item]] {
         var rows = rows
         var columns: [Item: Double] = [:]
@@ -101,7 +101,7 @@ struct ChartLayout {
         return rows
     }
 
-    /// What an item is joined with in the row above or below.
+    /// The neighbors of an item in the row above or below.
     private func neighbours(of item: Item, _ row: Int, _ other: Int) -> [Item] {
         func end(_ arrow: LayerDrawing.Arrow) -> Item {
             if passed(by: arrow).contains(other) { return .lane(arrow, other) }
@@ -150,7 +150,7 @@ struct ChartLayout {
 
     // MARK: Ways
 
-    /// A way as the data of an SVG path, and a point on it for a label.
+    /// Returns the data of an SVG path, and a point for its label.
     func way(_ arrow: LayerDrawing.Arrow) -> (path: String, label: (x: Double, y: Double))? {
         guard let from = corners[arrow.from], let to = corners[arrow.to],
             let first = rowOf[arrow.from], let last = rowOf[arrow.to]
@@ -158,7 +158,7 @@ struct ChartLayout {
         let start = port(arrow, isStart: true)
         let end = port(arrow, isStart: false)
         guard first != last else {
-            // In an arc over the row.
+            // An arc above the row.
             let top = from.y - 34
             return (
                 "M\(start) \(from.y)C\(start) \(top) \(end) \(top) \(end) \(to.y - 3)",
@@ -184,7 +184,7 @@ struct ChartLayout {
         return (path, ((points[0].x + next.x) / 2, (points[0].y + next.y) / 2))
     }
 
-    /// Where on a box's edge an arrow docks, beside those of its neighbours.
+    /// The position of an arrow on a box's edge, next to those of its neighbors.
     private func port(_ arrow: LayerDrawing.Arrow, isStart: Bool) -> Double {
         let name = isStart ? arrow.from : arrow.to
         let docked = drawing.arrows.filter {
@@ -198,13 +198,13 @@ struct ChartLayout {
         return (corners[name]?.x ?? 0) + Self.box.width * position / Double(docked.count + 1)
     }
 
-    /// Whether an arrow docks at the lower edge of a box.
+    /// Whether an arrow is attached to the lower edge of a box.
     private func edge(_ arrow: LayerDrawing.Arrow, _ name: String) -> Bool {
         let far = arrow.from == name ? arrow.to : arrow.from
         return (rowOf[far] ?? 0) > (rowOf[name] ?? 0)
     }
 
-    /// Where an arrow goes next, seen from one of its ends.
+    /// The next horizontal position of an arrow, seen from one of its ends.
     private func next(_ arrow: LayerDrawing.Arrow, from name: String) -> Double {
         let far = arrow.from == name ? arrow.to : arrow.from
         let rows = passed(by: arrow)

@@ -1,6 +1,5 @@
 package import Foundation
 
-/// The report as JSON, for programs.
 package struct JSONReport: Sendable {
     private struct Root: Encodable {
         let version = 1
@@ -47,7 +46,7 @@ package struct JSONReport: Sendable {
         let text: String
     }
 
-    /// The report; the same findings give the same bytes.
+    /// Returns the report; equal findings give equal bytes.
     package static func data(_ report: LintReport) throws -> Data {
         try encoded(
             Root(

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The parts and arrows of a project as SVG; arrows that break a layer are red.
+/// An SVG chart of a project's parts and uses, with layer violations in red.
 struct LayerChart {
     private let drawing: LayerDrawing
     private let layout: ChartLayout
@@ -65,7 +65,6 @@ struct LayerChart {
     }
 }
 
-/// Text for HTML.
 enum HTMLText {
     static func escaped(_ text: String) -> String {
         text.map { character in
@@ -80,7 +79,7 @@ enum HTMLText {
         .joined()
     }
 
-    /// Text with what stands between back-ticks as code.
+    /// Returns escaped text with backtick spans as code.
     static func rich(_ text: String) -> String {
         escaped(text).split(separator: "`", omittingEmptySubsequences: false).enumerated()
             .map { $0 % 2 == 1 ? "<code>\($1)</code>" : String($1) }.joined()

@@ -1,4 +1,4 @@
-/// The parts of a project and what uses what, ready to be drawn.
+/// The parts of a project and the uses between them, for drawing.
 package struct LayerDrawing: Sendable {
     package struct Part: Sendable, Hashable {
         package let name: String
@@ -18,7 +18,7 @@ package struct LayerDrawing: Sendable {
     package let parts: [Part]
     package let arrows: [Arrow]
 
-    /// Layers where there are some, else targets, else folders at the top.
+    /// Uses layers if there are any, otherwise targets, otherwise top-level folders.
     package init(_ report: LintReport) {
         let project = report.project
         let layers = project.configuration.layers
@@ -62,9 +62,9 @@ package struct LayerDrawing: Sendable {
     }
 }
 
-/// The drawing as text that other programs draw.
+/// The drawing as input for other programs.
 package enum GraphText: Sendable {
-    /// A diagram for Mermaid.
+    /// Returns a Mermaid diagram.
     package static func mermaid(_ drawing: LayerDrawing) -> String {
         var lines = ["flowchart TD"]
         let ids = identifiers(drawing)
@@ -88,7 +88,7 @@ package enum GraphText: Sendable {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// A graph for Graphviz.
+    /// Returns a Graphviz graph.
     package static func dot(_ drawing: LayerDrawing) -> String {
         var lines = [
             "digraph layers {", "    node [shape=box, style=rounded, fontname=\"Helvetica\"];",

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// The report in SARIF 2.1.0, the form that code hosts show (OASIS, 27 March 2020).
+/// The report in SARIF 2.1.0, the format for code hosts (OASIS, 27 March 2020).
 package struct SARIFReport: Sendable {
     private struct Log: Encodable {
         let version = "2.1.0"
@@ -78,7 +78,7 @@ package struct SARIFReport: Sendable {
         let startColumn: Int
     }
 
-    /// The report; what the baseline lists is there as suppressed.
+    /// Returns the report; findings in the baseline are marked as suppressed.
     package static func data(_ report: LintReport) throws -> Data {
         let all =
             report.findings.map { ($0, false) } + report.known.map { ($0, true) }
@@ -137,7 +137,7 @@ package struct SARIFReport: Sendable {
         )
     }
 
-    /// What stays the same when lines move.
+    /// A fingerprint that does not depend on line numbers.
     private static func fingerprint(_ finding: Finding) -> String {
         var text = "\(finding.rule)\t\(finding.file)\t\(finding.symbol)"
         let hash = text.withUTF8 { ContentHash(UnsafeRawBufferPointer($0)) }
@@ -149,7 +149,6 @@ package struct SARIFReport: Sendable {
     }
 }
 
-/// The version of the linter.
 package enum LintVersion: Sendable {
     package static let current = "0.1.0"
 }

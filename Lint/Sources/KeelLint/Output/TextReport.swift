@@ -1,4 +1,4 @@
-/// The report for people at a terminal, in the form that editors understand.
+/// The report for people at a terminal, in the format that editors recognize.
 package struct TextReport: Sendable {
     package static func text(_ report: LintReport, isQuiet: Bool = false) -> String {
         var lines: [String] = []
@@ -21,7 +21,7 @@ package struct TextReport: Sendable {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// One line that tells how it went.
+    /// Returns a summary in one line.
     package static func summary(_ report: LintReport) -> String {
         let errors = report.findings.count { $0.severity == .error }
         let warnings = report.findings.count - errors

@@ -1,22 +1,21 @@
-/// Which types the project declares, and where.
+/// An index of the types that the project declares.
 package struct DeclarationIndex: Sendable {
     package struct Entry: Sendable, Hashable {
         package let file: Int
         package let declaration: Int
     }
 
-    /// What a name means at a place.
+    /// The meaning of a name at a position.
     package enum Meaning: Sendable, Equatable {
-        /// Nothing that the project declares, or nothing beyond the place's own surroundings.
+        /// No declaration of the project, or only a local one.
         case unknown
-        /// This declaration, and others of the same meaning after it.
+        /// This declaration, or others with the same meaning.
         case declared(Entry)
-        /// Declarations of different meaning; which, syntax cannot tell.
+        /// Declarations with different meanings, which the syntax cannot distinguish.
         case ambiguous([Entry])
     }
 
-    /// Where a declaration belongs: those in the same target and the same layer mean the same to every
-    /// contract.
+    /// The part of a declaration. Contracts do not distinguish declarations of the same part.
     private struct Part: Equatable {
         /// The target's number; -1 outside of targets.
         let target: Int
@@ -30,15 +29,15 @@ package struct DeclarationIndex: Sendable {
         let access: AccessLevel
     }
 
-    /// The names of types at the top of files.
+    /// The names of top-level types.
     private var names = TextTable(minimumCapacity: 1024)
-    /// For each of the names, its declarations.
+    /// The declarations of each name.
     private var types: [[Known]] = []
-    /// Types within others: the target and the qualified name.
+    /// Nested types: the target and the qualified name.
     private var nested: Set<String> = []
-    /// The last words of those.
+    /// The last components of the nested types' names.
     private var nestedNames = TextTable(minimumCapacity: 1024)
-    /// What each type is declared or extended to conform to.
+    /// The conformances of each type, including those in extensions.
     private var inherited: [String: Set<String>] = [:]
     private var targets = TextTable()
 
@@ -77,13 +76,13 @@ package struct DeclarationIndex: Sendable {
             .map { String(path[path.utf8.index(after: $0)...]) } ?? path
     }
 
-    /// The declarations of a name, wherever they are.
+    /// Returns all declarations of a name.
     package func entries(named name: String) -> [Entry] {
         var name = name
         return name.withUTF8 { names.find($0) }.map { types[$0].map(\.entry) } ?? []
     }
 
-    /// What a type conforms to as far as it is written down, also over others.
+    /// Returns the declared conformances of a type, including inherited ones.
     package func conformances(of name: String) -> Set<String> {
         var all: Set<String> = []
         var pending = [name]
@@ -95,14 +94,14 @@ package struct DeclarationIndex: Sendable {
         return all
     }
 
-    /// The names of types that conform to a protocol, with the files of their declarations.
+    /// Returns the names of types that conform to a protocol.
     package func conformers(of name: String) -> [String] {
         inherited.keys.filter { conformances(of: $0).contains(name) }.sorted()
     }
 
     // MARK: Meanings
 
-    /// What decides about the meaning of all names of a file.
+    /// The context for the meaning of names in a file.
     package struct Surroundings: Sendable {
         fileprivate let position: Int
         fileprivate let target: Int
@@ -110,7 +109,7 @@ package struct DeclarationIndex: Sendable {
         fileprivate let isTestable: Bool
     }
 
-    /// The surroundings of a file's names.
+    /// Returns the context of a file's names.
     package func surroundings(_ file: SourceFile, at position: Int) -> Surroundings {
         func number(_ target: String) -> Int? {
             var target = target
@@ -124,9 +123,9 @@ package struct DeclarationIndex: Sendable {
         )
     }
 
-    /// What a reference means.
+    /// Returns the meaning of a reference.
     ///
-    /// Types that surround the place hide others, then the own module hides those that are imported.
+    /// Enclosing types shadow others, and the file's own module shadows imported ones.
     package func meaning(
         of reference: ReferenceFact,
         in file: SourceFile,
@@ -144,7 +143,7 @@ package struct DeclarationIndex: Sendable {
                 }
                 return meaning(of: types[known], surroundings, module: nil)
             }
-            // `Module.Type`: the module is said.
+            // `Module.Type` is qualified.
             guard root.count < path.count, let module = targets.find(root) else { return .unknown }
             let rest = path[(root.count + 1)...]
             root = UnsafeBufferPointer(rebasing: rest.prefix { $0 != dot })
@@ -153,14 +152,14 @@ package struct DeclarationIndex: Sendable {
         }
     }
 
-    /// Which of the declarations of a name is meant; the module is nil where none is said.
+    /// Returns which declaration of a name is meant; the module is nil if unqualified.
     private func meaning(
         of known: [Known],
         _ surroundings: Surroundings,
         module: Int?
     ) -> Meaning {
         let position = surroundings.position
-        // What only this file can see hides the rest.
+        // Declarations in the same file shadow the others.
         if let own = known.first(where: { $0.entry.file == position }) {
             return .declared(own.entry)
         }
@@ -196,7 +195,7 @@ package struct DeclarationIndex: Sendable {
         }
     }
 
-    /// What those of some declarations mean that are meant; nil if none is.
+    /// Returns the meaning of the matching declarations; nil if there are none.
     private static func one(_ known: [Known], where isMeant: (Known) -> Bool) -> Meaning? {
         guard let first = known.first(where: isMeant) else { return nil }
         guard known.contains(where: { $0.part != first.part && isMeant($0) }) else {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Everything that rules look at: the files with their layers, what they declare, and what uses what.
+/// The input of rules: the files with their layers, their declarations and their uses.
 package struct Project: Sendable {
     package let files: [SourceFile]
     package let configuration: LintConfiguration
@@ -8,7 +8,7 @@ package struct Project: Sendable {
     /// The names of the project's own targets.
     package let targets: Set<String>
 
-    /// A use of something by a file.
+    /// A use by a file.
     package struct Use: Sendable {
         package enum What: Sendable, Hashable {
             case module(String)
@@ -22,17 +22,17 @@ package struct Project: Sendable {
         package let isConditional: Bool
     }
 
-    /// The imports, and the types of other layers of the same module.
+    /// The imports, and the uses of other files' types.
     package let uses: [Use]
-    /// Names that mean several things, with where they are declared.
+    /// Ambiguous names, with the files of their declarations.
     package let ambiguous: [String: [Int]]
 
-    /// Resolves the names of these files.
+    /// Resolves the names in files.
     ///
     /// - Parameters:
     ///   - loaded: The files, without their layers.
-    ///   - configuration: What says which layers there are.
-    ///   - threads: How many threads look names up.
+    ///   - configuration: The configuration of the layers.
+    ///   - threads: The number of threads.
     package init(
         _ loaded: [SourceFile],
         _ configuration: LintConfiguration,
@@ -50,12 +50,12 @@ package struct Project: Sendable {
         (uses, ambiguous) = resolver.resolved(threads: threads)
     }
 
-    /// The role of a file's layer.
+    /// Returns the role of a file's layer.
     package func role(of file: SourceFile) -> LayerRole? {
         file.layer.flatMap { configuration.layers[$0].role }
     }
 
-    /// The files that a rule looks at: those of its layers that are no tests.
+    /// Returns the files that a rule checks: those of its layers, without tests.
     package func files(for rule: RuleDescription) -> [SourceFile] {
         let wanted = configuration.setting(rule.id).layers
         return files.filter { file in
@@ -67,12 +67,12 @@ package struct Project: Sendable {
         }
     }
 
-    /// Whether a file is asked about more than its uses.
+    /// Returns whether a file is checked for more than its uses.
     package func isChecked(_ file: SourceFile) -> Bool {
         configuration.checksGenerated || !file.facts.has(.generated)
     }
 
-    /// Whether a name is one of the domain's own entities: a value or object, no protocol and no error.
+    /// Returns whether a name is a domain entity: a nominal type that is not an error.
     package func isEntity(_ name: String) -> Bool {
         index.entries(named: name).contains { entry in
             let file = files[entry.file]

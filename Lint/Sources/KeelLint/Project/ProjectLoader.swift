@@ -1,14 +1,14 @@
 import Foundation
 import Synchronization
 
-/// Reads a project's files, in parallel, with the facts of an earlier run where the content is the same.
+/// Reads a project's files in parallel, using cached facts for unchanged content.
 package struct ProjectLoader: Sendable {
     package var root: String
     package var cache: FactCache
     package var threads: Int
-    /// Files larger than this are not read.
+    /// The maximum size of files to read.
     package var byteLimit: Int
-    /// The folders of packages that belong to the project; nil for those that it depends on.
+    /// The folders of packages that belong to the project; nil for its dependencies.
     package var packages: [Glob]?
     package var isLeftOut: @Sendable (String) -> Bool
 
@@ -28,16 +28,15 @@ package struct ProjectLoader: Sendable {
         self.isLeftOut = isLeftOut
     }
 
-    /// What was read.
     package struct Loaded: Sendable {
         package var files: [SourceFile] = []
-        /// The folders of packages within that were read too.
+        /// The folders of packages within the project that belong to it.
         package var localPackages: [String] = []
-        /// The folders of packages within that were left out.
+        /// The folders of packages within the project that do not belong to it.
         package var nestedPackages: [String] = []
         package var unreadableFolders: [String] = []
         package var isPackage = false
-        /// How many files' facts came from the cache.
+        /// The number of files whose facts were cached.
         package var fromCache = 0
         package var byteCount = 0
     }
@@ -73,7 +72,7 @@ package struct ProjectLoader: Sendable {
         return loaded
     }
 
-    /// Whether a folder's name says that it holds tests.
+    /// Returns whether a folder's name indicates tests.
     package static func liesInTests(_ path: String) -> Bool {
         path.split(separator: "/").dropLast().contains { folder in
             folder == "Tests" || folder == "Test" || folder.hasSuffix("Tests")
@@ -83,15 +82,15 @@ package struct ProjectLoader: Sendable {
     private struct ReadFile: Sendable {
         var hash: ContentHash?
         var facts: SourceFacts
-        /// The facts as bytes, where the cache has to write them.
+        /// The encoded facts, if the cache needs them.
         var encoded: [UInt8] = []
         var wasKnown = false
         var byteCount = 0
-        /// Whether a folder's name says that it holds tests.
+        /// Whether a folder's name indicates tests.
         var liesInTests = false
     }
 
-    /// Reads the files, and beside them what the manifest says about targets.
+    /// Reads the files, and concurrently the targets from the manifests.
     private func readAll(
         _ paths: [String],
         in found: SourceDiscovery.Result
@@ -126,9 +125,9 @@ package struct ProjectLoader: Sendable {
         return (read, targets.withLock { $0 })
     }
 
-    /// Does the same work on several threads, and returns when all are done.
+    /// Runs the same work on several threads, and returns when all are done.
     ///
-    /// Threads of their own, because code that nests deep needs a stack that pools do not give.
+    /// Uses dedicated threads, because deeply nested code needs a larger stack than pools provide.
     package static func onThreads(_ count: Int, _ work: @escaping @Sendable () -> Void) {
         let group = DispatchGroup()
         for _ in 0..<count {
@@ -160,7 +159,7 @@ package struct ProjectLoader: Sendable {
         )
     }
 
-    /// The bytes of a file, with three calls to the system instead of Foundation's dozen.
+    /// Reads a file with three system calls instead of Foundation's dozen.
     private static func contents(of path: String) -> Data? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }

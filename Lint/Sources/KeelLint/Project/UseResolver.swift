@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Finds what files use: their imports, and the types of other files.
+/// Resolves the uses of files: their imports, and other files' types.
 struct UseResolver: Sendable {
     let files: [SourceFile]
     let index: DeclarationIndex
@@ -12,10 +12,10 @@ struct UseResolver: Sendable {
         var ambiguous: [(name: String, files: [Int])] = []
     }
 
-    /// Below this many files a thread costs more than it saves.
+    /// With fewer files, a thread costs more than it saves.
     private static let filesPerThread = 32
 
-    /// The uses in the order of files, and the names that mean several things.
+    /// Returns the uses in the order of files, and the ambiguous names.
     func resolved(threads: Int) -> ([Project.Use], [String: [Int]]) {
         let found = Mutex<[Found]>(Array(repeating: Found(), count: files.count))
         let next = Atomic(0)

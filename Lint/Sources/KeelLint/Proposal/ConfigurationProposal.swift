@@ -1,7 +1,7 @@
-/// A configuration made from the names that a project has.
+/// A configuration proposed from the names in a project.
 package struct ConfigurationProposal: Sendable {
     package let configuration: LintConfiguration
-    /// The layers with the numbers of their files.
+    /// The layers with their numbers of files.
     private let found: [(layer: Layer, count: Int)]
 
     package init(_ loaded: ProjectLoader.Loaded) {
@@ -10,7 +10,7 @@ package struct ConfigurationProposal: Sendable {
         configuration.isProposed = true
         configuration.layers = guess.layers
         if !guess.isComplete {
-            // Code outside of all layers may use everything, and everything may use it.
+            // Code outside of all layers may use everything and be used by everything.
             var setting = RuleSetting()
             setting.isTransitive = false
             configuration.rules["layers"] = setting
@@ -25,7 +25,7 @@ package struct ConfigurationProposal: Sendable {
         found = zip(guess.layers, counts).map { ($0, $1) }
     }
 
-    /// The configuration as a file holds it.
+    /// The content of the configuration file.
     package var text: String {
         var lines = [
             """

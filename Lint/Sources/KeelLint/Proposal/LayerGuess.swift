@@ -1,16 +1,14 @@
-/// The layers that the names of a project's targets and folders tell.
+/// Guesses layers from the names of a project's targets and folders.
 ///
-/// It would rather find no layer than a wrong one: what it takes for a layer by mistake gives findings
-/// about code that is fine.
+/// It prefers no layer over a wrong one, which would cause findings about correct code.
 struct LayerGuess {
-    /// The part that a target or a folder plays.
+    /// The role of a target or a folder.
     fileprivate enum Part: Hashable {
         case role(LayerRole)
-        /// The implementations behind interfaces, as `ApiClientLive` of `ApiClient`.
+        /// The implementations of interfaces, such as `ApiClientLive` of `ApiClient`.
         case live
     }
 
-    /// The layers, with what they may use.
     let layers: [Layer]
     /// Whether each file belongs to a layer.
     let isComplete: Bool
@@ -37,8 +35,8 @@ struct LayerGuess {
         if isClean {
             parts.addWeakFolders(open)
         } else {
-            // Elsewhere `Core` and the like hold what they hold: models know some of it, and some of
-            // it knows models.
+            // Without a domain, `Core` and similar targets are not a separate layer: they use
+            // models, and models use them.
             parts.targets[.role(.shared)] = nil
         }
         let made = parts.layers(isClean: isClean)
@@ -47,7 +45,7 @@ struct LayerGuess {
         isComplete = files.allSatisfy { file in layers.contains { $0.has(file) } }
     }
 
-    /// Where the parts are.
+    /// The targets and folders of the parts.
     fileprivate struct Places {
         var targets: [Part: Set<String>] = [:]
         var folders: [Part: Set<String>] = [:]
@@ -60,26 +58,26 @@ struct LayerGuess {
         return LayerRole.named(name).map { .role($0) }
     }
 
-    /// Whether a name speaks of a domain, and not only of models, which any program has.
+    /// Whether a name indicates a domain, rather than models, which any program has.
     private static func saysDomain(_ name: String) -> Bool {
         let words: Set<String> = ["domain", "domains", "business", "cases", "usecases"]
         return NameWords.of(name).last { $0 != "layer" }.map(words.contains) ?? false
     }
 
-    /// Names of folders that tell a role wherever they are.
+    /// Folder names that indicate a role anywhere.
     fileprivate static let strong: [Substring: LayerRole] = [
         "domain": .domain, "data": .data, "infrastructure": .infrastructure,
         "presentation": .presentation, "ui": .presentation, "views": .presentation,
     ]
 
-    /// Names of folders that tell a role if nothing below them does.
+    /// Folder names that indicate a role unless a folder within does.
     fileprivate static let weak: [Substring: LayerRole] = [
         "features": .presentation, "scenes": .presentation, "screens": .presentation,
         "app": .composition, "application": .composition, "composition": .composition,
         "common": .shared, "shared": .shared,
     ]
 
-    /// The folders of a file below its target's, each with its whole path.
+    /// The folders of a file within its target, with their full paths.
     fileprivate static func folders(of file: SourceFile) -> [(name: Substring, path: String)] {
         let parts = file.path.split(separator: "/").dropLast()
         let skipped = file.targetFolder?.split(separator: "/").count ?? 0
@@ -88,8 +86,8 @@ struct LayerGuess {
         }
     }
 
-    /// The role that the deepest folder of a file tells, in `Features/Login/Data` that of `Data`, with the
-    /// outermost folder of the same role around it.
+    /// The role of a file's deepest folder, in `Features/Login/Data` that of `Data`, with the
+    /// outermost adjacent folder of the same role.
     fileprivate static func deepest(_ file: SourceFile) -> (role: LayerRole, path: String)? {
         var found: (role: LayerRole, path: String)?
         for (name, path) in folders(of: file).reversed() {
@@ -147,7 +145,7 @@ extension LayerGuess.Places {
         return Self.innermostFirst(layers)
     }
 
-    /// A file belongs to the first layer that has it, so a folder within another comes before it.
+    /// A file belongs to the first matching layer, so nested folders come first.
     private static func innermostFirst(_ layers: [Layer]) -> [Layer] {
         func holds(_ outer: Layer, _ inner: Layer) -> Bool {
             inner.paths.contains { path in
@@ -162,7 +160,7 @@ extension LayerGuess.Places {
         return sorted
     }
 
-    /// Folders that differ in one component as one pattern: `Features/*/Data`.
+    /// Combines folders that differ in one component into a pattern: `Features/*/Data`.
     private static func shortened(_ paths: Set<String>) -> [String] {
         var rest = paths
         var short: [String] = []
@@ -205,11 +203,11 @@ extension LayerGuess.Places {
         }
     }
 
-    /// The directions between layers; nil for everything.
+    /// The layers that a layer may use; nil for all.
     ///
-    /// Where a domain is called so, the directions are those of a clean architecture. Elsewhere models are
-    /// only models, so that whoever fetches and shows them may know each other's tools; what never
-    /// holds is that something below a screen uses one.
+    /// With a domain, these are the directions of a clean architecture. Otherwise models are only
+    /// data, and layers that fetch and show them may use each other's tools; but nothing below the
+    /// presentation may use it.
     private func uses(
         of part: LayerGuess.Part,
         among present: [LayerGuess.Part],

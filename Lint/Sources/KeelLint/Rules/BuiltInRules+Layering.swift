@@ -1,5 +1,5 @@
 extension BuiltInRules {
-    /// The rules about layers: who may use whom, and what may cross.
+    /// The rules about layers: which may use which, and what may cross between them.
     static let layering = [
         RuleDescription(
             "layers",

@@ -1,5 +1,5 @@
 extension BuiltInRules {
-    /// The rules about services: how they are held, where they come from, and what they leave alone.
+    /// The rules about services: how they are held, where they come from, what they must not use.
     static let services = [
         RuleDescription(
             "concrete-service",

@@ -1,5 +1,5 @@
 extension BuiltInRules {
-    /// The rules about the linter's own upkeep: comments, baseline and configuration.
+    /// The rules about the linter's own comments, baseline and configuration.
     static let upkeep = [
         RuleDescription(
             "allow-reason",

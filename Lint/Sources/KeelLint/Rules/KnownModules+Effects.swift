@@ -1,9 +1,9 @@
 extension KnownModules {
-    /// A name that reaches outside, and what to take instead.
+    /// A name with effects outside of the program, and its replacement.
     package struct Effect: Sendable {
-        /// A path such as `Date.now`; its members count too.
+        /// A path such as `Date.now`; its members match as well.
         package let path: String
-        /// The forms of call that count, and then without members; empty for all.
+        /// The matching forms of calls, in which case members do not match; empty for all.
         package let calls: Set<String>
         package let instead: String
     }

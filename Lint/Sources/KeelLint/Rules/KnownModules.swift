@@ -1,8 +1,8 @@
-/// Modules and names that rules know.
+/// Modules and names known to rules.
 package enum KnownModules {
-    /// Modules that belong into adapters.
+    /// Modules that belong in adapters.
     ///
-    /// Families of modules are spelled so that another module whose name begins alike is none of them.
+    /// Patterns for families of modules exclude other modules with the same prefix.
     package static let vendors: [Glob] = [
         // Networking and databases
         "Alamofire", "AFNetworking", "Moya", "Apollo", "ApolloAPI", "ApolloSQLite",
@@ -29,21 +29,20 @@ package enum KnownModules {
         "KeychainSwift", "Valet", "Crypto", "CryptoKit", "CryptoSwift", "_CryptoExtras",
     ].map { Glob($0) }
 
-    /// Modules of vendors that views have reason to import: they bring views, property wrappers for
-    /// views, or values that views take.
+    /// Vendor modules that views may import, for views, property wrappers, or values for views.
     package static let interfaces: [Glob] = [
         "*UI", "StoreKit", "SwiftData", "CoreData", "CoreLocation", "Kingfisher", "SDWebImage",
         "Nuke", "NukeExtensions", "GoogleMaps", "GoogleSignInSwift", "StripePaymentSheet",
     ].map { Glob($0) }
 
-    /// Modules that the domain does not import beside those of vendors.
+    /// Modules that the domain must not import, including vendors'.
     package static let infrastructure: [Glob] =
         [
             "Keel", "Keel[A-Z]*", "FoundationNetworking", "Network", "CFNetwork", "SwiftUI",
             "UIKit", "AppKit", "WatchKit", "Vapor", "Hummingbird", "Hummingbird[A-Z]*",
         ].map { Glob($0) } + vendors
 
-    /// Errors of the transport and of what lies on it.
+    /// Errors of the transport and the layers above it.
     package static let transportErrors: [Glob] = [
         "TransportError", "NetworkError", "HTTPError", "URLError", "AFError", "MoyaError",
         "HTTPClientError", "NetworkClientError", "DataSourceError", "RepositoryError",
@@ -51,7 +50,7 @@ package enum KnownModules {
         "DecodingError", "EncodingError",
     ].map { Glob($0) }
 
-    /// Beginnings of names that say that a type stands in for another in tests.
+    /// Names of test doubles.
     package static let doubles: [Glob] = [
         "Mock*", "Fake*", "Stub*", "Spy*", "Dummy*", "InMemory*", "Scripted*", "Recorded*",
         "Recording*", "Preview*", "Test*", "Unimplemented*", "Noop*", "*Mock", "*Fake", "*Stub",
@@ -75,11 +74,11 @@ package enum KnownModules {
         }
     }
 
-    /// Names of types that are services, as implementations or as protocols.
+    /// Names of services, both implementations and protocols.
     package static let serviceTypes: [Glob] = ["Service", "Client", "Repository", "Gateway"]
         .flatMap { name in ["", "Impl", "Protocol", "Live"].map { Glob("*\(name)\($0)") } }
 
-    /// Names of types that put others together, so that they hold and make what they like.
+    /// Names of types that compose others, which may hold and make any type.
     package static let composers: [Glob] = [
         "*Container", "*Assembly", "*Assembler", "*Factory", "*Composition", "*CompositionRoot",
         "*Composer", "*Dependencies", "*Environment", "*Injector", "*Builder", "*Configurator",
@@ -87,8 +86,7 @@ package enum KnownModules {
         "*_Previews", "Preview*", "DI", "*DI",
     ].map { Glob($0) }
 
-    /// What a service reaches for that is the screen's or the navigation's: types, with members of them
-    /// where only those are.
+    /// Types and members of the screen or navigation that a service must not use.
     package static let screens: [Glob] = [
         "UIViewController", "UINavigationController", "UITabBarController", "UIAlertController",
         "UIAlertAction", "UIHostingController", "UIStoryboard", "UIStoryboardSegue", "UIView",
@@ -98,11 +96,11 @@ package enum KnownModules {
         "UIApplication.shared.keyWindow", "UIApplication.shared.connectedScenes",
     ].map { Glob($0) }
 
-    /// Types of the project that belong to the screen by their name.
+    /// Names of the project's own types that belong to the screen.
     package static let screenTypes: [Glob] = ["*ViewController", "*ViewModel", "*Presenter"]
         .map { Glob($0) }
 
-    /// Last words in the names of what keeps data.
+    /// The last words in names of stores.
     package static let stores: Set<String> = [
         "store", "storage", "cache", "database", "db", "context", "realm", "defaults", "keychain",
         "disk",

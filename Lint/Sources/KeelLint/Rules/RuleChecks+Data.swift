@@ -41,7 +41,7 @@ extension RuleCheck {
             guard conformances.isDisjoint(with: ["Codable", "Decodable", "Encodable"]) else {
                 continue
             }
-            // Codable may come with a protocol from outside.
+            // An external protocol may include Codable.
             let others = conformances.filter {
                 project.index.entries(named: $0).isEmpty && !Self.plainConformances.contains($0)
             }
@@ -55,7 +55,7 @@ extension RuleCheck {
         }
     }
 
-    /// Conformances that do not bring Codable.
+    /// Conformances that do not include Codable.
     private static let plainConformances: Set<String> = [
         "Sendable", "Equatable", "Hashable", "Identifiable", "Comparable",
         "CustomStringConvertible",
@@ -95,7 +95,7 @@ extension RuleCheck {
         }
     }
 
-    /// The type that a property belongs to; an alias is its own.
+    /// The type of a property; a type alias counts as its own.
     private func owner(of declaration: DeclarationFact, in file: SourceFile) -> DeclarationFact? {
         declaration.kind == .typealias ? declaration : file.declaration(declaration.parent)
     }
@@ -157,7 +157,7 @@ extension RuleCheck {
                 let conformances = project.index.conformances(of: declaration.name)
                 let isFine = conformances.contains { name in
                     let entries = project.index.entries(named: name)
-                    // What is not declared here may be declared in the domain of another package.
+                    // A protocol that is not declared here may be in another package's domain.
                     guard !entries.isEmpty else { return !Self.language.contains(name) }
                     return entries.contains { entry in
                         let other = project.files[entry.file]
@@ -176,7 +176,7 @@ extension RuleCheck {
         }
     }
 
-    /// Protocols of the language, which say nothing about the domain.
+    /// General protocols, which do not describe the domain.
     private static let language: Set<String> = plainConformances.union([
         "Codable", "Decodable", "Encodable", "AnyObject", "NSObject", "ObservableObject", "Actor",
     ])

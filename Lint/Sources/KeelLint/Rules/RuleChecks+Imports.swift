@@ -1,4 +1,3 @@
-/// The rules about imports.
 extension RuleCheck {
     mutating func checkDomainImports() {
         for file in files {
@@ -22,7 +21,7 @@ extension RuleCheck {
     mutating func checkVendorModules() {
         let hasAdapters = project.configuration.layers.contains { $0.role == .infrastructure }
         for file in files {
-            // The domain has a rule of its own, which says more.
+            // The domain has its own rule, which is more specific.
             let role = project.role(of: file)
             if setting.layers == nil, role == .domain || role == .data && !hasAdapters { continue }
             for fact in file.facts.imports
@@ -43,7 +42,7 @@ extension RuleCheck {
         }
     }
 
-    /// Whether views have reason to import a module, and the configuration does not say otherwise.
+    /// Whether views may import a module, unless the configuration says otherwise.
     private func isForViews(_ module: String) -> Bool {
         KnownModules.interfaces.contains { $0.matches(name: module) }
             && !setting.also.contains { $0.matches(name: module) }

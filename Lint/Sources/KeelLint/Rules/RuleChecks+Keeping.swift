@@ -1,4 +1,4 @@
-/// The rules about what is lost and what is kept.
+/// The rules about lost and stored data.
 extension RuleCheck {
     mutating func checkSwallowedMappings() {
         for file in files {
@@ -14,14 +14,14 @@ extension RuleCheck {
         }
     }
 
-    /// First words of functions that change what is kept.
+    /// First words of functions that change stored data.
     private static let writes: Set<String> = [
         "save", "write", "insert", "delete", "remove", "update", "upsert", "set", "put", "store",
         "persist", "commit", "replace", "upload", "add", "append", "enqueue", "archive", "create",
         "post",
     ]
 
-    /// Writes whose failure means that the work is done already, or that concern no data.
+    /// Writes whose failure means that the work is already done, or that do not concern data.
     private static let harmless: [Glob] = [
         "removeItem", "createDirectory", "setCategory", "setActive", "setAttributes",
         "setResourceValues", "setUp*", "storeKit*", "createTemporary*", "removeDirectory",
@@ -71,7 +71,7 @@ extension RuleCheck {
         }
     }
 
-    /// Whether the name of a receiver ends like the name of a store: `self.noteStore`,
+    /// Whether a receiver's name ends like that of a store: `self.noteStore`,
     /// `container.viewContext`, `UserDefaults.standard`.
     private func isStore(receiver: ArraySlice<Substring>) -> Bool {
         let only: Set<Substring> = ["standard", "shared", "default", "main"]
@@ -79,7 +79,7 @@ extension RuleCheck {
         let words = NameWords.of(name)
         guard let last = words.last else { return false }
         if KnownModules.stores.contains(last) { return true }
-        // The queue or the pool of a database.
+        // The queue or pool of a database.
         return ["queue", "pool"].contains(last)
             && words.dropLast().last.map { ["db", "database"].contains($0) } ?? false
     }

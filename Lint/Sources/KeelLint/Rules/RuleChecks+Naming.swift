@@ -1,4 +1,3 @@
-/// The rule about names and places.
 extension RuleCheck {
     mutating func checkNaming() {
         for rule in project.configuration.naming {
@@ -60,7 +59,7 @@ extension RuleCheck {
                 \(rule.named.map { "`\($0)`" }.joined(separator: " or ")).
                 """
         }
-        // A role that no layer has cannot be demanded.
+        // A role without a layer cannot be required.
         let roles = rule.placedInRoles.filter { role in
             project.configuration.layers.contains { $0.role == role }
         }

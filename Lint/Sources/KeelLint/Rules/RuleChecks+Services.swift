@@ -1,4 +1,3 @@
-/// The rules about services.
 extension RuleCheck {
     // MARK: Held and made
 
@@ -41,7 +40,7 @@ extension RuleCheck {
         }
     }
 
-    /// The files to look at, without those of some roles unless the configuration names their layers.
+    /// The files to check, without those of some roles unless the configuration names their layers.
     private func files(outside roles: Set<LayerRole>) -> [SourceFile] {
         guard setting.layers == nil else { return files }
         return files.filter { file in project.role(of: file).map { !roles.contains($0) } ?? true }
@@ -54,7 +53,7 @@ extension RuleCheck {
         return declaration
     }
 
-    /// Whether a declaration gives a value to what is stored.
+    /// Whether a declaration assigns stored properties.
     private func isMade(_ declaration: DeclarationFact) -> Bool {
         switch declaration.kind {
         case .initializer: true
@@ -65,7 +64,7 @@ extension RuleCheck {
         }
     }
 
-    /// The type that a call makes, or whose shared value it takes.
+    /// The type that a call makes, or whose shared instance it uses.
     private func madeType(_ reference: ReferenceFact) -> String? {
         let parts = reference.path.split(separator: ".")
         guard let last = parts.last else { return nil }
@@ -76,15 +75,14 @@ extension RuleCheck {
         return last == "init" ? parts.dropLast().joined(separator: ".") : reference.path
     }
 
-    /// Names of types that hold and make what they like.
+    /// Names of types that may hold and make any type.
     private static let free = KnownModules.composers + KnownModules.doubles
 
-    /// Names of types that are no services, whatever they conform to.
+    /// Names of types that are not services, regardless of their conformances.
     private static let others =
         KnownModules.doubles + KnownModules.screenTypes + [Glob("*View"), Glob("*Cell")]
 
-    /// The name of the type that a declaration belongs to; nil for one that puts others together, or
-    /// stands in for another in tests.
+    /// The name of the type that contains a declaration; nil for composers and test doubles.
     private func holder(of declaration: DeclarationFact, in file: SourceFile) -> String? {
         guard let type = file.declaration(declaration.parent),
             type.kind.isNominal || type.kind == .extension
@@ -100,12 +98,12 @@ extension RuleCheck {
             ? name : nil
     }
 
-    /// A type that implements a service's protocol of the project, with that protocol.
+    /// A type that implements a service protocol of the project, with that protocol.
     private mutating func service(_ path: String) -> (type: String, port: String)? {
         let name = path.split(separator: ".").last.map(String.init) ?? path
         guard !allows(name), isImplementation(name) else { return nil }
         let conformances = project.index.conformances(of: name)
-        // What a view watches must be held as what it is.
+        // Views require the concrete type of an observed object.
         guard !conformances.contains("ObservableObject") else { return nil }
         for port in conformances.sorted()
         where isListed(port, KnownModules.services) && Self.kind(port) == Self.kind(name)
@@ -114,7 +112,7 @@ extension RuleCheck {
         return nil
     }
 
-    /// The word that says what a name stands for: `service` of `UserServiceProtocol` and `UserServiceImpl`.
+    /// The word for the kind of a name: `service` of `UserServiceProtocol` and `UserServiceImpl`.
     private static func kind(_ name: String) -> String? {
         let additions: Set<String> = ["protocol", "type", "interface", "impl", "live"]
         return NameWords.of(name).last { !additions.contains($0) }

@@ -1,4 +1,4 @@
-/// A rule's work.
+/// The check of a rule.
 struct RuleCheck {
     let rule: RuleDescription
     let project: Project
@@ -14,10 +14,10 @@ struct RuleCheck {
 
     var files: [SourceFile] { project.files(for: rule) }
 
-    /// Whether the configuration lets a name pass.
+    /// Whether the configuration allows a name.
     func allows(_ name: String) -> Bool { setting.allow.contains { $0.matches(name: name) } }
 
-    /// Whether a name is on the rule's list, or added by the configuration; each rule has one list.
+    /// Whether a name is on the rule's list or added by the configuration; each rule has one list.
     mutating func isListed(_ name: String, _ list: [Glob]) -> Bool {
         if let known = listed[name] { return known }
         let isListed = (list + setting.also).contains { $0.matches(name: name) } && !allows(name)
@@ -38,7 +38,6 @@ struct RuleCheck {
     }
 }
 
-/// Runs the built-in rules.
 struct RuleRunner {
     let project: Project
 
@@ -103,7 +102,7 @@ extension RuleCheck {
         }
     }
 
-    /// Whether a type throws an error of coding where it codes itself.
+    /// Whether a type uses a coding error in its own coding.
     private func isCoding(_ reference: ReferenceFact, in file: SourceFile) -> Bool {
         guard let declaration = file.declaration(reference.declaration) else { return false }
         switch reference.root {
@@ -113,7 +112,7 @@ extension RuleCheck {
         }
     }
 
-    /// Whether the domain or the presentation declares a type of that name.
+    /// Whether the domain, the presentation or a shared layer declares a type of the name.
     private func isDomainsOwn(_ name: String) -> Bool {
         project.index.entries(named: name).contains { entry in
             let role = project.role(of: project.files[entry.file])
@@ -162,7 +161,7 @@ extension RuleCheck {
         }
     }
 
-    /// `A`, `A.b` and `A.b.c` of the last.
+    /// Returns `A`, `A.b` and `A.b.c` for `A.b.c`.
     static func prefixes(of path: String) -> [String] {
         var prefixes: [String] = []
         for component in path.split(separator: ".") {
@@ -198,7 +197,7 @@ extension RuleCheck {
         file.facts.declarations.contains { $0.parent == Int32(index) }
     }
 
-    /// Whether a type stands in for others: it is declared in tests, or called so.
+    /// Whether a type is a test double, by its declaration in tests or its name.
     func isDouble(_ type: String) -> Bool {
         let name = type.split(separator: ".").last.map(String.init) ?? type
         if KnownModules.doubles.contains(where: { $0.matches(name: name) }) { return true }

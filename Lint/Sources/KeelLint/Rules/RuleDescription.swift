@@ -1,26 +1,26 @@
-/// A rule that is built in, as it explains itself.
+/// A built-in rule with its explanation.
 public struct RuleDescription: Sendable, Hashable {
-    /// What configurations, findings and `keel:allow` call it.
+    /// The id in configurations, findings and `keel:allow`.
     public let id: String
-    /// What it demands, in one sentence.
+    /// The requirement, in one sentence.
     public let summary: String
-    /// Why, for somebody who sees it for the first time.
+    /// The reason, for a first-time reader.
     public let reason: String
-    /// Code that it finds.
+    /// An example of a violation.
     public let bad: String
-    /// The same done right.
+    /// The corrected example.
     public let good: String
-    /// What to do about a finding.
+    /// The remedy for a finding.
     public let help: String
-    /// What it cannot see, or mistakes.
+    /// What the rule cannot detect, or gets wrong.
     public let limits: String
-    /// Whether it runs unless it is switched off.
+    /// Whether the rule is on unless turned off.
     public let isOnByDefault: Bool
-    /// The profile that switches it on; nil for a rule that always runs, or that `rules` must name.
+    /// The profile that enables it; nil for a rule that is on by default, or only through `rules`.
     public let profile: LintProfile?
-    /// How much its findings matter unless the configuration says otherwise.
+    /// The default severity of its findings.
     public let severity: Severity
-    /// The roles of the layers it looks at; empty for all files.
+    /// The roles of the layers to check; empty for all files.
     package let roles: Set<LayerRole>
 
     package init(
@@ -49,7 +49,7 @@ public struct RuleDescription: Sendable, Hashable {
         self.roles = roles
     }
 
-    /// Everything about the rule, for a terminal.
+    /// A full explanation of the rule, for a terminal.
     public var explanation: String {
         """
         \(id): \(summary)
@@ -70,7 +70,7 @@ public struct RuleDescription: Sendable, Hashable {
         """
     }
 
-    /// What switches it on.
+    /// How the rule is enabled.
     private var start: String {
         if isOnByDefault { return "always; `rules: {\(id): off}` switches it off." }
         let name = "`rules: {\(id): on}`"
