@@ -1,18 +1,18 @@
 package import Foundation
 
-/// Looks at the clock of the machine: expiries, signatures and certificates go by it.
+/// Checks the machine's clock, on which expirations, signatures and certificates depend.
 package struct ClockExamination: DoctorExamination {
-    /// Whether the system keeps the clock by others.
+    /// Whether the system synchronizes the clock.
     package enum Synchronization: Sendable, Hashable {
         case synchronized
         case unsynchronized
-        /// The system does not tell.
+        /// The system does not report it.
         case unknown
     }
 
-    /// When this was written: no clock that is right shows an earlier time.
+    /// When this was written; no correct clock shows an earlier time.
     static let earliest = Date(timeIntervalSince1970: 1_795_000_000)
-    /// Thirty years later: a certificate that is valid today is not any more.
+    /// Thirty years later, when today's certificates have expired.
     static let latest = earliest.addingTimeInterval(30 * 365 * 86_400)
 
     private let now: Date
@@ -51,12 +51,12 @@ package struct ClockExamination: DoctorExamination {
 }
 
 extension ClockExamination.Synchronization {
-    /// What the kernel says.
+    /// The state reported by the kernel.
     package static var current: Self {
         #if os(Linux)
-        // adjtimex(2) is in the C library, and not in the headers that Swift sees. In a zeroed
-        // `struct timex` it asks and sets nothing; its status stands at byte 40 where `long` has
-        // 64 bits, and bit 6 of it is STA_UNSYNC.
+        // adjtimex(2) is in the C library, but not in the headers that Swift sees. With a zeroed
+        // `struct timex` it only reads; with a 64-bit `long`, the status is at byte 40, bit 6 of
+        // which is STA_UNSYNC.
         typealias Adjust = @convention(c) (UnsafeMutableRawPointer) -> Int32
         guard MemoryLayout<Int>.size == 8, let symbol = dlsym(nil, "adjtimex") else {
             return .unknown

@@ -1,21 +1,21 @@
-/// One thing that was looked at, and how it is.
+/// The result of one check.
 package struct DoctorFinding: Sendable, Hashable, Encodable {
-    /// How something is.
+    /// The state of what was checked.
     package enum State: String, Sendable, Hashable, Encodable, CaseIterable {
-        /// As it should be.
+        /// As expected.
         case good
-        /// It works, and something may go wrong later.
+        /// Working, but at risk.
         case warning
-        /// It does not work.
+        /// Not working.
         case problem
     }
 
-    /// What was looked at, such as `clock` or `store notes.sqlite`.
+    /// The subject of the check, such as `clock` or `store notes.sqlite`.
     package let subject: String
     package let state: State
-    /// What was found, in one sentence.
+    /// The finding, in one sentence.
     package let detail: String
-    /// What to do; nil where there is nothing to do.
+    /// The remedy; nil if none is needed.
     package let advice: String?
 
     package static func good(_ subject: String, _ detail: String) -> Self {
@@ -31,8 +31,8 @@ package struct DoctorFinding: Sendable, Hashable, Encodable {
     }
 }
 
-/// Looks at one part of what an app on Keel stands on.
+/// A check of something that an app on Keel depends on.
 package protocol DoctorExamination: Sendable {
-    /// Looks, changes nothing, and never fails: what cannot be looked at is a finding.
+    /// Checks without changing anything, and never fails: a check that cannot run is a finding.
     func findings() async -> [DoctorFinding]
 }

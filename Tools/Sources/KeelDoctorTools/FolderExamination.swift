@@ -1,7 +1,7 @@
 internal import Foundation
 internal import KeelFiles
 
-/// Looks at a folder of a file store: whether it keeps files, and what its volume can do.
+/// Checks a folder of a file store: whether it stores files, and what its volume supports.
 package struct FolderExamination: DoctorExamination {
     private let folder: String
 
@@ -22,7 +22,7 @@ package struct FolderExamination: DoctorExamination {
                 )
             ]
         }
-        // Opening a store makes it: a folder without one is not touched.
+        // Opening a store creates it, so a folder without one is left alone.
         guard FileManager.default.fileExists(atPath: folder + "/.keel-files") else {
             return [
                 .warning(

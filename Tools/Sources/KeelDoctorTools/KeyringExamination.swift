@@ -1,6 +1,6 @@
 package import KeelSecrets
 
-/// Looks at the store of secrets that the platform has.
+/// Checks the platform's secret store.
 package struct KeyringExamination: DoctorExamination {
     private let open: @Sendable () async throws(SecretError) -> SecretStore
 
@@ -22,7 +22,7 @@ package struct KeyringExamination: DoctorExamination {
             }
             return [.problem("secrets", problem.name, advice: problem.advice)]
         } catch {
-            // Servers have none, and need none: a file with a key of its own does.
+            // Servers usually have none, and do not need one: a file with its own key suffices.
             return [
                 .warning(
                     "secrets",

@@ -1,16 +1,16 @@
 package import Foundation
 internal import KeelToolSupport
 
-/// Looks at disk, memory, limits and the folder for temporary files.
+/// Checks disk, memory, limits and the folder for temporary files.
 package struct MachineExamination: DoctorExamination {
-    /// What a machine says of itself.
+    /// The readings of a machine.
     package struct Readings: Sendable {
         package var system: String
         package var coreCount: Int
         package var memoryByteCount: UInt64
-        /// The limit of open files of this process, and how far it may be raised; nil is without end.
+        /// The process's limit of open files, and its maximum; nil for unlimited.
         package var openFiles: (soft: UInt64?, hard: UInt64?)
-        /// The free bytes of the volume that a folder is on; nil where that cannot be told.
+        /// Returns the free bytes of a folder's volume; nil if unknown.
         package var freeByteCount: @Sendable (_ folder: URL) -> Int64?
         /// The folder for temporary files.
         package var temporaryFolder: URL
@@ -32,17 +32,17 @@ package struct MachineExamination: DoctorExamination {
         }
     }
 
-    /// Below this much room writes begin to fail in the middle of a day.
+    /// Below this much free space, writes may soon fail.
     static let littleRoom: Int64 = 1 << 30
-    /// What `keel serve` needs for as many clients as a small office has.
+    /// The number of open files that `keel serve` needs for the clients of a small office.
     static let fewFiles: UInt64 = 1024
 
     private let readings: Readings
     private let folders: [URL]
 
     /// - Parameters:
-    ///   - readings: What the machine says of itself.
-    ///   - folders: Where apps keep their data.
+    ///   - readings: The readings of the machine.
+    ///   - folders: The folders of apps' data.
     package init(_ readings: Readings = .current, folders: [URL]) {
         self.readings = readings
         self.folders = folders
@@ -114,7 +114,7 @@ package struct MachineExamination: DoctorExamination {
 }
 
 extension MachineExamination.Readings {
-    /// What this machine says.
+    /// The readings of this machine.
     package static var current: Self {
         let process = ProcessInfo.processInfo
         return Self(

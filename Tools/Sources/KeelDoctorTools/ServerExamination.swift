@@ -2,9 +2,9 @@ package import Foundation
 internal import HTTPTypes
 package import KeelHTTP
 
-/// Asks a Keel server how it is, and compares its clock with this machine's.
+/// Checks the health of a Keel server, and compares its clock with this machine's.
 package struct ServerExamination: DoctorExamination {
-    /// How far two clocks may be apart before signatures and tokens are refused.
+    /// The clock difference in seconds beyond which signatures and tokens are refused.
     static let patience: TimeInterval = 30
 
     private let address: URL
@@ -13,8 +13,8 @@ package struct ServerExamination: DoctorExamination {
 
     /// - Parameters:
     ///   - address: The server.
-    ///   - transport: What the question goes over.
-    ///   - now: The time of this machine.
+    ///   - transport: The transport for the request.
+    ///   - now: Returns the time of this machine.
     package init(
         _ address: URL,
         over transport: any HTTPTransport,
@@ -65,7 +65,7 @@ package struct ServerExamination: DoctorExamination {
         }
     }
 
-    /// What the server's `Date` (RFC 9110, section 6.6.1) says of the two clocks.
+    /// Compares the clocks by the server's `Date` field (RFC 9110, section 6.6.1).
     private func skew(to head: HTTPResponse) -> DoctorFinding? {
         guard let text = head.headerFields[.date], let date = Self.formatter.date(from: text) else {
             return nil
@@ -80,7 +80,7 @@ package struct ServerExamination: DoctorExamination {
         )
     }
 
-    /// The form that servers send.
+    /// The format that servers send.
     private static var formatter: DateFormatter {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")
@@ -89,7 +89,7 @@ package struct ServerExamination: DoctorExamination {
         return formatter
     }
 
-    /// The question; see `keel serve`.
+    /// The health request; see `keel serve`.
     private struct Health: ServiceEndpoint {
         var path: EndpointPath { "/health" }
         var method: HTTPRequest.Method { .get }

@@ -4,7 +4,7 @@ internal import KeelStorage
 internal import KeelStorageSQLite
 internal import KeelToolSupport
 
-/// Looks at an SQLite store: whether it opens, and whether anything in it is damaged.
+/// Checks an SQLite store: whether it opens, and whether it is corrupt.
 package struct StoreExamination: DoctorExamination {
     private let path: String
 

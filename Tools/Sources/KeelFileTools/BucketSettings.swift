@@ -4,27 +4,27 @@ package import KeelFilesS3
 package import KeelHTTP
 internal import KeelToolSupport
 
-/// How buckets are reached.
+/// The settings for access to buckets.
 package struct BucketSettings: Sendable {
-    /// The server; nil is AWS's.
+    /// The server; nil for AWS.
     package var endpoint: String?
     package var region: String
-    /// Whether the bucket's name stands in the path, whatever the server.
+    /// Whether the bucket's name is in the path, for any server.
     package var isPathStyle: Bool
     package var partByteCount: Int
     package var parallelPartCount: Int
-    /// How many files of a folder are copied at a time.
+    /// The number of files of a folder copied concurrently.
     package var parallelFileCount: Int
-    /// Where the notes of unfinished uploads are; nil keeps none.
+    /// The folder for the state of unfinished uploads; nil for none.
     package var uploadFolder: String?
     package var credentials: any AWSCredentialsProvider
 
-    /// Takes what the command line says, and else what the environment does.
+    /// Creates settings from the command line, with the environment as a fallback.
     ///
     /// - Parameters:
     ///   - endpoint: The server.
     ///   - region: The region.
-    ///   - environment: The environment's variables, with the names that AWS's tools have.
+    ///   - environment: The environment variables, named as for AWS's tools.
     package init(
         endpoint: String? = nil,
         region: String? = nil,
@@ -44,13 +44,13 @@ package struct BucketSettings: Sendable {
         uploadFolder = cache.map { $0 + "/keel/uploads" }
     }
 
-    /// The store of a bucket.
+    /// Returns the adapter of a bucket.
     ///
     /// - Parameters:
     ///   - bucket: The bucket.
-    ///   - transport: What carries the requests.
+    ///   - transport: The transport for requests.
     /// - Returns: The adapter.
-    /// - Throws: `FileStoreError` where the settings cannot be right.
+    /// - Throws: `FileStoreError` for invalid settings.
     package func adapter(
         _ bucket: String,
         over transport: any HTTPTransport

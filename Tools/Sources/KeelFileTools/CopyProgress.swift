@@ -1,40 +1,40 @@
 internal import KeelFiles
 internal import Synchronization
 
-/// What there is to tell of a copy that is under way.
+/// The progress of a copy.
 package enum CopyProgress: Sendable {
-    /// How far all of it has come.
+    /// The total progress.
     case moved(CopyState)
     /// A file was copied.
     case copied(FileTransfers.Copied)
 }
 
-/// How far a copy has come.
+/// The state of a copy.
 package struct CopyState: Sendable {
-    /// What is copied, where that is one file.
+    /// The place, if a single file is copied.
     package var place: FilePlace?
-    /// How many files have been copied.
+    /// The number of files copied.
     package var fileCount = 0
-    /// How many there are; nil where that is not known before the end.
+    /// The total number of files; nil if not known in advance.
     package var totalFileCount: Int?
-    /// How many bytes have been read, of files on their way too.
+    /// The number of bytes read, including files in progress.
     package var byteCount = 0
-    /// How many there are; nil where that is not known before the end.
+    /// The total number of bytes; nil if not known in advance.
     package var totalByteCount: Int?
 
-    /// The part of the bytes that has been read, 0 to 1; nil where it is not known.
+    /// The fraction of bytes read, 0 to 1; nil if unknown.
     package var fraction: Double? {
         totalByteCount.map { $0 > 0 ? min(1, Double(byteCount) / Double($0)) : 1 }
     }
 }
 
-/// Adds up what several files that are copied at a time tell, and lets one tell at a time.
+/// Sums up the progress of concurrent copies, and serializes reports.
 final class CopyMeter: Sendable {
     private struct State {
         var state: CopyState
-        /// How far the files on their way have come.
+        /// The progress of files being copied.
         var underWay: [FilePlace: Int] = [:]
-        /// The bytes of the files that have been copied.
+        /// The bytes of copied files.
         var copied = 0
 
         mutating func count() { state.byteCount = copied + underWay.values.reduce(0, +) }
@@ -43,13 +43,13 @@ final class CopyMeter: Sendable {
     private let state: Mutex<State>
     private let tell: @Sendable (CopyProgress) throws -> Void
 
-    /// Counts one file.
+    /// Creates a meter for one file.
     init(one place: FilePlace, _ tell: @escaping @Sendable (CopyProgress) throws -> Void) {
         state = Mutex(State(state: CopyState(place: place)))
         self.tell = tell
     }
 
-    /// Counts the files of a folder.
+    /// Creates a meter for the files of a folder.
     init(
         fileCount: Int? = nil,
         byteCount: Int? = nil,
@@ -60,7 +60,7 @@ final class CopyMeter: Sendable {
         self.tell = tell
     }
 
-    /// What was done so far.
+    /// The result so far.
     var report: FileTransfers.Report {
         state.withLock { state in
             var report = FileTransfers.Report()
@@ -70,18 +70,18 @@ final class CopyMeter: Sendable {
         }
     }
 
-    /// Takes note of how far a file has come; one that is sent again comes from the start.
+    /// Updates the progress of a file; one that is sent again restarts at zero.
     func update(_ file: FilePlace, _ progress: FileProgress) {
         state.withLock { state in
             state.underWay[file] = progress.byteCount
             if state.state.place != nil { state.state.totalByteCount = progress.total }
             state.count()
-            // A bar that cannot be drawn is no reason to give up.
+            // A failure to draw the progress bar does not stop the copy.
             try? tell(.moved(state.state))
         }
     }
 
-    /// Takes note of a file that was copied.
+    /// Counts a copied file.
     func finish(_ file: FileTransfers.Copied) throws {
         try state.withLock { state in
             state.underWay[file.from] = nil

@@ -1,13 +1,13 @@
-/// Where files are, as it stands on the command line.
+/// The place of files, as named on the command line.
 package enum FilePlace: Hashable, Sendable, CustomStringConvertible {
-    /// A file or a folder of the machine.
+    /// A local file or folder.
     case machine(path: String)
-    /// A key of a bucket, or what keys begin with: empty or with `/` at its end, a folder.
+    /// A key of a bucket; a folder if it is empty or ends with `/`.
     case bucket(name: String, key: String)
 
     private static let scheme = "s3://"
 
-    /// Reads `s3://BUCKET/KEY`, or a path of the machine.
+    /// Parses `s3://BUCKET/KEY`, or a local path.
     package init?(_ text: String) {
         guard text.hasPrefix(Self.scheme) else {
             guard !text.isEmpty else { return nil }
@@ -29,7 +29,7 @@ package enum FilePlace: Hashable, Sendable, CustomStringConvertible {
 
     package var isBucket: Bool { if case .bucket = self { true } else { false } }
 
-    /// The place of a file in this folder.
+    /// Returns the place of a file in this folder.
     func appending(_ names: String) -> FilePlace {
         switch self {
         case .machine(let path):

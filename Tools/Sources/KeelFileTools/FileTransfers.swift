@@ -4,10 +4,10 @@ package import KeelFilesS3
 package import KeelHTTP
 internal import KeelToolSupport
 
-/// Copies files between the machine and buckets, and between buckets.
+/// Copies files between this machine and buckets, and between buckets.
 ///
-/// Each file is there whole or not at all. Of a folder, several files are on their way at a time; after
-/// an error no more are begun, and those on their way are brought to their end.
+/// Each file is copied completely or not at all. The files of a folder are copied concurrently;
+/// after an error no more are started, and those in progress are completed.
 package struct FileTransfers: Sendable {
     /// A file that was copied.
     package struct Copied: Sendable {
@@ -16,13 +16,13 @@ package struct FileTransfers: Sendable {
         package let byteCount: Int
     }
 
-    /// What was done.
+    /// The result of a copy.
     package struct Report: Sendable {
         package var fileCount = 0
         package var byteCount = 0
-        /// What is neither a file nor a folder, or has no name that a bucket can keep.
+        /// Entries that are neither files nor folders, or whose names are invalid in a bucket.
         package var leftOut: [String] = []
-        /// What was not copied, and why.
+        /// Files that were not copied, and why.
         package var failures: [Failure] = []
     }
 
@@ -35,21 +35,21 @@ package struct FileTransfers: Sendable {
     private let settings: BucketSettings
     private let transport: any HTTPTransport
 
-    /// Prepares.
+    /// Creates a service.
     ///
     /// - Parameters:
-    ///   - settings: How buckets are reached.
-    ///   - transport: What carries the requests.
+    ///   - settings: The settings for access to buckets.
+    ///   - transport: The transport for requests.
     package init(_ settings: BucketSettings, over transport: any HTTPTransport) {
         self.settings = settings
         self.transport = transport
     }
 
-    /// The bucket of a place.
+    /// Returns the adapter of a bucket.
     ///
     /// - Parameter name: The bucket's name.
-    /// - Returns: Its adapter.
-    /// - Throws: `FileStoreError` where the settings cannot be right.
+    /// - Returns: The adapter.
+    /// - Throws: `FileStoreError` for invalid settings.
     package func adapter(_ name: String) throws -> S3FileStoreAdapter {
         try settings.adapter(name, over: transport)
     }
@@ -57,13 +57,13 @@ package struct FileTransfers: Sendable {
     /// Copies a file, or all files of a folder.
     ///
     /// - Parameters:
-    ///   - from: What to copy.
-    ///   - to: Where to. A file copied to a folder keeps its name.
-    ///   - isRecursive: Whether a folder is copied, with the folders inside of it.
-    ///   - progress: Is told how far all of it has come, and of each file that was copied, by one
-    ///     task at a time.
-    /// - Returns: What was done. Of a folder, an error of a file is a failure in it.
-    /// - Throws: `FileStoreError`, or `ToolError` where the places do not fit together.
+    ///   - from: The source.
+    ///   - to: The target; a file copied to a folder keeps its name.
+    ///   - isRecursive: Whether to copy a folder with its subfolders.
+    ///   - progress: Called with the total progress, and with each copied file, by one task at a
+    ///     time.
+    /// - Returns: The result; for a folder, it includes the failures of files.
+    /// - Throws: `FileStoreError`, or `ToolError` if the places do not fit together.
     package func copy(
         from: FilePlace,
         to: FilePlace,
@@ -107,7 +107,7 @@ package struct FileTransfers: Sendable {
         }
     }
 
-    /// Copies files, some at a time, until one fails.
+    /// Copies files concurrently until one fails.
     private func copyEach(
         _ meter: CopyMeter,
         _ next: () async throws -> (from: FilePlace, to: FilePlace)?
@@ -136,7 +136,7 @@ package struct FileTransfers: Sendable {
                 guard let ended = try await group.next() else { break }
                 running -= 1
                 guard case .failure(let error) = ended.result else { continue }
-                // Whoever cancels the command is told of that and not of each file.
+                // A canceled command reports that instead of each file.
                 if Task.isCancelled { throw error }
                 failures.append(Failure(from: ended.from, error: error))
                 pair = nil
@@ -147,11 +147,11 @@ package struct FileTransfers: Sendable {
         }
     }
 
-    /// The folder that a key names, with or without `/` at its end.
+    /// Returns the folder of a key, with or without a final `/`.
     ///
-    /// - Parameter key: The key; empty is the whole bucket.
+    /// - Parameter key: The key; empty for the whole bucket.
     /// - Returns: The folder.
-    /// - Throws: `FileStoreError` for a key that is no path.
+    /// - Throws: `FileStoreError` for an invalid path.
     package func folder(_ key: String) throws -> FileStoreFolder {
         let path = key.utf8.last == UInt8(ascii: "/") ? String(Substring(key.utf8.dropLast())) : key
         return path.isEmpty ? .root : FileStoreFolder(try FileStorePath(path))
@@ -159,7 +159,7 @@ package struct FileTransfers: Sendable {
 
     // MARK: One file
 
-    /// The place of the copy of a file.
+    /// Returns the target of a file.
     private func target(of from: FilePlace, in to: FilePlace) throws -> FilePlace {
         let name: String
         switch from {
@@ -209,7 +209,7 @@ package struct FileTransfers: Sendable {
         case (.bucket(let name, let key), .bucket(let other, let target)):
             let source = FileStore(try adapter(name))
             if name == other {
-                // The server copies: not a byte passes this machine.
+                // The server copies: no bytes pass through this machine.
                 return try await source.copy(FileStorePath(key), to: FileStorePath(target)).size
             }
             let reading = try await source.open(FileStorePath(key))

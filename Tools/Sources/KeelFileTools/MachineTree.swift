@@ -1,11 +1,11 @@
 internal import Foundation
 internal import KeelToolSupport
 
-/// The files in a folder of the machine and the folders inside of it.
+/// The files in a local folder and its subfolders.
 struct MachineTree {
-    /// The paths of the files below the folder, in the order of their bytes, and how long they are.
+    /// The relative paths of the files, sorted by bytes, and their sizes.
     private(set) var files: [(names: String, byteCount: Int)] = []
-    /// What is there and is neither file nor folder: links, which may lead out of the folder.
+    /// Entries that are neither files nor folders: links, which may lead out of the folder.
     private(set) var leftOut: [String] = []
 
     init(_ folder: String) throws {
@@ -40,7 +40,7 @@ struct MachineTree {
             && isFolder.boolValue
     }
 
-    /// Makes the folder that a file is to be in.
+    /// Creates the folder that contains a path.
     static func makeFolder(above path: String) throws {
         try FileManager.default.createDirectory(
             at: URL(filePath: path).deletingLastPathComponent(),

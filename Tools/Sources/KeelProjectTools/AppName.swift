@@ -1,17 +1,17 @@
 internal import KeelToolSupport
 
-/// What a new app is called, in the forms that its files need.
+/// The name of a new app, in the forms that its files need.
 package struct AppName: Hashable, Sendable {
-    /// The beginning of its modules' names: `ShoppingList`.
+    /// The prefix of its modules: `ShoppingList`.
     package let module: String
-    /// The name of its program: `shopping-list`.
+    /// The name of its executable: `shopping-list`.
     package let program: String
-    /// The beginning of its variables in the environment: `SHOPPING_LIST`.
+    /// The prefix of its environment variables: `SHOPPING_LIST`.
     package let variable: String
 
-    /// Reads a name, such as `ShoppingList`, `shopping-list` or `shopping list`.
+    /// Parses a name, such as `ShoppingList`, `shopping-list` or `shopping list`.
     ///
-    /// - Throws: `ToolError` for a name that no module can have.
+    /// - Throws: `ToolError` for a name that is not valid for a module.
     package init(_ text: String) throws {
         let words = Self.words(of: text)
         let isASCII = text.utf8.allSatisfy { $0 < 0x80 }
@@ -39,7 +39,7 @@ package struct AppName: Hashable, Sendable {
         "Synchronization",
     ]
 
-    /// Splits at what is no letter or digit, and before capitals that follow small letters.
+    /// Splits at characters other than letters and digits, and before capitals after small letters.
     private static func words(of text: String) -> [String] {
         var words: [String] = []
         var word = ""

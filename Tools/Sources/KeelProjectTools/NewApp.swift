@@ -1,29 +1,27 @@
 package import Foundation
 internal import KeelToolSupport
 
-/// An app to be made: its layers, one feature from the screen to the store, and their tests.
+/// A new app: its layers, one feature from the screen to the store, and tests.
 package struct NewApp: Sendable {
-    /// What people see of an app.
+    /// The kind of user interface.
     package enum Interface: String, Sendable, CaseIterable {
-        /// Commands and lines of text.
+        /// A command line with text output.
         case terminal
-        /// Screens for iOS and macOS, on observable models.
+        /// Screens for iOS and macOS, with observable models.
         case swiftUI = "swiftui"
     }
 
-    /// What it is called.
     package let name: AppName
-    /// What people see of it.
     private let interface: Interface
-    /// Where Keel is, as the manifest says it.
+    /// The dependency on Keel in the manifest.
     private let dependency: String
 
-    /// Plans an app.
+    /// Creates an app.
     ///
     /// - Parameters:
-    ///   - name: What it is called.
-    ///   - interface: What people see of it.
-    ///   - keel: Where Keel is: a folder, as seen from the app's, or the URL of a repository.
+    ///   - name: The app's name.
+    ///   - interface: The user interface.
+    ///   - keel: The location of Keel: a folder relative to the app's, or a repository URL.
     package init(_ name: AppName, _ interface: Interface = .terminal, keel: String) {
         self.name = name
         self.interface = interface
@@ -34,7 +32,7 @@ package struct NewApp: Sendable {
             : #".package(name: "keel", path: "\#(quoted)")"#
     }
 
-    /// The files by their paths in the app's folder.
+    /// The files by path within the app's folder.
     package var files: [String: String] {
         var files: [String: String] = [:]
         for template in AppTemplate.all(for: interface) {
@@ -50,10 +48,10 @@ package struct NewApp: Sendable {
             .replacing("__keel__", with: dependency)
     }
 
-    /// Writes the app to a folder that is not there yet; it appears whole or not at all.
+    /// Writes the app to a new folder, atomically.
     ///
     /// - Parameter folder: The app's folder.
-    /// - Throws: `ToolError` where it is there already or cannot be written.
+    /// - Throws: `ToolError` if the folder exists or cannot be written.
     package func write(to folder: URL) throws {
         guard !FileManager.default.fileExists(atPath: folder.path) else {
             throw ToolError(

@@ -2,43 +2,42 @@ package import Foundation
 package import KeelSecurity
 internal import KeelToolSupport
 
-/// Encrypts and decrypts whole files with the keys of a keyset, in bounded memory.
+/// Encrypts and decrypts whole files with a keyset, in bounded memory.
 ///
-/// The result appears under its name when it is complete and authenticated, and never in the place
-/// of something.
+/// The result gets its name only when complete and authenticated, and never replaces another file.
 package struct FileEncryption: Sendable {
-    /// What to do with a file.
+    /// The operation on a file.
     package enum Direction: Sendable {
         case encrypt
         case decrypt
     }
 
-    /// How many bytes are read at a time.
+    /// The number of bytes per read.
     private static let pieceByteCount = 1 << 20
 
     private let streams: StreamingEncryption
     private let associatedData: Data
 
-    /// Prepares for a keyset.
+    /// Creates a service for a keyset.
     ///
     /// - Parameters:
-    ///   - keyset: Keys for streams.
-    ///   - associatedData: What the files belong to.
-    /// - Throws: Where the keyset is for values.
+    ///   - keyset: A keyset for streams.
+    ///   - associatedData: The associated data of the files.
+    /// - Throws: An error if the keyset is for values.
     package init(keyset: Keyset, associatedData: Data) throws {
         streams = try StreamingEncryption(keyset: keyset)
         self.associatedData = associatedData
     }
 
-    /// Writes the other form of a file.
+    /// Encrypts or decrypts a file.
     ///
     /// - Parameters:
-    ///   - direction: What to do.
-    ///   - source: The file to read, which stays as it is.
-    ///   - target: The file to write, which must not be there.
-    ///   - progress: Is told how many bytes were read.
-    /// - Returns: How many bytes were written.
-    /// - Throws: An error, with nothing left of the target.
+    ///   - direction: The operation.
+    ///   - source: The file to read, which is not changed.
+    ///   - target: The file to write, which must not exist.
+    ///   - progress: Called with the number of bytes read.
+    /// - Returns: The number of bytes written.
+    /// - Throws: An error; the target then does not exist.
     @discardableResult
     package func run(
         _ direction: Direction,
@@ -63,16 +62,16 @@ package struct FileEncryption: Sendable {
         }
     }
 
-    /// Writes a file anew with the primary key, in its own place.
+    /// Re-encrypts a file in place with the primary key.
     ///
     /// - Parameters:
     ///   - file: An encrypted file.
-    ///   - progress: Is told how many bytes were read.
-    /// - Throws: An error, with the file as it was.
+    ///   - progress: Called with the number of bytes read.
+    /// - Throws: An error; the file is then unchanged.
     package func reencrypt(_ file: URL, progress: (Int) -> Void = { _ in }) throws {
         var decryptor = streams.decryptor(associatedData: associatedData)
         let encryptor = try streams.encryptor(associatedData: associatedData)
-        // Where the name is a link, the file that it leads to is written anew.
+        // A link is resolved, so that the file it leads to is re-encrypted.
         let file = file.resolvingSymlinksInPath()
         _ = try rewrite(file, as: file, isNew: false, progress) { piece in
             if let piece { return try encryptor.update(try decryptor.update(piece)) }
@@ -82,7 +81,7 @@ package struct FileEncryption: Sendable {
 
     // MARK: Parts
 
-    /// Passes a file through a transformation, which gets nil at the end.
+    /// Passes a file through a transformation, which receives nil at the end.
     private func rewrite(
         _ source: URL,
         as target: URL,
@@ -109,7 +108,7 @@ package struct FileEncryption: Sendable {
                 read += piece.count
                 written += result.count
                 progress(read)
-                // Who is cancelled, by Control-C for example, leaves nothing either.
+                // Canceling, for example with Control-C, leaves no target either.
                 try Task.checkCancellation()
             }
             try Task.checkCancellation()

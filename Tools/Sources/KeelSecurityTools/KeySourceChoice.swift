@@ -2,15 +2,15 @@ package import KeelCore
 internal import KeelSecrets
 internal import KeelToolSupport
 
-/// Where a command takes the key-encryption key from.
+/// The source of the key-encryption key for a command.
 package struct KeySourceChoice: Sendable {
-    /// A key file of the mode 0600.
+    /// A key file with mode 0600.
     package var file: String?
     /// An environment variable.
     package var variable: String?
-    /// A credential of systemd.
+    /// A systemd credential.
     package var credential: String?
-    /// A service of the platform's store of secrets.
+    /// A service of the platform's secret store.
     package var service: String?
 
     package init(
@@ -25,14 +25,14 @@ package struct KeySourceChoice: Sendable {
         self.service = service
     }
 
-    /// How many sources are named; it has to be one.
+    /// The number of named sources, which must be one.
     package var count: Int { [file, variable, credential, service].count { $0 != nil } }
 
-    /// The source.
+    /// Returns the source.
     ///
-    /// - Parameter isMadeOnDemand: Whether a missing key is made, where the source can.
+    /// - Parameter isMadeOnDemand: Whether to create a missing key, if the source can.
     /// - Returns: The source.
-    /// - Throws: What a store of secrets throws that cannot be used.
+    /// - Throws: The error of a secret store that cannot be used.
     package func source(isMadeOnDemand: Bool) async throws -> any KeyEncryptionKeySource {
         if let file { return KeyFileSource(path: file, isMadeOnDemand: isMadeOnDemand) }
         if let variable { return EnvironmentKeySource(variable: variable) }

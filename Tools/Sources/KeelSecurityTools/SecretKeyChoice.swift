@@ -2,13 +2,13 @@ internal import Foundation
 package import KeelSecrets
 internal import KeelToolSupport
 
-/// Where a command takes the key of an encrypted file of secrets from.
+/// The source of the key of an encrypted secrets file for a command.
 package struct SecretKeyChoice: Sendable {
-    /// A key that is kept somewhere.
+    /// A stored key.
     package var source: KeySourceChoice
-    /// Whether a passphrase is asked for.
+    /// Whether to ask for a passphrase.
     package var asksForPassphrase: Bool
-    /// An environment variable that holds a passphrase.
+    /// An environment variable with a passphrase.
     package var passphraseVariable: String?
 
     package init(
@@ -21,18 +21,18 @@ package struct SecretKeyChoice: Sendable {
         self.passphraseVariable = passphraseVariable
     }
 
-    /// How many origins are named; it may be one at most.
+    /// The number of named origins, at most one.
     package var count: Int {
         source.count + (asksForPassphrase ? 1 : 0) + (passphraseVariable == nil ? 0 : 1)
     }
 
-    /// The key, nil where none is named.
+    /// Returns the key; nil if none is named.
     ///
     /// - Parameters:
-    ///   - isNew: Whether there is no file yet, so that a passphrase is asked for twice.
-    ///   - isMadeOnDemand: Whether a missing key file is made.
-    /// - Returns: Where the key comes from.
-    /// - Throws: Where a passphrase cannot be had.
+    ///   - isNew: Whether the file does not exist yet, so that a passphrase is asked for twice.
+    ///   - isMadeOnDemand: Whether to create a missing key file.
+    /// - Returns: The source of the key.
+    /// - Throws: An error if no passphrase is available.
     package func key(
         isNew: Bool = false,
         isMadeOnDemand: Bool = false

@@ -2,16 +2,16 @@ internal import Foundation
 package import KeelSecrets
 internal import KeelToolSupport
 
-/// Where a command finds secrets, as it stands on the command line.
+/// The place of a command's secrets, as named on the command line.
 package enum SecretPlace: Sendable, Hashable {
-    /// The store that the platform brings.
+    /// The platform's store.
     case platform
-    /// An encrypted file in a folder of its own.
+    /// An encrypted file in a dedicated folder.
     case file(folder: String)
-    /// Variables of the command's own environment, which cannot be written.
+    /// Environment variables of the command, which cannot be written.
     case environment(prefix: String)
 
-    /// Reads `platform`, `file:FOLDER` or `env:PREFIX`.
+    /// Parses `platform`, `file:FOLDER` or `env:PREFIX`.
     package init?(_ text: String) {
         if text == "platform" {
             self = .platform
@@ -28,11 +28,11 @@ package enum SecretPlace: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - service: The service.
-    ///   - choice: Where the key of an encrypted file comes from.
-    ///   - isWritten: Whether the store is to be made where there is none, with its key.
-    ///   - options: How the options are called that name the key.
+    ///   - choice: The source of the encrypted file's key.
+    ///   - isWritten: Whether to create a missing store, with its key.
+    ///   - options: The names of the options for the key.
     /// - Returns: The secrets.
-    /// - Throws: `SecretError`, or what to give where the key is missing.
+    /// - Throws: `SecretError`, or `ToolError` if the key is missing.
     package func open(
         service: String,
         _ choice: SecretKeyChoice,

@@ -1,13 +1,13 @@
 package import Foundation
 internal import KeelToolSupport
 
-/// Reads what nobody is to see: from a terminal without echo, or from standard input.
+/// Reads secrets: from a terminal without echo, or from standard input.
 package enum SecretPrompt {
     /// Asks at the terminal.
     ///
-    /// - Parameter question: What to ask for.
-    /// - Returns: The line that was typed, without its end.
-    /// - Throws: Where there is no terminal, or nothing was typed.
+    /// - Parameter question: The prompt.
+    /// - Returns: The typed line, without its end.
+    /// - Throws: An error if there is no terminal, or nothing was typed.
     package static func ask(_ question: String) throws -> String {
         let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
         guard terminal >= 0 else {
@@ -20,7 +20,7 @@ package enum SecretPrompt {
         var settings = termios()
         guard tcgetattr(terminal, &settings) == 0 else { throw unreadable }
         var silent = settings
-        // Without signals too: Control-C would leave the terminal without echo. It comes as a byte.
+        // Without signals as well, as Control-C would leave the echo off; it arrives as a byte.
         silent.c_lflag &= ~tcflag_t(ECHO | ISIG)
         guard tcsetattr(terminal, TCSAFLUSH, &silent) == 0 else { throw unreadable }
         defer {
@@ -41,11 +41,11 @@ package enum SecretPrompt {
         return text
     }
 
-    /// Asks at the terminal for what is to be remembered, twice.
+    /// Asks at the terminal twice, for a new secret.
     ///
-    /// - Parameter question: What to ask for.
-    /// - Returns: What was typed both times.
-    /// - Throws: Where it differs, and what ``ask(_:)`` throws.
+    /// - Parameter question: The prompt.
+    /// - Returns: The secret.
+    /// - Throws: An error if the entries differ, and the errors of ``ask(_:)``.
     package static func askTwice(_ question: String) throws -> String {
         let first = try ask(question)
         guard try ask("\(question) again") == first else {
@@ -54,18 +54,18 @@ package enum SecretPrompt {
         return first
     }
 
-    /// Reads a secret: what a program writes to standard input, or what is typed at a terminal.
+    /// Reads a secret from standard input, or asks for it at a terminal.
     ///
-    /// A line end behind the last line is left out, since nearly every program writes one.
+    /// A final line end is removed, since nearly every program writes one.
     ///
     /// - Parameters:
-    ///   - question: What to ask for at a terminal.
-    ///   - limit: How many bytes are read at most.
+    ///   - question: The prompt at a terminal.
+    ///   - limit: The maximum number of bytes.
     /// - Returns: The bytes.
-    /// - Throws: Where nothing came.
+    /// - Throws: An error if there is no input.
     package static func secret(_ question: String, limit: Int) throws -> Data {
         if isatty(STDIN_FILENO) == 1 { return Data(try ask(question).utf8) }
-        // One byte more than the longest with a line end, so that what is too long is refused.
+        // One byte more than the limit with a line end, so that a longer secret is refused.
         var data = try FileHandle.standardInput.read(upToCount: limit + 3) ?? Data()
         if data.last == UInt8(ascii: "\n") {
             data.removeLast()

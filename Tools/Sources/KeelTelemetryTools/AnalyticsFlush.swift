@@ -2,16 +2,15 @@ package import Foundation
 package import KeelAnalytics
 internal import KeelToolSupport
 
-/// Delivers what waits for one destination of an app that does not run.
+/// Delivers the pending events of one destination while the app is not running.
 package struct AnalyticsFlush: Sendable {
-    /// How it went.
     package struct Report: Sendable {
         package let ledger: AnalyticsLedger
-        /// How many arrived in this run.
+        /// The number of events delivered in this run.
         package let delivered: Int
-        /// Whether nothing is left that may leave.
+        /// Whether no deliverable events are left.
         package let isDrained: Bool
-        /// Why the last try failed.
+        /// The reason for the last failure.
         package let problem: String?
     }
 
@@ -19,12 +18,12 @@ package struct AnalyticsFlush: Sendable {
     private let destination: any AnalyticsDestination
     private let rules: DestinationRules
 
-    /// Prepares a delivery.
+    /// Creates a delivery.
     ///
     /// - Parameters:
     ///   - folder: The folder of the app's analytics.
-    ///   - destination: The destination, under the name that the app gives it.
-    ///   - rules: What it gets of each event: the app's own rules are not in the folder.
+    ///   - destination: The destination, with its name in the app.
+    ///   - rules: The rules for the destination, since the app's own are not in the folder.
     package init(
         of folder: URL,
         to destination: any AnalyticsDestination,
@@ -35,14 +34,14 @@ package struct AnalyticsFlush: Sendable {
         self.rules = rules
     }
 
-    /// Delivers, as long as the limit allows.
+    /// Delivers until nothing is left or the limit is reached.
     ///
-    /// What the user has not consented to stays.
+    /// Events without consent are not sent.
     package func run(upTo limit: Duration) async throws -> Report {
         let name = destination.name
         let known = try AnalyticsInspection(of: folder).ledgers()
         guard let before = known[name] else {
-            // A new name would get everything, and the destination counts it twice.
+            // A new name would start at the oldest event, and the destination would count it twice.
             let names = known.keys.sorted().joined(separator: ", ")
             throw ToolError(
                 "The app has no destination “\(name)”",

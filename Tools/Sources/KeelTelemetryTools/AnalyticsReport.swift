@@ -1,9 +1,9 @@
 package import Foundation
 package import KeelAnalytics
 
-/// What a folder of analytics holds: decisions, sizes, and each destination's ledger.
+/// The contents of an analytics folder: decisions, sizes, and each destination's ledger.
 package struct AnalyticsReport: Encodable, Sendable {
-    /// A ledger with its reasons.
+    /// A destination's ledger.
     package struct Destination: Encodable, Sendable {
         package let accepted: Int
         package let delivered: Int
@@ -29,15 +29,15 @@ package struct AnalyticsReport: Encodable, Sendable {
     }
 
     package let folder: String
-    /// How many bytes the journal has.
+    /// The size of the journal in bytes.
     package let bytes: Int
-    /// What was decided, by purpose: `granted`, `denied` or `unknown`.
+    /// The decisions by purpose: `granted`, `denied` or `unknown`.
     package let consents: [String: String]
-    /// Whether the file of the decisions is missing or damaged.
+    /// Whether the settings file is missing or corrupt.
     package let hasLostSettings: Bool
     package let destinations: [String: Destination]
 
-    /// Looks at a folder; the app may be running.
+    /// Inspects a folder; the app may be running.
     package init(of folder: URL) throws(AnalyticsError) {
         let inspection = try AnalyticsInspection(of: folder)
         self.folder = folder.path
@@ -49,7 +49,7 @@ package struct AnalyticsReport: Encodable, Sendable {
         destinations = try inspection.ledgers().mapValues { Destination($0) }
     }
 
-    /// The report for people, line by line.
+    /// The report as lines of text.
     package var lines: [String] {
         var lines = ["journal: \(bytes) bytes"]
         if hasLostSettings {
@@ -74,7 +74,7 @@ package struct AnalyticsReport: Encodable, Sendable {
         return lines
     }
 
-    /// Columns as wide as they have to be; numbers to the right.
+    /// Formats rows as a table, with numbers aligned to the right.
     private static func table(_ rows: [[String]]) -> [String] {
         let count = rows.map(\.count).max() ?? 0
         let widths = (0..<count).map { column in

@@ -6,17 +6,17 @@ package import KeelToolSupport
 
 /// A destination that the command line can deliver to.
 package struct FlushTarget: Sendable {
-    /// Whose format it is.
+    /// The kind of destination.
     package enum Kind: String, Sendable, CaseIterable {
         case keel, segment, mixpanel, amplitude, posthog, otlp
     }
 
     package let kind: Kind
-    /// The name that the app gives the destination; the kind's own where nil.
+    /// The destination's name in the app; nil for the kind's default.
     package let name: String?
-    /// The address of the server; the vendor's own where nil.
+    /// The URL of the server; nil for the vendor's default.
     package let host: URL?
-    /// The key, token or authorization that the server asks for.
+    /// The key, token or authorization for the server.
     package let key: String?
 
     package init(kind: Kind, name: String?, host: URL?, key: String?) {
@@ -26,7 +26,6 @@ package struct FlushTarget: Sendable {
         self.key = key
     }
 
-    /// Makes the destination.
     package func destination(
         over transport: any HTTPTransport
     ) throws(ToolError) -> any AnalyticsDestination {

@@ -1,12 +1,12 @@
 package import KeelLogging
 internal import Logging
 
-/// How many records of a log have the same level, label or value of a field.
+/// Counts the records of a log by level, label or the value of a field.
 package struct LogCounts: Sendable {
     private let name: String
     private var counts: [String: Int] = [:]
 
-    /// Begins to count.
+    /// Creates empty counts.
     ///
     /// - Parameter name: `level`, `label`, `message`, or the name of a field.
     package init(by name: String) { self.name = name }
@@ -22,7 +22,7 @@ package struct LogCounts: Sendable {
         counts[key, default: 0] += 1
     }
 
-    /// The counts, the largest first.
+    /// The counts, largest first.
     package var sorted: [(key: String, count: Int)] {
         counts.map { ($0.key, $0.value) }
             .sorted { ($1.count, $0.key) < ($0.count, $1.key) }

@@ -2,7 +2,7 @@ internal import Foundation
 package import KeelLogging
 package import Logging
 
-/// Which records of a log are wanted; each condition that is set has to hold.
+/// A filter for the records of a log; all conditions must hold.
 package struct LogFilter: Sendable {
     /// A condition on a field of the metadata.
     package struct Field: Sendable, Hashable {
@@ -14,23 +14,23 @@ package struct LogFilter: Sendable {
             self.value = value
         }
 
-        /// Reads `NAME=VALUE`.
+        /// Parses `NAME=VALUE`.
         package init?(_ text: String) {
             guard let sign = text.firstIndex(of: "="), sign != text.startIndex else { return nil }
             self.init(String(text[..<sign]), is: String(text[text.index(after: sign)...]))
         }
     }
 
-    /// The least important level.
+    /// The lowest level.
     package var level = Logger.Level.trace
-    /// The label of the logger, or what it begins with up to a dot.
+    /// The label of the logger, or a prefix of it up to a dot.
     package var label: String?
-    /// The first moment, in microseconds since 1970.
+    /// The start time, inclusive, in microseconds since 1970.
     package var since: Int64?
-    /// The first moment that is too late, in microseconds since 1970.
+    /// The end time, exclusive, in microseconds since 1970.
     package var until: Int64?
     package var fields: [Field] = []
-    /// A text within the message, whatever the case of its letters.
+    /// A text in the message, ignoring case.
     package var text: String?
 
     package init() {}

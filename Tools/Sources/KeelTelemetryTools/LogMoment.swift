@@ -1,15 +1,15 @@
 internal import Foundation
 internal import KeelStorage
 
-/// A moment as a command line names it.
+/// A time on the command line.
 package enum LogMoment {
-    /// Reads a moment.
+    /// Parses a time.
     ///
     /// - Parameters:
-    ///   - text: A time of RFC 3339 (`2026-11-22T09:00:00Z`), a day (`2026-11-22`, its beginning in
-    ///     UTC), or how long ago: a number with `s`, `m`, `h` or `d`.
-    ///   - now: The present, in microseconds since 1970.
-    /// - Returns: Microseconds since 1970; nil if the text is none of these.
+    ///   - text: An RFC 3339 time (`2026-11-22T09:00:00Z`), a day (`2026-11-22`, its start in UTC),
+    ///     or an age: a number with `s`, `m`, `h` or `d`.
+    ///   - now: The current time in microseconds since 1970.
+    /// - Returns: Microseconds since 1970; nil if the text is invalid.
     package static func microseconds(_ text: String, now: Int64) -> Int64? {
         if let seconds = seconds(text) {
             let (span, isTooLong) = seconds.multipliedReportingOverflow(by: 1_000_000)
@@ -19,10 +19,10 @@ package enum LogMoment {
         return time.contains("T") ? Timestamp(text: time)?.microseconds : nil
     }
 
-    /// Reads a span: a number with `s`, `m`, `h` or `d`, such as `15m`.
+    /// Parses a duration: a number with `s`, `m`, `h` or `d`, such as `15m`.
     ///
     /// - Parameter text: The text.
-    /// - Returns: Seconds; nil if the text is no span, or one too long.
+    /// - Returns: Seconds; nil if the text is invalid or the duration too long.
     package static func seconds(_ text: String) -> Int64? {
         guard let unit = text.last.flatMap({ units[$0] }), let count = Int64(text.dropLast()),
             count >= 0
@@ -35,7 +35,7 @@ package enum LogMoment {
 }
 
 extension Timestamp {
-    /// Reads RFC 3339 text.
+    /// Parses RFC 3339 text.
     fileprivate init?(text: String) {
         let json = Data("[\"\(text)\"]".utf8)
         guard let time = try? JSONDecoder().decode([Timestamp].self, from: json).first else {

@@ -3,7 +3,7 @@ internal import KeelJournal
 package import KeelLogging
 internal import KeelLoggingOTLP
 
-/// The records of a log: a file with those that were rotated out of it, or a journal.
+/// The records of a log: a file with its rotated files, or a journal.
 package final class LogSource {
     private enum Reader {
         case file(LogFileReader)
@@ -15,8 +15,8 @@ package final class LogSource {
     /// Opens a log.
     ///
     /// - Parameters:
-    ///   - url: The file that is written, or the folder of the journal.
-    ///   - start: Where to begin in files; journals are read from their oldest record.
+    ///   - url: The log file, or the folder of the journal.
+    ///   - start: Where to start in files; journals are read from the oldest record.
     /// - Throws: `LoggingError` or `JournalError`.
     package init(_ url: URL, from start: LogFileReader.Start = .oldest) throws {
         var isFolder: ObjCBool = false
@@ -26,7 +26,7 @@ package final class LogSource {
             ? .journal(try OTLPLogReader(at: url)) : .file(try LogFileReader(at: url, from: start))
     }
 
-    /// The next records, none if there is nothing new by now.
+    /// Returns the next records; empty if there are no new ones yet.
     package func take(upTo count: Int) throws -> [LogRecord] {
         switch reader {
         case .file(let file): return try file.take(upTo: count)
@@ -36,7 +36,7 @@ package final class LogSource {
         }
     }
 
-    /// How many lines or records were passed over because they are none of Keel's.
+    /// The number of lines or records skipped because they are not Keel's.
     package var foreignCount: Int {
         switch reader {
         case .file(let file): file.foreignLines

@@ -1,7 +1,7 @@
-/// A file of a new app, with places for its names.
+/// A file of a new app, with placeholders for its names.
 ///
-/// `__App__`, `__program__` and `__VARIABLE__` are the forms of ``AppName``, `__keel__` is the
-/// dependency. Scripts/checks/new-app.sh builds and tests what comes of them.
+/// `__App__`, `__program__` and `__VARIABLE__` stand for the forms of ``AppName``, and `__keel__`
+/// for the dependency. Scripts/checks/new-app.sh builds and tests the results.
 struct AppTemplate: Sendable {
     /// The path in the app's folder.
     let path: String
@@ -12,7 +12,7 @@ struct AppTemplate: Sendable {
         self.text = text
     }
 
-    /// Every file of an app.
+    /// Returns all files of an app.
     static func all(for interface: NewApp.Interface) -> [AppTemplate] {
         let layers = DomainTemplates.all + DataTemplates.all
         return switch interface {

@@ -1,4 +1,4 @@
-/// The layer that knows nothing of the others.
+/// The layer without dependencies.
 enum DomainTemplates {
     static let all: [AppTemplate] = [
         domainError,

@@ -1,4 +1,4 @@
-/// What people see.
+/// The user interface.
 enum PresentationTemplates {
     static let all: [AppTemplate] = [
         commandLineScreen,

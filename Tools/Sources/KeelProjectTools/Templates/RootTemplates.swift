@@ -1,4 +1,4 @@
-/// The files of a new app beside its sources.
+/// The files of a new app outside of its sources.
 enum RootTemplates {
     static let all: [AppTemplate] = [
         ignoredFiles,

@@ -1,4 +1,4 @@
-/// The files beside the sources of a new app with screens.
+/// The files of a new SwiftUI app outside of its sources.
 enum SwiftUIRootTemplates {
     static let all: [AppTemplate] = [
         RootTemplates.ignoredFiles,

@@ -1,4 +1,4 @@
-/// The screens of a new app on SwiftUI, and what they know.
+/// The SwiftUI screens of a new app, and their models.
 enum SwiftUITemplates {
     static let all: [AppTemplate] = [
         model,

@@ -2,7 +2,7 @@
 enum TestTemplates {
     static let all: [AppTemplate] = ofLayers + [commandLineScreenTests]
 
-    /// Those that know nothing of what people see.
+    /// Tests that do not depend on the user interface.
     static let ofLayers: [AppTemplate] = [
         storedNoteRepositoryTests,
         useCaseTests,
