@@ -13,7 +13,7 @@ import Foundation
 
 @Suite("What the vendors say of single records")
 struct AnswerTests {
-    /// A destination in front of prepared answers.
+    /// A destination with scripted answers.
     private func scripted(
         _ vendor: Vendor,
         _ answers: [ScriptedHTTPTransport.Answer]
@@ -132,7 +132,7 @@ struct AnswerTests {
     func amplitudePoison() async throws {
         try await Scene.run(.amplitude) { scene async throws in
             var batch = AnalyticsRecord.samples(500)
-            // Before the year 2000, which Keel does not look at, but the server does.
+            // Before the year 2000, which the server checks but Keel does not.
             batch[250].time = Date(timeIntervalSince1970: 10)
             #expect(try await scene.deliver(batch).reasons == [250: "refused"])
             #expect(scene.server.events.count == 499)
@@ -217,7 +217,7 @@ struct AnswerTests {
             ]
         )
         #expect(await destination.deliver(batch).reasons == [2: "noConsent"])
-        // A server that does not speak of every record has not answered.
+        // A response that omits a record counts as none.
         #expect(await destination.deliver(batch).label == "unknown")
         #expect(await destination.deliver(batch).label == "unknown")
     }

@@ -4,13 +4,13 @@ import Testing
 
 @Suite("The vendors' doubles refuse what the vendors refuse")
 struct DoubleTests {
-    /// A good request, and ways to spoil it.
+    /// A valid request, and ways to invalidate it.
     struct Sample: Sendable, CustomTestStringConvertible {
         let vendor: Vendor
         let target: String
         var authorization: String?
         let body: String
-        /// What is replaced by what, so that nothing of the request is taken.
+        /// Replacements, each of which makes the server refuse the whole request.
         let faults: [(String, String)]
 
         var testDescription: String { vendor.rawValue }

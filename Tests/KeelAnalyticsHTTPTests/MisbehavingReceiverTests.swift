@@ -14,12 +14,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Vendors that refuse, fail and dawdle for hours, and then come to their senses.
+/// Vendors that refuse, fail and stall for hours, and then recover.
 @Suite("Receivers that misbehave", .timeLimit(.minutes(5)))
 struct MisbehavingReceiverTests {
     private static let eventCount = 8
 
-    /// A service in front of a vendor, whose requests are counted by the minute.
+    /// A service for a vendor, with its requests counted per minute.
     private struct Scene {
         private struct State {
             var requests: [Duration] = []
@@ -78,10 +78,10 @@ struct MisbehavingReceiverTests {
             for number in 0..<eventCount { service.trackEvent("event_\(number)") }
         }
 
-        /// Delivers as `run()` does, until everything has left or the time is over.
+        /// Delivers as `run()` does, until everything is sent or the time is over.
         ///
-        /// Only where answers dawdle does the clock go on during a delivery: otherwise it would pass the
-        /// limits of requests that are merely slow to be computed.
+        /// The clock advances during a delivery only if answers stall; otherwise requests that are
+        /// merely slow to compute would exceed their timeouts.
         func deliver(for duration: Duration, dawdles: Bool = false) async throws {
             let end = clock.elapsed + duration
             while clock.elapsed < end {
@@ -100,7 +100,7 @@ struct MisbehavingReceiverTests {
 
         var arrived: [String: Int] { log.state.withLock { $0.arrived } }
 
-        /// The most requests in any minute.
+        /// The maximum number of requests in any minute.
         var mostInAMinute: Int {
             let times = log.state.withLock { $0.requests }
             let counts = times.map { start in
@@ -177,7 +177,7 @@ struct MisbehavingReceiverTests {
         }
     }
 
-    /// Where a connection is reset.
+    /// The moment at which a connection is reset.
     private enum Reset: CaseIterable {
         case refused, inRequest, beforeAnswer, inAnswer
 
@@ -209,7 +209,7 @@ struct MisbehavingReceiverTests {
         }
     }
 
-    /// What is left arrives once the vendor is well again, and the ledger says so.
+    /// Expects the rest to arrive after the vendor's recovery, and a matching ledger.
     private func expectRecovery(
         _ scene: Scene,
         _ vendor: Vendor,
@@ -219,7 +219,7 @@ struct MisbehavingReceiverTests {
         try await scene.deliver(for: .seconds(8000))
         let ledger = try scene.ledger()
         #expect(ledger.isBalanced && ledger.pending == 0, "\(ledger)")
-        // What may have arrived is never sent twice to Google, and counts as unconfirmed.
+        // Events that may have arrived are never sent twice to Google, and count as unconfirmed.
         let open = vendor.isGoogle && mayLose ? ledger.rejected["unconfirmed"] ?? 0 : 0
         #expect(ledger.rejectedCount == open, "\(ledger)")
         #expect(ledger.delivered == Self.eventCount - open)
@@ -228,7 +228,7 @@ struct MisbehavingReceiverTests {
     }
 }
 
-/// A destination under the name `vendor`.
+/// A destination with the name `vendor`.
 private struct RenamedDestination: AnalyticsDestination {
     private let upstream: any AnalyticsDestination
 
@@ -248,7 +248,7 @@ private struct RenamedDestination: AnalyticsDestination {
 }
 
 extension Vendor {
-    /// What the vendor answers when it has taken everything of a request.
+    /// The vendor's response after accepting a whole request.
     fileprivate func success(for request: String) -> String {
         guard self == .keel else { return #"{"code":200,"status":1}"# }
         struct Batch: Decodable {
@@ -262,7 +262,7 @@ extension Vendor {
 }
 
 extension HTTPByteStream {
-    /// Bytes without an end, each after a pause.
+    /// An endless stream of bytes, each after a pause.
     fileprivate static func endless(_ pause: Duration, on clock: TestClock) -> HTTPByteStream {
         HTTPByteStream.chunks([]).mapReads { _ async throws(TransportError) in
             if pause > .zero {

@@ -10,13 +10,13 @@ import Testing
     .enabled(if: OfficialClient.isPresent, OfficialClient.absence)
 )
 struct OfficialClientTests {
-    /// What a vendor's client sends, and what Keel sends for the same.
+    /// The data sent by a vendor's client, and by Keel for the same events.
     struct Comparison: Sendable, CustomTestStringConvertible {
         let vendor: Vendor
         let script: String
-        /// The events that the client sends, by name.
+        /// The names of the client's events.
         let names: [String]
-        /// Keel's records, whose events have these names too.
+        /// Keel's records, whose events have the same names.
         let records: [AnalyticsRecord]
         /// Fields that only the client sends, and why Keel does not.
         var onlyTheirs: [String: String] = [:]
@@ -123,13 +123,13 @@ struct OfficialClientTests {
         }
     }
 
-    /// The double with the clock of the machine, which is that of the clients.
+    /// The double with the machine's clock, which the clients use.
     private func double(for vendor: Vendor) -> AnalyticsServerDouble {
         vendor == .mixpanel
             ? .mixpanel(token: Vendor.secret, secret: Vendor.secret) : vendor.double
     }
 
-    /// The paths of all members that are not null, empty objects among them.
+    /// The paths of all members that are not null, including empty objects.
     private static func fields(of json: String) throws -> Set<String> {
         func walk(_ value: Any, _ path: String, _ found: inout Set<String>) {
             guard let members = value as? [String: Any] else { return }

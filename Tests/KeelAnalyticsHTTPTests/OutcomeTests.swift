@@ -170,7 +170,7 @@ struct OutcomeTests {
         let destination = Vendor.segment.destination(at: host, over: connection)
         async let outcome = destination.deliver([.sample()])
         await clock.waitForSleepers(1)
-        // The limit runs before the request is on its way; one that never left is not in doubt.
+        // The timeout starts before the request is sent; one that was never sent is not in doubt.
         try await waitUntil { !transport.calls.isEmpty }
         await clock.advance(by: .seconds(20))
         #expect(await outcome.label == "unknown")

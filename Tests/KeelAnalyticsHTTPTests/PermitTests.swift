@@ -16,7 +16,7 @@ import Foundation
 
 @Suite("Consent that ends before a request begins", .timeLimit(.minutes(1)))
 struct PermitTests {
-    /// A layer in which a request waits while the user changes their mind.
+    /// A middleware in which a request waits while the user changes their mind.
     private struct Waiting: HTTPMiddleware {
         let decide: @Sendable () -> Void
 
@@ -44,7 +44,7 @@ struct PermitTests {
         connection.now = { now }
         connection.middleware = [
             Waiting {
-                // The service calls this under none of its locks.
+                // The service calls this without holding a lock.
                 try? opened.withLock { $0 }?.denyConsent(for: .analytics)
             }
         ]

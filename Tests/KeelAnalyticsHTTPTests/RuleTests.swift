@@ -58,8 +58,8 @@ struct RuleTests {
     )
     func tooLarge(_ vendor: Vendor, _ limit: Int) throws {
         let destination = try destination(vendor)
-        // Arrays of texts, because long texts are cut. Each element takes 104 bytes, and the last
-        // array so many as are asked for.
+        // Arrays of texts, because long texts are truncated. Each element takes 104 bytes, and the
+        // last array as many as requested.
         func record(_ elements: Int, _ rest: Int) -> AnalyticsRecord {
             let text = AnalyticsValue.string(String(repeating: "x", count: 101))
             var properties: [String: AnalyticsValue] = [:]
@@ -145,7 +145,7 @@ struct RuleTests {
         let server = AnalyticsServerDouble.amplitude(apiKey: "key")
         let network = InProcessHTTPNetwork()
         var connection = DestinationConnection(transport: network.transport())
-        // A busy machine is no reason to give up.
+        // A busy machine must not cause a timeout.
         connection.timeout = .seconds(600)
         let patient = connection
         try await network.run(HTTPTestScript { await server.answer($0) }) { origin async throws in
@@ -259,7 +259,7 @@ struct GoogleRuleTests {
                 uniqueKeysWithValues: (0..<count).map { ("p\($0)", AnalyticsValue.integer(1)) }
             )
         }
-        // A session, the time of engagement, the app's version and the language take four.
+        // A session, the engagement time, the app version and the language take four.
         #expect(refusal(.sample(properties: properties(21))) == nil)
         #expect(refusal(.sample(properties: properties(22))) == "tooManyProperties")
         #expect(refusal(.sample(properties: ["a b": 1])) == "invalidName")

@@ -12,7 +12,7 @@ import Foundation
 
 @Suite("Sizes and rules, with random records")
 struct SizeTests {
-    /// How much of a request stands around its records, at the most.
+    /// The maximum size of a request without its records.
     private func envelope(_ vendor: Vendor) -> Int {
         vendor.isGoogle ? 16_000 : 400
     }
@@ -34,13 +34,13 @@ struct SizeTests {
                 let bodies = scene.origin.requests[before...]
                 let sent = bodies.reduce(0) { $0 + $1.bodyLength }
                 guard !bodies.isEmpty else {
-                    // Several users in one batch: nothing is sent, the delivery halves it.
+                    // Several users in one batch: nothing is sent, and the delivery halves it.
                     #expect(vendor.isGoogle)
                     continue
                 }
                 let told = try batch.reduce(0) { try $0 + scene.destination.size(of: $1) }
                 #expect(told + envelope(vendor) * bodies.count >= sent)
-                // What names the source stands once for records that share it.
+                // The source is sent once for records that share it.
                 let shared = vendor == .openTelemetry ? batch.count * 1000 : 16
                 #expect(sent + shared >= told)
             }
@@ -73,7 +73,7 @@ struct SizeTests {
             }
             let bodies = scene.origin.requests.map(\.text)
             #expect(!bodies.isEmpty)
-            // A profile of Mixpanel's follows its event: each pair of requests is compared.
+            // A Mixpanel profile follows its event: each pair of requests is compared.
             let isPaired = vendor == .mixpanel
             if !isPaired {
                 for index in stride(from: 0, to: bodies.count - 1, by: 2) {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeelAnalytics
 
-/// Users who change their minds in the middle of deliveries, while destinations come and go.
+/// Users who change their minds during deliveries, while destinations come and go.
 @Suite("Consent at every point of a delivery")
 struct ConsentSimulationTests {
     @Test(
@@ -25,7 +25,7 @@ struct ConsentSimulationTests {
                 for lane in service.lanes { _ = await lane.deliver(isForced: true) }
             case 9: await bench.clock.advance(by: .seconds(world.draw(7200)))
             default:
-                // Another version of the app, on what is on the disk.
+                // Another version of the app, on the same disk.
                 try world.check(service, bench)
                 bench = Bench(bench.files.disk)
                 opened = try world.open(on: bench)
@@ -57,7 +57,7 @@ private final class World: Sendable {
         var service: AnalyticsService?
         /// The purposes of the events, by number.
         var tracked: [ConsentPurpose] = []
-        /// The events that were tracked before their purpose was denied.
+        /// The events tracked before their purpose was denied.
         var denied: Set<Int> = []
         var violations: [String] = []
         var isHealthy = false
@@ -132,14 +132,14 @@ private final class World: Sendable {
         }
     }
 
-    /// A decision between two steps of a delivery, now and then.
+    /// Occasionally makes a decision between two steps of a delivery.
     fileprivate func interrupt() {
         guard !isHealthy, draw(12) == 0, let service = state.withLock({ $0.service })
         else { return }
         try? deny(Self.purposes[draw(3)], on: service)
     }
 
-    // MARK: What must hold
+    // MARK: Invariants
 
     fileprivate func begin(_ request: ArraySlice<AnalyticsRecord>, at vendor: String) {
         state.withLock { state in
@@ -163,7 +163,7 @@ private final class World: Sendable {
     }
 }
 
-/// A vendor whose batches are several requests, and which fails in every way.
+/// A vendor with several requests per batch, which fails in every way.
 private struct Vendor: AnalyticsDestination {
     let name: String
     let world: World

@@ -93,7 +93,7 @@ struct ConsentTests {
     @Test("A denial leaves nothing on the disk, whatever the configuration has for destinations")
     func denialOnDisk() async throws {
         let names = ["confidential-a", "confidential-b"]
-        // A destination that is gone, one that has everything already, one that held some, none.
+        // A removed destination, one with delivered and pending events, and none in the end.
         do {
             let service = try bench.service(vendor, ScriptedAnalyticsDestination("gone"))
             track(names[0], .analytics, on: service)
@@ -161,7 +161,7 @@ struct ConsentTests {
     func denialBetweenRequests() async throws {
         let service = Mutex<AnalyticsService?>(nil)
         let sent = Mutex(0)
-        // Of a batch it makes several requests, and asks before each as this package's own do.
+        // Several requests per batch, each with the check that this package's destinations make.
         let several = HandlerDestination("several", limits: BatchLimits(records: 10, bytes: 1000)) {
             batch in
             for _ in batch {
@@ -178,7 +178,7 @@ struct ConsentTests {
         for _ in 0..<5 { opened.trackEvent("a") }
         track("other", .performance, on: opened)
         #expect(await opened.flush())
-        // One of the first batch, and the one that is left.
+        // One of the first batch, and the remaining one.
         #expect(sent.withLock { $0 } == 2)
         let ledger = try #require(try opened.ledgers()["several"])
         #expect(ledger.purged == 5 && ledger.delivered == 1 && ledger.isBalanced, "\(ledger)")
@@ -196,7 +196,7 @@ struct ConsentTests {
             let service = try service()
             try service.denyConsent(for: .analytics)
             steps = bench.files.steps.count
-            // The settings are written again and again, and nobody waits for those.
+            // The settings are written repeatedly, and nothing waits for those writes.
             for _ in 0..<5 {
                 bench.time.advance(by: .seconds(3600))
                 track("a", .performance, on: service)
@@ -316,11 +316,11 @@ struct ConsentTests {
         }
     }
 
-    /// Delivers while consent comes and goes, and checks each batch at the moment it is handed over.
+    /// Delivers while consent changes, and checks each batch when it is handed over.
     @Test("While consent comes and goes, no batch begins without it", arguments: 0..<20)
     func races(round: Int) async throws {
-        // Even: nobody consents at the moment. A request that has begun is not called back, so one
-        // batch may be handed over after the change.
+        // Even: no consent at the moment. A request that has begun is not recalled, so one batch
+        // may be handed over after the change.
         let grants = Mutex((state: 0, begun: 0, wrong: 0))
         let checking = HandlerDestination(
             "checking",
@@ -337,7 +337,7 @@ struct ConsentTests {
             configuration.clock = ContinuousClock()
             configuration.deliveryInterval = .zero
         }
-        // The time is real here: however busy the machine is, each flush comes to its end.
+        // The clock is real here: each flush must finish even on a busy machine.
         let limit = Duration.seconds(3600)
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await service.run() }
@@ -351,14 +351,14 @@ struct ConsentTests {
                     try? service.revokeConsent(for: .analytics, events: .hold)
                     grants.withLock { $0.state = 2 }
                 case 29:
-                    // Whatever had begun has ended: from here on it would be a breach.
+                    // All requests have ended; any later one would be a violation.
                     await service.flush(upTo: limit)
                     grants.withLock { $0.state = 0 }
                     await Task.yield()
                 default: break
                 }
             }
-            // In this order: what runs delivers as soon as it may.
+            // In this order, since `run()` delivers as soon as it may.
             grants.withLock { $0.state = 1 }
             try? service.grantConsent(for: .analytics)
             await service.flush(upTo: limit)

@@ -6,14 +6,14 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-/// Stops the world at every step of the disk, and accounts for every event afterwards.
+/// Stops the world at every disk step, and then accounts for every event.
 @Suite("Analytics after a crash")
 struct CrashPointTests {
-    /// `KEEL_ANALYTICS_POINTS` asks for a longer run.
+    /// `KEEL_ANALYTICS_POINTS` sets the length of the run.
     private static let pointCount =
         ProcessInfo.processInfo.environment["KEEL_ANALYTICS_POINTS"].flatMap(Int.init) ?? 2_000
 
-    /// What a life was told, with how many steps the disk had made then.
+    /// The promises to a run, each with the number of disk steps at that time.
     private struct Promises {
         var tracked: [(number: Int, purpose: ConsentPurpose, steps: Int)] = []
         var granted: (began: Int, ended: Int)?
@@ -91,7 +91,7 @@ struct CrashPointTests {
         print("\(points) crash points in \(seed) lives: 0 lost, 0 twice, every ledger balanced")
     }
 
-    /// Starts once more on what is left, and accounts for everything.
+    /// Opens the disk once more, and accounts for every event.
     private static func check(
         _ disk: SimulatedDisk,
         _ count: Int,
@@ -107,12 +107,12 @@ struct CrashPointTests {
         }
         let isGranted = service.consent(for: .analytics) == .granted
         let drained = await service.flush()
-        // A bad event that is alone waits for another one, which tells it from a vendor that is down.
+        // A single bad event waits for another, which distinguishes it from a vendor that is down.
         let isHeld = service.status.destinations["halves"]?.problem != nil
         #expect(drained || isHeld, "\(comment)")
         let bad = promises.tracked.count { isBad($0.number) }
         let acknowledged = promises.tracked.filter { $0.steps <= count }
-        // One may be there though nobody was told.
+        // One more may exist, although its call did not return.
         let next = promises.tracked.first { $0.steps > count }.map(\.number)
         let denial = promises.denied
         let mayBePurged = denial.map { $0.began <= count } ?? false
@@ -148,7 +148,7 @@ struct CrashPointTests {
             if vendor.guarantee == .effectivelyOnce {
                 #expect(missing.isEmpty, "\(text), lost \(missing.map(\.number))")
                 #expect(ledger.rejected["unconfirmed"] == nil, "\(text)")
-                // The harness's own count of what is held, refused and delivered.
+                // The test's own counts of held, refused and delivered events.
                 let held = acknowledged.count { $0.purpose == .marketing }
                 let alone = isHeld && vendor.name == "halves" ? bad : 0
                 if !isMarketed {
@@ -171,7 +171,7 @@ struct CrashPointTests {
                     "\(text)"
                 )
             }
-            // Not a byte before the grant.
+            // No byte before the grant.
             let early = vendor.firstSteps(of: .marketing)
             if let early { #expect(promises.granted.map { early >= $0.began } ?? false, "\(text)") }
         }

@@ -32,7 +32,7 @@ struct DeliveryTests {
             $0.deliveryInterval = .seconds(1)
         }
         let running = Task { await service.run() }
-        // A week, an event an hour.
+        // One event per hour for a week.
         for hour in 0..<24 * 7 {
             track([hour], on: service)
             try await waitUntil {
@@ -121,7 +121,7 @@ struct DeliveryTests {
         )
         let service = try bench.service(vendor)
         track(0..<200, on: service)
-        // A flush each minute, for six hours.
+        // One flush per minute for six hours.
         var most = 0
         for _ in 0..<6 * 60 {
             let before = vendor.callCount
@@ -148,7 +148,7 @@ struct DeliveryTests {
         for _ in 0..<1000 {
             if await service.flush() { break }
             await bench.clock.advance(by: .seconds(60))
-            // Each good event is a reason to give up some of the bad ones.
+            // Each good event allows giving up some of the bad ones.
             guard vendor.arrived.count == good - 100 else { continue }
             track([good], on: service)
             good += 1

@@ -8,22 +8,22 @@ import Testing
 /// Kills a tracking and delivering process at random moments, and accounts for every event.
 @Suite("Killing a process that tracks", .serialized)
 struct KillTests {
-    /// `KEEL_KILLS` asks for a longer run.
+    /// `KEEL_KILLS` sets the length of the run.
     private static let killCount =
         ProcessInfo.processInfo.environment["KEEL_KILLS"].flatMap { Int($0) } ?? 200
 
-    /// The most kills of writers in one folder: what is left to deliver grows with each of them, and
-    /// with it the time that the next one takes to begin.
+    /// The maximum number of writers killed in one folder: each leaves events to deliver, which
+    /// slow the start of the next one.
     private static let killsInOneFolder = 200
 
-    /// What arrived at one destination, in all lives.
+    /// The arrivals at one destination, over all lives.
     private struct Arrivals {
-        /// The ids that each event came under, by their random bits.
+        /// The ids of each event, as their random bits.
         var ids: [Int: Set<Int>] = [:]
         var count = 0
     }
 
-    /// The same destinations in this process, healthy, with what they got before.
+    /// The same destinations in this process, healthy, with their earlier arrivals.
     private static func service(
         at folder: URL,
         vendors: [ScriptedAnalyticsDestination]
@@ -57,7 +57,7 @@ struct KillTests {
         print("\(kills) kills, \(events) events, \(arrived) arrivals before them: 0 lost, 0 twice")
     }
 
-    /// Kills some processes that go on in one folder.
+    /// Kills processes that continue in one folder.
     private func kill(_ count: Int) async throws -> (events: Int, arrived: Int) {
         let folder = URL.temporaryDirectory.appending(path: "keel-analytics-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -65,7 +65,7 @@ struct KillTests {
         var arrivals = [Arrivals](repeating: Arrivals(), count: 4)
         var first = 1
         for trial in 0..<10 * count {
-            // On a busy machine a life is short: there are more of them, until enough has happened.
+            // On a busy machine lives are short, so more of them run until enough has happened.
             let isEnough = acknowledged.count > count && arrivals[1].count > count / 4
             if trial >= count, isEnough { break }
             let life: [Int]? = try await CrashTrial.run(
@@ -83,7 +83,7 @@ struct KillTests {
                 arrivals[destination].ids[value % 1_000_000_000, default: []]
                     .insert(printed[place + 1])
             }
-            // The event in progress may be there, though nobody was told.
+            // The event in progress may exist, although its call did not return.
             first = (acknowledged.max() ?? 0) + 2 + trial
             let service = try Self.service(at: folder, vendors: Self.vendors())
             for (name, ledger) in try service.ledgers() {

@@ -9,7 +9,7 @@ import Testing
 struct PacingTests {
     let bench = Bench()
 
-    /// Moves the clock on in steps until something holds.
+    /// Advances the clock in steps until a condition holds.
     private func advance(by step: Duration, until condition: () -> Bool) async throws {
         try await waitUntil {
             if condition() { return true }
@@ -38,7 +38,7 @@ struct PacingTests {
         }
         running.cancel()
         await running.value
-        // The first hour has the growing pauses; in each later one twelve tries are the most.
+        // The first hour has the growing delays; each later hour has at most twelve attempts.
         #expect(calls[0] <= 22, "\(calls)")
         for (before, after) in zip(calls, calls.dropFirst()) {
             #expect(after - before <= 12, "\(calls)")
@@ -114,8 +114,8 @@ struct PacingTests {
         let vendor = ScriptedAnalyticsDestination()
         let service = try bench.service(vendor) { $0.deliveryThreshold = 1000 }
         let running = Task { await service.run() }
-        // What comes while it delivers goes along; what comes afterwards gathers. One at a time:
-        // what gathers while nobody looks could be more than a batch takes.
+        // Events during a delivery go with it; later ones accumulate. One at a time, since more
+        // could accumulate than fit in a batch.
         var count = 0
         try await waitUntil {
             if bench.clock.sleeperCount > 0 { return true }
@@ -165,7 +165,7 @@ struct PacingTests {
         #expect(vendor.received.isEmpty)
         #expect(service.status.destinations["scripted"]?.failures == 0)
         #expect(try service.ledgers()["scripted"]?.pending == 20)
-        // The limit of a flush cuts a request off too.
+        // The limit of a flush cancels a request as well.
         async let flushed = service.flush(upTo: .seconds(5))
         await bench.clock.waitForSleepers(2)
         await bench.clock.advance(by: .seconds(5))

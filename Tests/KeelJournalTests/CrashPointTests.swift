@@ -4,17 +4,17 @@ import KeelJournal
 import KeelTestKit
 import Testing
 
-/// Stops the world at every step, and looks at what is left.
+/// Stops the world at every step, and checks what is left.
 @Suite("A journal after a crash")
 struct CrashPointTests {
-    /// What a run was promised, with how many steps the disk had made then.
+    /// The promises of a run, each with the number of disk steps at that time.
     private struct Promises {
         var appended: [(number: Int, steps: Int)] = []
-        /// When settling began and ended.
+        /// The number of steps when settling began and ended.
         var settled: [Int: (began: Int, ended: Int)] = [:]
     }
 
-    /// At how many points each test stops the world.
+    /// The number of points at which each test stops the world.
     private static let points =
         ProcessInfo.processInfo.environment["KEEL_JOURNAL_POINTS"].flatMap(Int.init) ?? 10_000
 
@@ -61,14 +61,13 @@ struct CrashPointTests {
         Int(String(decoding: record.bytes.prefix { $0 != 0x20 }, as: UTF8.self)) ?? -1
     }
 
-    /// What a process finds that starts on a disk: everything that is not settled, and again after
-    /// a rewind.
+    /// The records that a new process finds on a disk: all that are not settled.
     private static func found(on disk: SimulatedDisk, power: Bool) throws -> [Int] {
         let files = SimulatedFileSystem(disk)
         let journal = try Journal(at: "/j", configuration: configuration(power), files: files)
         let consumer = try journal.consumer("a")
         let found = try consumer.take(upTo: 10_000).map(number)
-        // It must work on, too.
+        // The journal must still work.
         try journal.append(Array("9999 ".utf8))
         let last = try consumer.take(upTo: 10).map(number)
         #expect(last == [9999])
@@ -121,7 +120,7 @@ struct CrashPointTests {
             for count in 0...files.steps.count {
                 let disk = files.disk(afterPowerFailureAt: count, using: &random)
                 let found = try Self.found(on: disk, power: true)
-                // What was settled may come back: that is what "at least once" means.
+                // Settled records may return: that is the meaning of "at least once".
                 let lost = Set(promises.appended.filter { $0.steps <= count }.map(\.number))
                     .subtracting(found)
                     .subtracting(promises.settled.filter { $0.value.began <= count }.keys)

@@ -187,7 +187,7 @@ struct JournalTests {
         let error = #expect(throws: JournalError.self) { try journal.append(record(1)) }
         #expect(error?.code == .fileFailed)
         files.fail(nil)
-        // Behind bytes that the disk has not, nothing would be safe.
+        // Nothing would be safe after bytes that did not reach the disk.
         let after = try journal.append(record(2))
         #expect(after.segment != before.segment)
         let found = try consumer.take(upTo: 10).compactMap(number)
@@ -214,7 +214,7 @@ struct JournalTests {
         try journal.close()
         let path = "/journal/0000000000000001.journal"
         var bytes = try #require(files.disk[path])
-        // The content of the fourth record: 40 bytes of header, 20 for each record.
+        // The content of the fourth record: 40 bytes of header, 20 per record.
         bytes[40 + 3 * 20 + 17] ^= 1
         files.disk[path] = bytes
         #expect(try consumer.take(upTo: 100).compactMap(number) == [0, 1, 2, 4, 5, 6, 7, 8, 9])
@@ -231,7 +231,7 @@ struct JournalTests {
                 files: files
             )
             let consumer = try journal.consumer("a")
-            // Of one length, so that a longer one may end where another record does.
+            // Records of one length, so that a longer one may end where another does.
             for number in 0..<10 { try journal.append(record(number, size: size)) }
             try journal.close()
             let path = "/journal/0000000000000001.journal"
@@ -342,7 +342,7 @@ struct JournalTests {
         await clock.waitForSleepers()
         try journal.append(record(0))
         await woken
-        // Appended since the last look: there is nothing to wait for.
+        // Appended since the last read: nothing to wait for.
         await consumer.waitForRecords(upTo: .seconds(60), clock: clock)
         _ = try consumer.take(upTo: 1)
         async let late: Void = consumer.waitForRecords(upTo: .seconds(60), clock: clock)

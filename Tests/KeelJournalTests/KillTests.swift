@@ -3,10 +3,10 @@ import KeelJournal
 import KeelTestKit
 import Testing
 
-/// Kills a writing process at random moments and looks at what it leaves.
+/// Kills a writing process at random moments, and checks what it leaves.
 @Suite("Killing a writer of a journal", .serialized)
 struct KillTests {
-    /// `KEEL_KILLS` asks for a longer run.
+    /// `KEEL_KILLS` sets the length of the run.
     private static let killCount =
         ProcessInfo.processInfo.environment["KEEL_KILLS"].flatMap { Int($0) } ?? 200
 
@@ -18,7 +18,7 @@ struct KillTests {
         var next = 1
         var appended = 0
         for trial in 0..<10 * Self.killCount {
-            // On a busy machine a life is short: there are more of them, until enough was written.
+            // On a busy machine lives are short, so more of them run until enough is written.
             if trial >= Self.killCount, appended > Self.killCount { break }
             let life: [Int]? = try await CrashTrial.run(
                 "KeelJournalCrashWriter",
@@ -43,9 +43,9 @@ struct KillTests {
             #expect(Set(found).isDisjoint(with: settled), "trial \(trial)")
             let lost = waiting.subtracting(found).subtracting(settled).subtracting(begun)
             #expect(lost.isEmpty, "trial \(trial): \(lost.sorted().prefix(5))")
-            // The record in progress may be there, though nobody was told.
+            // The record in progress may exist, although its append did not return.
             #expect(Set(found).subtracting(waiting).isSubset(of: [next]), "trial \(trial)")
-            // The next process goes on from what is there.
+            // The next process continues from there.
             waiting = Set(found)
             next += 1
         }
@@ -77,8 +77,8 @@ struct KillTests {
             }
             let printed = try #require(await life, "the writer ended by itself")
             promised.formUnion(printed.filter { $0 > 0 && $0 < 1_000_000_000 })
-            // The other process bounds the journal to 1 MiB: what it wrote in a long life has to
-            // be taken before the next one writes as much.
+            // The other process limits the journal to 1 MiB: what it wrote in a long life must be
+            // read before the next one writes as much.
             found += try Self.numbers(reader.take(upTo: .max))
         }
         found += try Self.numbers(reader.take(upTo: .max))

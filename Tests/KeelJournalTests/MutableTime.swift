@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A time in microseconds that a test sets.
+/// A time in microseconds, set by a test.
 final class MutableTime: Sendable {
     private let value: Mutex<Int64>
 

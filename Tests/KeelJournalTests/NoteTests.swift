@@ -109,7 +109,7 @@ struct NoteTests {
         }
         #expect(consumer.note == [13])
         #expect(try consumer.tally().pending == 12)
-        // What was given out and is discarded does not count again.
+        // Records that were handed out and then discarded do not count again.
         try consumer.settle(taken) { [UInt8($0.count)] }
         #expect(consumer.note == [2])
         let odd = try consumer.take(upTo: 99).flatMap(\.bytes)

@@ -33,7 +33,7 @@ struct BrokenLocationAdapter: LocationAdapter {
         case hidesRefusal = "does not say that the user has refused"
         case throwsRefusal = "throws when the user refuses"
 
-        /// The group that must notice, so that a check fails for its own promise.
+        /// The group that must notice, so that checks fail for the right promise.
         var group: LocationAdapterCheck.Group {
             switch self {
             case .hasNoName, .claimsProblem, .claimsToAskNobody: .capabilities
@@ -49,7 +49,7 @@ struct BrokenLocationAdapter: LocationAdapter {
         }
     }
 
-    /// What all monitorings of one adapter know of each other.
+    /// The state that all monitors of one adapter share.
     private final class Memory: Sendable {
         struct State {
             var monitorCount = 0
@@ -116,7 +116,7 @@ struct BrokenLocationAdapter: LocationAdapter {
     private func changed(_ event: LocationEvent, _ number: Int) -> [LocationEvent] {
         switch event {
         case .searching:
-            // The first one is let through where only the later ones are hidden.
+            // The first one passes if only the later ones are hidden.
             return fault == .hidesSearch && memory.state.withLock { $0.fixCount } > 0 ? [] : [event]
         case .failure(let error):
             switch fault {

@@ -11,16 +11,16 @@ struct ChecksOfTheChecks {
             .filter { $0.group == fault.group }
         var caught = try await failures(of: all, fault, limit: .milliseconds(300))
         #expect(!caught.isEmpty, "no check noticed a source that \(fault.rawValue)")
-        // A group that fails as a whole says nothing about the fault.
+        // A group that fails entirely says nothing about the fault.
         if fault == .tellsOnlyFirst || fault == .hidesBreak { return }
         if caught.count == all.count {
-            // On a machine that does other work, what comes may come later.
+            // On a busy machine, events may be late.
             caught = try await failures(of: all, fault, limit: .seconds(30))
         }
         #expect(caught.count < all.count, "\(caught)")
     }
 
-    /// What a source with a fault does not hold, where what has to come is waited for so long.
+    /// The checks that a faulty source fails, with a limit for expected events.
     private func failures(
         of checks: [LocationAdapterCheck],
         _ fault: BrokenLocationAdapter.Fault,

@@ -9,7 +9,7 @@ struct ConformanceTests {
         .searches, .details, .permission, .repeats, .breaks,
     ]
 
-    /// A scripted source, behind what a test puts in front of it.
+    /// A scripted source, with a test's decorators.
     static func subject(
         limit: Duration = .seconds(30),
         _ decorate: @escaping @Sendable (ScriptedLocationAdapter) -> any LocationAdapter = { $0 }
@@ -71,8 +71,8 @@ struct ConformanceTests {
     }
 }
 
-/// A scripted source in the hands of the checks: a connection of it that breaks is a failure that
-/// is told to everybody, and to who comes later.
+/// A scripted source for the checks: a broken connection is a failure that is reported to all
+/// monitors, including later ones.
 private final class ScriptedSource: Sendable {
     private let adapter: ScriptedLocationAdapter
 

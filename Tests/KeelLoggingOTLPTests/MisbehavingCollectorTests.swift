@@ -13,12 +13,12 @@ import Testing
 
 @testable import KeelLoggingOTLP
 
-/// Collectors that refuse, fail and dawdle for hours, and then come to their senses.
+/// Collectors that refuse, fail and stall for hours, and then recover.
 @Suite("Collectors that misbehave", .timeLimit(.minutes(10)))
 struct MisbehavingCollectorTests {
     private static let recordCount = 60
 
-    /// An exporter whose requests are counted by the minute.
+    /// An exporter that counts its requests per minute.
     private struct Scene {
         let clock = TestClock()
         let collector = ScriptedCollector()
@@ -52,10 +52,10 @@ struct MisbehavingCollectorTests {
             }
         }
 
-        /// Ships as `run()` does, until everything has left or the time is over.
+        /// Ships as `run()` does, until everything is delivered or the time is over.
         ///
-        /// Only where answers dawdle does the clock go on during a request: otherwise it would pass the
-        /// limits of requests that are merely slow to be computed.
+        /// The clock advances during a request only if answers stall; otherwise requests that are
+        /// merely slow to compute would exceed their timeouts.
         func ship(for duration: Duration, dawdles: Bool = false) async throws {
             let end = clock.elapsed + duration
             while clock.elapsed < end {
@@ -70,7 +70,7 @@ struct MisbehavingCollectorTests {
 
         func heal() { times.heal() }
 
-        /// The most requests in any minute.
+        /// The maximum number of requests in any minute.
         var mostInAMinute: Int { times.most(in: .seconds(60)) }
 
         func expectEverythingArrived() throws {
@@ -145,7 +145,7 @@ struct MisbehavingCollectorTests {
                 try await scene.ship(for: .seconds(1800), dawdles: true)
                 #expect(scene.mostInAMinute <= 40)
                 if status == 200 {
-                    // Taken is taken, however long the answer is.
+                    // Accepted records stay accepted, however long the answer is.
                     try scene.expectEverythingArrived()
                     #expect(scene.clock.elapsed <= .seconds(60))
                 } else {
@@ -161,7 +161,7 @@ struct MisbehavingCollectorTests {
         let scene = try Scene(.takes)
         scene.collector.rule { records in
             let isRefused = random.withLock { Int.random(in: 0..<3, using: &$0) == 0 }
-            // A real refusal repeats itself.
+            // A real refusal is repeated.
             if records.contains(where: { $0.body == "record 17" }) { return .answers(400) }
             return isRefused && records.count > 1 ? .answers(status) : nil
         }
@@ -176,7 +176,7 @@ struct MisbehavingCollectorTests {
 }
 
 extension HTTPByteStream {
-    /// Bytes without an end, each after a pause.
+    /// An endless stream of bytes, each after a pause.
     fileprivate static func endless(_ pause: Duration, on clock: TestClock) -> HTTPByteStream {
         HTTPByteStream.chunks([]).mapReads { _ async throws(TransportError) in
             if pause > .zero {

@@ -28,7 +28,7 @@ struct OTLPEncodingTests {
         return process.terminationStatus == 0
     }()
 
-    /// Logs into a journal and returns the bodies of the requests that ship it.
+    /// Logs to a journal and returns the bodies of the requests that ship it.
     private func bodies(
         _ encoding: OTLPLogConfiguration.Encoding,
         compresses: Bool = false,

@@ -92,7 +92,7 @@ struct OTLPLogExporterTests {
             passed += .seconds(30)
         }
         _ = log(300..<400, to: journal)
-        // Full jitter from one second, doubling to five minutes: a few dozen tries in an hour.
+        // Full jitter from one second, doubling to five minutes: a few dozen attempts per hour.
         #expect((12...120).contains(collector.requestCount))
         #expect(exporter.statistics.delivered == 0)
         #expect(exporter.statistics.lastFailure == "connectionRefused")

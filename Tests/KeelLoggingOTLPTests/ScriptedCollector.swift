@@ -5,29 +5,29 @@ import HTTPTypes
 import KeelHTTP
 import Synchronization
 
-/// A collector that takes logs in JSON and counts each record by its identifier.
+/// A collector that accepts logs in JSON and counts each record by its identifier.
 ///
-/// It is made to misbehave: by answers for the next requests, or by a rule over their records.
+/// It misbehaves by scripted answers to the next requests, or by a rule for their records.
 final class ScriptedCollector: HTTPTransport {
-    /// What a collector knows of a record.
+    /// A record as received by the collector.
     struct Seen: Hashable {
         let id: String
         let body: String
     }
 
-    /// What becomes of a request.
+    /// The behavior for a request.
     enum Behavior: Sendable {
-        /// Its records are taken.
+        /// Accepts the records.
         case takes
-        /// Its records are taken, and the answer is lost.
+        /// Accepts the records, and loses the reply.
         case losesReply
-        /// It cannot be reached.
+        /// Cannot be reached.
         case isAway
-        /// It answers with a status and fields, and takes nothing.
+        /// Answers with a status and fields, and accepts nothing.
         case answers(Int, HTTPFields = [:])
-        /// It takes them, and says that it has refused so many.
+        /// Accepts the records, and reports this number of them as refused.
         case refuses(Int)
-        /// It gives an answer of the test's own; one of success means that its records are taken.
+        /// Gives a test's answer, and accepts the records if it is one of success.
         case replies(@Sendable () -> HTTPReply)
     }
 
@@ -42,7 +42,7 @@ final class ScriptedCollector: HTTPTransport {
     let state = Mutex(State())
     let features: HTTPTransportFeatures = []
 
-    /// Sets what becomes of the next requests, and of those after them.
+    /// Sets the behavior for the next requests, and for those after them.
     func behave(_ script: [Behavior], then fallback: Behavior = .takes) {
         state.withLock { state in
             state.script = script
@@ -50,19 +50,19 @@ final class ScriptedCollector: HTTPTransport {
         }
     }
 
-    /// Sets what becomes of requests with certain records; nil leaves them to the script.
+    /// Sets the behavior for requests with certain records; nil leaves it to the script.
     func rule(_ rule: @escaping @Sendable ([Seen]) -> Behavior?) {
         state.withLock { $0.rule = rule }
     }
 
-    /// How often each text has arrived, whatever the identifier.
+    /// The number of arrivals of each text, for any identifier.
     var bodies: [String: Int] {
         state.withLock { state in
             state.taken.values.reduce(into: [:]) { $0[$1.body, default: 0] += 1 }
         }
     }
 
-    /// How often the record of each identifier has arrived.
+    /// The number of arrivals of each identifier.
     var arrivals: [Int] { state.withLock { $0.taken.values.map(\.count) } }
 
     var requestCount: Int { state.withLock { $0.requests.count } }

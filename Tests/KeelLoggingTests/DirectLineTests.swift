@@ -49,7 +49,7 @@ struct DirectLineTests {
         )
     }
 
-    /// Whether an output writes an event itself.
+    /// Whether the output writes an event directly.
     private func isDirect(
         _ event: LogEvent,
         _ file: RotatingLogFile,
@@ -161,7 +161,7 @@ struct DirectLineTests {
         var metadata: Logger.Metadata = [:]
         for _ in 0..<Int.random(in: 0...limit, using: &random) {
             let name = names.randomElement(using: &random) ?? ""
-            // Values of a sensitive name and others that need a record are rare.
+            // Sensitive names and others that need a record are rare.
             if name == "token" || name == "größe", Int.random(in: 0..<8, using: &random) > 0 {
                 continue
             }

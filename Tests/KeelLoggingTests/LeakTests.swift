@@ -27,7 +27,7 @@ struct LeakTests {
             .jsonLines, .text(), .text(symbols: true, colors: true, indentsLineBreaks: true),
         ]
         planted.log(to: logger(to: LogOutputs([file, queue])))
-        // An output by itself makes lines without records, from a statement's second record on.
+        // A single output writes lines without records, from a statement's second record on.
         for _ in 0..<2 { planted.log(to: logger(to: alone)) }
         planted.log(
             to: Logger(label: "sampled") {
@@ -47,7 +47,7 @@ struct LeakTests {
             let text = memory.records.map { String(decoding: format.bytes(of: $0), as: UTF8.self) }
             #expect(leaks(text.joined()) == [])
         }
-        // Nothing else is in memory that an output could still write.
+        // Nothing else in memory could still be written.
         #expect(leaks(String(describing: memory.records)) == [])
     }
 
@@ -59,7 +59,7 @@ struct LeakTests {
             String(decoding: LogFormat.jsonLines.bytes(of: $0), as: UTF8.self)
                 .replacing("\\\"", with: "\"")
         }
-        // A mark that swift-log keeps as an attribute is obeyed only with a redactor.
+        // swift-log keeps a mark as an attribute, which only a redactor honors.
         #expect(leaks(text.joined()).count == 1000)
     }
 }

@@ -28,7 +28,7 @@ struct LogFileCareTests {
         }
     }
 
-    /// What a reader finds who takes the compressed file where there are both.
+    /// The messages for a reader that prefers a compressed file to its original.
     private func messages(_ files: SimulatedFileSystem) throws -> [String] {
         let names = Set(
             try files.names(in: "/logs").filter { !$0.hasPrefix(".") && !$0.hasSuffix(".part") }
@@ -85,7 +85,7 @@ struct LogFileCareTests {
     @Test("A file that another process still writes to is not compressed under its hands")
     func stillWritten() throws {
         let files = SimulatedFileSystem()
-        // The other process has the file open and has not noticed that it was rotated.
+        // The other process has the file open and has not noticed the rotation.
         let other = try open(files, byteLimit: 4096)
         write(0..<1, to: other)
         let file = try open(files, byteLimit: 4096)
@@ -97,7 +97,7 @@ struct LogFileCareTests {
         other.write(.sample("late", time: 1_795_340_713_000_002))
         file.finishCare()
         #expect(try LoggedLines.messages([#require(files.disk["/logs/" + first])]).last == "late")
-        // Once it looks, it lets go of the old file, which can then be compressed.
+        // Once it checks, it closes the old file, which can then be compressed.
         other.write(.sample("last", time: 1_795_340_714_000_000))
         file.finishCare()
         #expect(!(try files.names(in: "/logs").contains(first)))

@@ -5,12 +5,12 @@ import KeelLogging
 import KeelTestKit
 import Testing
 
-/// Real processes that write to real files, and are killed.
+/// Real processes that write to real files and are killed.
 @Suite("A log file of several processes", .serialized)
 struct LogFileProcessTests {
     private let folder = URL.temporaryDirectory.appending(path: "keel-log-\(UUID().uuidString)")
 
-    /// `KEEL_LOG_ROTATIONS` asks for a longer or shorter run.
+    /// `KEEL_LOG_ROTATIONS` sets the length of the run.
     private static let rotations =
         ProcessInfo.processInfo.environment["KEEL_LOG_ROTATIONS"].flatMap { Int($0) } ?? 10_000
 
@@ -27,7 +27,7 @@ struct LogFileProcessTests {
         ]
     }
 
-    /// The numbers of all records, with the count of lines that are none.
+    /// The numbers of all records, and the count of torn lines.
     private func records() throws -> (numbers: [Int], torn: Int, files: Int) {
         var (numbers, torn): ([Int], Int) = ([], 0)
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
@@ -36,7 +36,7 @@ struct LogFileProcessTests {
             var bytes = Array(try Data(contentsOf: folder.appending(path: name)))
             if name.hasSuffix(".gz") { bytes = try LoggedLines.inflated(bytes) }
             for line in bytes.split(separator: 0x0A) {
-                // Quicker than a reader of JSON, which would take minutes for all.
+                // Faster than a JSON decoder, which would take minutes.
                 let text = String(decoding: line, as: UTF8.self)
                 guard text.hasPrefix(#"{"time":""#), text.hasSuffix("}"),
                     let start = text.range(of: #""message":"record "#)?.upperBound,
@@ -71,7 +71,7 @@ struct LogFileProcessTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         var (next, promised) = (0, Set<Int>())
         for trial in 0..<300 {
-            // On a busy machine a life is short: there are more of them, until enough was written.
+            // On a busy machine lives are short, so more of them run until enough is written.
             if trial >= 30, promised.count > 500 { break }
             let life: [Int]? = try await CrashTrial.run(
                 "KeelLogCrashWriter",
@@ -93,7 +93,7 @@ struct LogFileProcessTests {
     @Test("Two processes, 10,000 rotations: no record lost, doubled or torn")
     func rotating() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
-        // A file of 1 KiB has three records.
+        // A file of 1 KiB holds three records.
         let count = Self.rotations * 8 / 5
         try await run([
             arguments(0, count, byteLimit: 1024, "end"),
@@ -118,7 +118,7 @@ struct LogFileProcessTests {
         #expect(left.torn == 0)
     }
 
-    /// Runs writers beside each other, to their ends.
+    /// Runs writers concurrently until they exit.
     private func run(_ all: [[String]]) async throws {
         try await withThrowingTaskGroup { group in
             for arguments in all {

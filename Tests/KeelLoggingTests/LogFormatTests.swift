@@ -34,7 +34,7 @@ struct LogFormatTests {
         var texts = [
             "", "\0", "\u{1F}", "\u{7F}", "\\", "\"", "\n\r\t", "\u{2028}", "a\u{301}", "𝄞",
         ]
-        // Every length with an escape at every place, since eight bytes are taken at a time.
+        // Every length with an escape at every position, since eight bytes are scanned at a time.
         for length in 1...20 {
             for place in 0..<length {
                 var bytes = [UInt8](repeating: 0x61, count: length)

@@ -4,7 +4,7 @@ import Foundation
 import KeelZlib
 import Testing
 
-/// Reads what a log file has, as somebody who knows only JSON and gzip.
+/// Reads a log file as any reader of JSON and gzip would.
 enum LoggedLines {
     private struct Line: Decodable {
         let message: String
@@ -14,7 +14,7 @@ enum LoggedLines {
         try JSONDecoder().decode(Line.self, from: Data(line)).message
     }
 
-    /// The messages of files, every line of which has to be whole.
+    /// The messages of files, all of whose lines must be complete.
     static func messages(_ files: [[UInt8]]) throws -> [String] {
         try files.flatMap { bytes in
             #expect(bytes.last == 0x0A || bytes.isEmpty)
@@ -24,7 +24,7 @@ enum LoggedLines {
 
     struct NotGzip: Error {}
 
-    /// What a gzip file holds, which has to be whole.
+    /// Inflates a gzip file, which must be complete.
     static func inflated(_ bytes: [UInt8]) throws -> [UInt8] {
         let stream = InflateStream()
         try stream.open(.gzip)

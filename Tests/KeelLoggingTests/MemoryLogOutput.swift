@@ -4,7 +4,7 @@ import KeelLogging
 import Logging
 import Synchronization
 
-/// An output that keeps what it gets, as a slow or a quick one.
+/// An output that keeps its records in memory.
 final class MemoryLogOutput: LogOutput {
     private let state = Mutex<(records: [LogRecord], synchronized: Int)>(([], 0))
 
@@ -15,7 +15,7 @@ final class MemoryLogOutput: LogOutput {
     func synchronize() { state.withLock { $0.synchronized += 1 } }
 }
 
-/// A time in microseconds that a test sets.
+/// A time in microseconds, set by a test.
 final class MutableTime: Sendable {
     private let value: Mutex<Int64>
 
@@ -26,7 +26,7 @@ final class MutableTime: Sendable {
     func advance(by microseconds: Int64) { value.withLock { $0 += microseconds } }
 }
 
-/// A logger that writes to an output, from `trace` on.
+/// Returns a logger that writes to an output, from `trace` on.
 func logger(
     to output: some LogOutput,
     recorder: LogRecorder = LogRecorder(),
@@ -38,7 +38,7 @@ func logger(
 }
 
 extension LogRecord {
-    /// A record of a test.
+    /// A sample record.
     static func sample(
         _ message: String = "hello",
         level: Logger.Level = .info,

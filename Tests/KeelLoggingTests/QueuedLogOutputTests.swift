@@ -153,7 +153,7 @@ struct QueuedLogOutputTests {
     }
 }
 
-/// A worker that does nothing until it is told.
+/// A worker that does nothing until it is released.
 private final class HeldWorker: Sendable {
     private let waiting = Mutex<[@Sendable () -> Void]>([])
 
@@ -169,7 +169,7 @@ private final class HeldWorker: Sendable {
     }
 }
 
-/// An output during whose writing more is logged, some thousand times.
+/// An output that causes more logging while it writes, thousands of times.
 private final class EndlessOutput: LogOutput {
     private let seen: @Sendable (LogRecord) -> Void
     private let state = Mutex<(left: Int, refill: (@Sendable (Int) -> Void)?)>((5000, nil))

@@ -34,7 +34,7 @@ struct RotatingLogFileTests {
         time.advance(by: 1000)
     }
 
-    /// The messages of all files, the oldest first, and the names of the files.
+    /// The messages of all files, oldest first, and the names of the files.
     private func messages(_ files: SimulatedFileSystem? = nil) throws -> [String] {
         let left = files ?? disk
         return try LoggedLines.messages(
@@ -137,7 +137,7 @@ struct RotatingLogFileTests {
         write(file, "d")
         let lines = try #require(disk.disk["/logs/app.log"]).split(separator: 0x0A)
         let read = lines.map { try? LoggedLines.message(Array($0)) }
-        // What was torn is a line of its own; nothing that follows is lost with it.
+        // The torn line stands alone; nothing that follows is lost.
         #expect(read.compactMap(\.self).first == "a")
         #expect(
             read.suffix(2) == [
@@ -195,7 +195,7 @@ struct RotatingLogFileTests {
         }
         for number in 0..<200 {
             write(limited, "record \(number)")
-            // The file that is written may be followed by a rotated one before anybody looks.
+            // Until the next check, the limit may be exceeded by one file.
             #expect(other.disk.byteCount <= 5000 + 1024)
         }
         limited.finishCare()
@@ -278,7 +278,7 @@ struct RotatingLogFileTests {
 }
 
 extension LogWorker {
-    /// Does the work in the call that begins it.
+    /// Does the work in the call that starts it.
     static let immediate = LogWorker(begin: { $0() }, wait: {})
 }
 

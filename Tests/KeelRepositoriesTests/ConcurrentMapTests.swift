@@ -27,7 +27,7 @@ struct ConcurrentMapTests {
                 state.now += 1
                 state.most = max(state.most, state.now)
             }
-            // The first one waits for company, however late that is scheduled.
+            // The first one waits for another, however late that one is scheduled.
             try await waitUntil { state.withLock({ $0.most }) >= 2 }
             for _ in 0..<10 { await Task.yield() }
             state.withLock { $0.now -= 1 }

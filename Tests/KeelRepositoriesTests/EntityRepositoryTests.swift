@@ -147,7 +147,7 @@ struct EntityRepositoryTests {
         #expect(try await outbox.flush(sending: sender) == false)
 
         service.goOffline(false)
-        // The service does not know the changes yet; what it says does not undo them here.
+        // The service has not received the changes yet; its answer does not undo them here.
         #expect(Set(try await names(.networkOnly)) == ["One", "Restaurant 3", "Nine"])
         #expect(try await names() == ["One", "Restaurant 3", "Nine"])
         #expect(
@@ -262,7 +262,7 @@ struct EntityRepositoryTests {
     }
 }
 
-/// A service that takes nothing.
+/// A service that rejects everything.
 private struct RefusingSender: OutboxSender {
     func send(_ delivery: OutboxDelivery) async -> OutboxVerdict { .rejected(reason: "no") }
 }

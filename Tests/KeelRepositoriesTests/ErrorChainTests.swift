@@ -45,7 +45,7 @@ struct ErrorChainTests {
         let error = RepositoryError(source)
         #expect(error.code != .unknown)
         #expect(error.isCancellation == (code == .cancelled))
-        // Whoever may try again is told so at each link.
+        // Whether an error is transient is the same at each link.
         #expect(source.isTransient == network.isTransient)
         #expect(error.isTransient == network.isTransient)
     }
@@ -128,7 +128,7 @@ struct ErrorChainTests {
 
     private struct Odd: Error {}
 
-    /// What an app's one call around a failing operation throws.
+    /// The error that an app's single call around a failing operation throws.
     private func code(of failure: any Error) async -> RepositoryError.Code? {
         func same(_ error: RepositoryError) -> RepositoryError { error }
         do throws(RepositoryError) {
@@ -152,7 +152,7 @@ struct ErrorChainTests {
         #expect(await code(of: CancellationError()) == .cancelled)
         #expect(await code(of: Odd()) == .unknown)
 
-        // The app's own goes through as it is; what is below stays the cause.
+        // The app's own error is rethrown as it is; an error from below stays the cause.
         func other(_ error: RepositoryError) -> AppError { .other }
         await #expect(throws: AppError.gone) {
             try await RepositoryError.mapped(to: other) { throw AppError.gone }
@@ -162,7 +162,7 @@ struct ErrorChainTests {
         }
         #expect(error?.storageError?.code == .documentNotFound)
 
-        // A function whose error is known is taken as it is.
+        // A function with a known error type is used directly.
         func find() async throws(StorageError) { throw notFound }
         let found = await #expect(throws: DataSourceError.self) {
             try await DataSourceError.local(find)

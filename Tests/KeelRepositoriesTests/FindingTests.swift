@@ -46,7 +46,7 @@ struct FindingTests {
         let calls = world.service.callCount
         _ = try await places.search("a", .cacheFirst(maxAge: .seconds(60)))
         #expect(world.service.callCount == calls)
-        // Other words are another question.
+        // Other words are another query.
         #expect(try await places.search("b", .cacheFirst()).map(\.id) == ["b1"])
         world.wall.advance(by: 61)
         _ = try await places.search("a", .cacheFirst(maxAge: .seconds(60)))
@@ -69,7 +69,7 @@ struct FindingTests {
         try await places.saveOffline(Place(id: "a1", version: 10))
         try await places.deleteOffline("a2")
         #expect(try await places.search("a", .cacheOnly).map(\.version) == [10])
-        // What the service does not know yet is shown as it is here, by a fresh answer too.
+        // Changes that the service has not received are shown even in a fresh answer.
         world.service.goOffline(false)
         #expect(try await places.search("a", .networkOnly).map(\.version) == [10])
         #expect(try await places.all(.cacheOnly).map(\.version) == [10])
@@ -130,7 +130,7 @@ struct FindingTests {
         #expect(try await places.query(where: young, .networkFirst).count == 3)
         try await places.save(Place(id: "a1", version: 5))
         #expect(try await places.query(where: young, .cacheOnly).count == 4)
-        // An answer without anything is one too.
+        // An empty answer is an answer.
         let none = #Predicate<PlaceDTO> { $0.version > 100 }
         #expect(try await places.query(where: none, .cacheOnly).isEmpty)
     }

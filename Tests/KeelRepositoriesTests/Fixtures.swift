@@ -5,7 +5,7 @@ import KeelRepositories
 import KeelTestKit
 import Synchronization
 
-/// A restaurant as the domain knows it.
+/// A restaurant of the domain.
 struct Restaurant: Sendable, Hashable {
     enum Cuisine: String, Sendable { case italian, thai }
 
@@ -17,7 +17,7 @@ struct Restaurant: Sendable, Hashable {
     var isFavourite = false
 }
 
-/// A restaurant as the service and the store write it.
+/// A restaurant of the service and the store.
 struct RestaurantDTO: Codable, Sendable, Hashable {
     var id: String?
     var name: String?
@@ -49,7 +49,7 @@ extension RestaurantDTO: DomainMappable {
         isFavourite = domain.isFavourite
     }
 
-    /// The restaurant of a number.
+    /// Returns a sample restaurant with a number.
     static func sample(_ number: Int, name: String? = nil) -> RestaurantDTO {
         RestaurantDTO(
             id: uuid(number),
@@ -101,7 +101,7 @@ struct DeleteRestaurant: Endpoint {
     var path: EndpointPath { "/restaurants/\(id)" }
 }
 
-/// A service in memory behind a scripted transport.
+/// An in-memory service behind a scripted transport.
 final class TestService: Sendable {
     let transport = ScriptedHTTPTransport()
     let client: NetworkClient
@@ -119,7 +119,7 @@ final class TestService: Sendable {
     var remote: RemoteDataSource { RemoteDataSource(client) }
 
     var stored: [String: RestaurantDTO] { restaurants.withLock { $0 } }
-    /// The idempotency keys of the changes that arrived.
+    /// The idempotency keys of the changes received.
     var idempotencyKeys: [String] { keys.withLock { $0 } }
 
     func set(_ dtos: [RestaurantDTO]) {
@@ -180,14 +180,14 @@ final class TestService: Sendable {
     }
 }
 
-/// A wall clock that a test sets.
+/// A wall clock, set by a test.
 final class WallClock: Sendable {
     private let time = Mutex(Date(timeIntervalSince1970: 1_700_000_000))
     var now: Date { time.withLock { $0 } }
     func advance(by seconds: TimeInterval) { time.withLock { $0 += seconds } }
 }
 
-/// Counts.
+/// A counter.
 final class Counter: Sendable {
     private let value = Mutex(0)
     var count: Int { value.withLock { $0 } }

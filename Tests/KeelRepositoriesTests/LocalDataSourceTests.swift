@@ -18,7 +18,7 @@ struct LocalDataSourceTests {
             #Predicate { names.contains($0.text) },
             #Predicate { $0.text.starts(with: "note 1") },
             #Predicate { $0.stars == 1 || $0.text == "note 3" },
-            // Not what a query of the store can say.
+            // Not expressible as a query of the store.
             #Predicate { $0.text.count > 6 && $0.stars % 2 == 1 },
         ]
     }()
@@ -68,7 +68,7 @@ struct LocalDataSourceTests {
         var caught = 0
         for check in checks {
             let issues = Issues()
-            // A check of the group may pass; the count below says that at least one does not.
+            // A check of the group may pass; the count below proves that at least one does not.
             try await withKnownIssue(isIntermittent: true) {
                 try await check.run(on: Self.subject { FlawedDataSource(flaw) })
             } matching: { _ in
@@ -78,7 +78,7 @@ struct LocalDataSourceTests {
             if issues.count > 0 { caught += 1 }
         }
         #expect(caught > 0)
-        // A group that fails as a whole says nothing about the flaw.
+        // A group that fails entirely says nothing about the flaw.
         #expect(caught < checks.count || checks.count < 3)
     }
 
@@ -90,7 +90,7 @@ struct LocalDataSourceTests {
     }
 }
 
-/// A number that issue handlers raise from any task.
+/// The number of issues, from any task.
 private final class Issues: Sendable {
     private let total = Mutex(0)
     var count: Int { total.withLock { $0 } }
@@ -111,7 +111,7 @@ enum Flaw: String, CaseIterable, Sendable {
     case remembersAnswers
     case losesUpdates
 
-    /// The group that is to notice it.
+    /// The group that must notice it.
     var group: LocalDataSourceCheck<Note>.Group {
         switch self {
         case .losesLast, .foldsCase: .finding
@@ -158,7 +158,7 @@ private final class FlawedDataSource: LocalDataSource {
     }
 
     func save(_ elements: [Note]) {
-        // What one save wrote, the next one has not seen.
+        // A save has not seen what the previous one wrote.
         let seen = findAll()
         var changed = flaw == .losesUpdates ? before.withLock { $0 } : seen
         before.withLock { $0 = seen }

@@ -46,7 +46,7 @@ struct MemorySharingTests {
         let world = PlaceWorld()
         for id in ["1", "2"] { world.service.set(id, 1) }
         _ = try await world.places.all()
-        // Behind what all() has kept.
+        // After the changes that `all()` has cached.
         let position = try await world.put("9", 1)
         try await world.settle(position)
         _ = try await world.places.all(.cacheOnly)
@@ -111,7 +111,7 @@ struct MemorySharingTests {
         try await world.put("1", 1)
         _ = try await world.places.entity("1", .cacheOnly)
         world.store.failChanges(.permissionDenied)
-        // The next change ends the listening for good, as a refusal does.
+        // The next change ends the observation for good, as a refusal does.
         try await world.put("1", 2)
         try await waitUntil { try await world.places.entity("1", .cacheOnly).version == 2 }
         try await world.put("1", 3)
@@ -156,7 +156,7 @@ extension MemorySharingTests {
             store: WatchedStore(try SQLiteStorageAdapter(at: file, configuration: configuration)),
             ledger: { CollectionFetchLedger($0) }
         )
-        // Another connection, which tells this one nothing, as in another process.
+        // A separate connection that does not notify this one, as in another process.
         let other = PlaceWorld(
             store: WatchedStore(try SQLiteStorageAdapter(at: file, configuration: configuration)),
             ledger: { CollectionFetchLedger($0) }
@@ -166,7 +166,7 @@ extension MemorySharingTests {
         #expect(try await other.places.all(.cacheOnly).map(\.version) == [1])
         try await other.places.save(Place(id: "1", version: 2))
         try await waitUntil { try await one.places.all(.cacheOnly).map(\.version) == [2] }
-        // In memory again.
+        // From memory again.
         let reads = one.store.readCount
         _ = try await one.places.all(.cacheOnly)
         #expect(one.store.readCount == reads)

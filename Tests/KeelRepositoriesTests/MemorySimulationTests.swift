@@ -5,16 +5,15 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-/// Reads that are held back in the middle, writes, invalidations and other processes' changes, in
-/// an order that a seed draws.
+/// Held reads, writes, invalidations and changes by other processes, in an order drawn from a seed.
 @Suite("Memory of repositories, simulated", .timeLimit(.minutes(5)))
 struct MemorySimulationTests {
-    /// What readers may expect: versions only grow.
+    /// The values that readers may expect: versions only grow.
     private final class Model: Sendable {
         private let acknowledged = Mutex<[String: Int]>([:])
         private let last = Mutex(0)
         let failures = Mutex<[String]>([])
-        /// How many reads that may ask the service are under way.
+        /// The number of running reads that may ask the service.
         let asking = Mutex(0)
 
         func next() -> Int {
@@ -69,7 +68,7 @@ struct MemorySimulationTests {
                 if kind == 0 { model.asking.withLock { $0 += 1 } }
                 if let hold { holds.append(hold) }
                 tasks.append(read(world, model, kind, id, hold, "seed \(seed), step \(step)"))
-                // Until it is held back, or has waited for others a while.
+                // Until it is held back, or has waited for others for a while.
                 for _ in 0..<50 where hold?.gate.begunCount != 1 { await Task.yield() }
             case 5, 6:
                 if let hold = holds.randomElement(using: &random) { hold.gate.open() }
@@ -78,8 +77,8 @@ struct MemorySimulationTests {
                 try await world.places.save(Place(id: id, version: version))
                 model.acknowledge(id, version)
             case 9:
-                // Of two processes that load one thing at once, the slower one may keep what it was
-                // told before: that is decided in the store, and not in memory.
+                // If two processes load one value at once, the slower one may cache the older
+                // answer: that is decided in the store, not in memory.
                 guard model.asking.withLock({ $0 == 0 }) else { continue }
                 let version = model.next()
                 world.service.set(id, version)
@@ -103,7 +102,7 @@ struct MemorySimulationTests {
         for change in unseen { try await world.settle(change.position) }
         #expect(model.failures.withLock { $0 } == [])
 
-        // When all is quiet, memory and store agree.
+        // Once everything has finished, memory and store agree.
         let stored = try await world.storage.collection("places", as: PlaceDTO.self).findAll()
         for _ in 0..<2 {
             let all = try await world.places.all(.cacheOnly)
@@ -116,7 +115,7 @@ struct MemorySimulationTests {
         #expect(try #require(world.memory).hits > 0)
     }
 
-    /// Starts a read, and notes at its beginning what it may not go behind.
+    /// Starts a read, and notes the version that it may not fall behind.
     private func read(
         _ world: PlaceWorld,
         _ model: Model,

@@ -16,7 +16,7 @@ struct MemoryTests {
 
     private let one = Place(id: "1", version: 2)
 
-    // MARK: What it saves
+    // MARK: Savings
 
     @Test("Two reads ask the store once")
     func readsOnce() async throws {
@@ -91,7 +91,7 @@ struct MemoryTests {
         }
         for _ in 0..<2 { #expect(try await loader.load(resource, .cacheOnly).value == "old") }
         #expect(reads.count == 1)
-        // The same key as another type is another thing.
+        // The same key with another type is another resource.
         let length = resource.map { $0.count }
         #expect(try await loader.load(length, .cacheOnly).value == 3)
         try await loader.write(invalidating: ["texts"]) {
@@ -99,7 +99,7 @@ struct MemoryTests {
         }
         #expect(try await loader.load(resource, .cacheOnly).value == "newer")
         #expect(try await loader.load(length, .cacheOnly).value == 5)
-        // Where a write fails, it may have changed something all the same.
+        // A failed write may have changed something as well.
         await #expect(throws: RepositoryError.self) {
             try await loader.write(invalidating: ["texts"]) {
                 kept.withLock { $0 = "half" }
@@ -127,7 +127,7 @@ struct MemoryTests {
         #expect(try await places.all(.cacheOnly).isEmpty)
     }
 
-    // MARK: What it must not change
+    // MARK: Limits of the savings
 
     @Test("A write, an invalidation and a forgetting are seen by the next read")
     func seesWrites() async throws {
@@ -141,15 +141,15 @@ struct MemoryTests {
         #expect(try await places.fetchedEntity("2", .cacheOnly).freshness == .stale(age: nil))
         try await places.delete("3")
         #expect(try await places.all(.cacheOnly).map(\.id) == ["1", "2"])
-        // A fetch of one thing changes the lists that it is in.
+        // A fetch of one entity changes the lists that contain it.
         world.service.set("2", 7)
         _ = try await places.entity("2", .networkOnly)
         #expect(try await places.all(.cacheOnly).map(\.version) == [2, 7])
-        // A fetch of all changes each thing.
+        // A fetch of all entities changes each one.
         world.service.set("1", 8)
         _ = try await places.all(.networkOnly)
         #expect(try await places.entity("1", .cacheOnly).version == 8)
-        // What the service no longer has is forgotten in memory too.
+        // Entities that the service no longer has are removed from memory as well.
         world.service.remove("2")
         _ = try? await places.entity("2", .networkFirst)
         #expect(try await places.all(.cacheOnly).map(\.id) == ["1"])
@@ -202,7 +202,7 @@ struct MemoryTests {
         for (number, step) in steps.enumerated() {
             for world in [with, without] { try await step(world) }
             for policy in policies {
-                // A store that fails is not asked for what is in memory: that is the one gain.
+                // A failing store is not asked for values in memory, which is the only gain.
                 if number == steps.count - 1 { await with.memory?.removeAll() }
                 let (mine, others) = (await outcome(with, policy), await outcome(without, policy))
                 #expect(mine == others, "step \(number), \(policy)")
@@ -240,10 +240,10 @@ struct MemoryTests {
         async let oldList = Hold.$current.withValue(list) {
             try await places.all(.cacheOnly).map(\.version)
         }
-        // Both have their answers already.
+        // Both already have their answers.
         try await waitUntil { thing.gate.begunCount == 1 && list.gate.begunCount == 1 }
         try await places.save(one)
-        // Who asks now does not get what was asked for before the write.
+        // A read that starts now does not get an answer from before the write.
         #expect(try await places.entity("1", .cacheOnly).version == 2)
         thing.gate.open()
         list.gate.open()
@@ -257,7 +257,7 @@ struct MemoryTests {
         let world = world()
         try await world.put("1", 1)
         let places = world.places
-        // The changes are followed from here on.
+        // Changes are observed from here on.
         _ = try await places.all(.cacheOnly)
         let hold = Hold()
         async let old = Hold.$current.withValue(hold) {
@@ -305,7 +305,7 @@ struct MemoryTests {
             #expect(memory.count > 0)
             #expect(limits.count.map { memory.count <= $0 } ?? (memory.cost <= 1_000))
         }
-        // A list is larger than one of its things; one that has no room is not kept.
+        // A list is larger than one of its entities; one that does not fit is not stored.
         let small = PlaceWorld(memory: ResourceMemory(.bytes(600)))
         for number in 1...50 { try await small.put("\(number)", number) }
         #expect(try await small.places.all(.cacheOnly).count == 50)

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Users of one repository", .timeLimit(.minutes(2)))
 struct MemoryUsersTests {
-    /// Says who is signed in, as a test wants it.
+    /// The signed-in user, set by a test.
     private final class Session: Sendable {
         private let name = Mutex<String?>("ann")
         var identity: String? { name.withLock { $0 } }
@@ -85,7 +85,7 @@ struct MemoryUsersTests {
         let restarted = self.world(store: store)
         restarted.service.goOffline()
         #expect(try await restarted.places.all().map(\.version) == [1])
-        // A user who came while the process did not run.
+        // A user who signed in while the process was not running.
         session.signIn("ben")
         let later = self.world(store: store)
         #expect(await code { _ = try await later.places.all(.cacheOnly) } == .notKept)
@@ -151,7 +151,7 @@ struct MemoryUsersTests {
         try await places.saveOffline(Place(id: "1", version: 2))
         #expect(try await places.entity("1", .cacheOnly).version == 2)
         session.signIn("ben")
-        // What Ann has not sent yet does not stand in the way of Ben's.
+        // Ann's unsent changes do not affect Ben's data.
         world.service.set("1", 9)
         #expect(try await places.entity("1").version == 9)
         #expect(try await places.all(.networkOnly).map(\.version) == [9])

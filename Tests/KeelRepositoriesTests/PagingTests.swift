@@ -34,7 +34,7 @@ struct PagingTests {
             _ = try? await gate.pass()
             return Page([1], next: .token("b"))
         }
-        // On this actor the count and the call it announces are one step: once both are counted,
+        // On this actor, the count and the call that follows are one step: once both are counted,
         // both have a page or wait for one.
         var askers = 0
         let tasks = (0..<2).map { _ in
@@ -81,7 +81,7 @@ struct PagingTests {
         await list.reset()
         #expect(list.items == [3])
         gate.open()
-        // Its page is here, and was looked at.
+        // Its page has arrived and was examined.
         await late
         #expect(list.items == [3])
         #expect(!list.isLoading)
@@ -136,7 +136,7 @@ struct PagingTests {
         gate.open()
         try await waitUntil { prefetcher.count == 0 }
         #expect(state.withLock { $0.loaded.sorted() } == [2, 3, 5])
-        // The one given up may not have ended when the next began.
+        // The canceled one may still be running when the next one starts.
         #expect(state.withLock { $0.most } <= 3)
     }
 

@@ -6,14 +6,14 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-/// A resource whose source and copy a test holds in its hands.
+/// A resource whose source and cached copy a test controls.
 private final class Subject: Sendable {
     let source = Mutex<Result<String, DataSourceError>>(.success("remote"))
     let copy = Mutex<String?>(nil)
     let fetches = Counter()
     let gate = Mutex<Gate?>(nil)
 
-    /// Lives as long as somebody has the resource that it was put into.
+    /// Lives as long as the resource that holds it.
     final class Token: Sendable {}
 
     var resource: Resource<String> { resource(holding: Token()) }
@@ -22,7 +22,7 @@ private final class Subject: Sendable {
         Resource("text", tags: ["texts"]) {
             defer { withExtendedLifetime(token) {} }
             self.fetches.next()
-            // What the source says is decided when it is asked, and may arrive much later.
+            // The answer is decided when the source is asked, and may arrive much later.
             let answer = self.source.withLock { $0 }
             if let gate = self.gate.withLock({ $0 }) { _ = try? await gate.pass() }
             if Task.isCancelled { throw DataSourceError(.cancelled) }
@@ -81,7 +81,7 @@ struct ResourceLoaderTests {
         #expect(try await load(policy).freshness == .current)
         try await loader.invalidate(["other"])
         #expect(try await load(policy).freshness == .kept(age: .zero))
-        // A clock that was set back tells no age.
+        // A clock that was set back gives no age.
         wall.advance(by: -10)
         #expect(try await load(policy).freshness == .current)
         #expect(subject.fetches.count == 4)
@@ -127,7 +127,7 @@ struct ResourceLoaderTests {
     func refreshes() async throws {
         subject.copy.withLock { $0 = "old" }
         #expect(try await load(.cacheThenNetwork) == Fetched("old", .stale(age: nil)))
-        // The value is kept a little before its time is noted.
+        // The value is cached slightly before its time is recorded.
         try await waitUntil { try await load(.cacheOnly).freshness == .kept(age: .zero) }
         #expect(try await load(.cacheOnly) == Fetched("remote", .kept(age: .zero)))
     }
@@ -146,10 +146,10 @@ struct ResourceLoaderTests {
             try await waitUntil { subject.fetches.count != 0 }
             withExtendedLifetime(loader) {}
         }
-        // Not before the refresh has heard of its end: otherwise it would have its answer.
+        // Not before the refresh has noticed its cancellation: otherwise it would have its answer.
         try await waitUntil { gate.cancelledCount != 0 }
         gate.open()
-        // It has the resource until it has ended.
+        // It holds the resource until it has ended.
         try await waitUntil { refresh == nil }
         #expect(subject.copy.withLock { $0 } == "old")
     }
@@ -175,7 +175,7 @@ struct ResourceLoaderTests {
         subject.gate.withLock { $0 = gate }
         subject.say("before")
         async let early = load(.networkOnly)
-        // At the gate the answer is decided already.
+        // At the gate, the answer is already decided.
         try await waitUntil { gate.begunCount != 0 }
         subject.say("after")
         subject.gate.withLock { $0 = nil }
@@ -252,7 +252,7 @@ struct ResourceLoaderTests {
         let states = loader.observe(subject.resource)
         let seen = Counter()
         let task = Task { for await _ in states { seen.next() } }
-        // It loads, and has loaded; there is nothing more to see.
+        // Loading and loaded; no other states follow.
         try await waitUntil { seen.count == 2 }
         task.cancel()
         await task.value

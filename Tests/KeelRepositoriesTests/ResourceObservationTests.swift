@@ -12,7 +12,7 @@ struct ResourceObservationTests {
 
         func add(_ step: ResourceObservation) { stored.withLock { $0.append(step) } }
 
-        /// The lines told since the last call.
+        /// The lines reported since the last call.
         func take() -> [String] {
             let steps = stored.withLock { steps in
                 defer { steps = [] }
@@ -43,7 +43,7 @@ struct ResourceObservationTests {
         service.set("1", 1)
         let places = places(service, WatchedStore())
         _ = try await places.all(.cacheFirst(maxAge: .seconds(60)))
-        // The last step fills memory.
+        // The last step fills the memory.
         let first = ["places store nothing", "places service found", "places store found"]
         #expect(steps.take() == first)
         _ = try await places.all(.cacheFirst(maxAge: .seconds(60)))

@@ -7,10 +7,10 @@ import KeelSync
 import KeelTestKit
 import Testing
 
-// The example of the source documents, on Keel's blocks: a repository of the domain that reads
-// cache first, finds, searches, and keeps favourites, online and offline.
+// The source documents' example, built on Keel: a domain repository that reads cache first, finds,
+// searches, and stores favorites, online and offline.
 
-/// What the domain asks for; it knows nothing of Keel.
+/// The domain's port, which does not depend on Keel.
 private protocol RestaurantRepository: Sendable {
     func restaurants() async throws(DomainError) -> [Restaurant]
     func restaurant(_ id: UUID) async throws(DomainError) -> Restaurant
@@ -88,7 +88,7 @@ struct RestaurantRepositoryTests {
         service.set((1...4).map { .sample($0) })
     }
 
-    /// What an app makes when it is launched.
+    /// Creates what an app creates when it is launched.
     private func launch() -> (any RestaurantRepository, Outbox) {
         let outbox = Outbox(storage)
         let entities = EntityRepository<Restaurant>(
@@ -149,7 +149,7 @@ struct RestaurantRepositoryTests {
         try await repository.setFavourite(id(3), true)
         #expect(try await repository.favourites().map(\.name) == ["Restaurant 3"])
 
-        // The app is closed and opened again, with a connection.
+        // The app is closed and reopened, now with a connection.
         service.goOffline(false)
         let (relaunched, outbox) = launch()
         #expect(try await relaunched.favourites().map(\.name) == ["Restaurant 3"])

@@ -59,7 +59,7 @@ struct ResultStyleTests {
                 .toDomain()
         }
 
-        /// A status with a meaning of the service's own: who is not there is deleted.
+        /// A status with a meaning specific to the service: a missing user counts as deleted.
         func delete(id: String) async -> Result<Void, DataSourceError> {
             await users.response(to: .delete(id: id))
                 .mapError(DataSourceError.init)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Work in the background", .timeLimit(.minutes(1)))
 struct BackgroundWorkTests {
-    /// What happened, in order.
+    /// The events, in order.
     private final class Diary: Sendable {
         private let lines = Mutex<[String]>([])
         var all: [String] { lines.withLock { $0 } }
@@ -17,7 +17,7 @@ struct BackgroundWorkTests {
 
     private let diary = Diary()
 
-    /// A part that says when it has begun, and runs until it is cancelled.
+    /// Adds a part that reports its start, and runs until it is canceled.
     private func add(_ name: String, to work: inout BackgroundWork) {
         work.add(name) { [diary] in
             diary.write("\(name) runs")

@@ -12,7 +12,7 @@ import Logging
 
 @Suite("One observer of every area", .timeLimit(.minutes(1)))
 struct ObservingTests {
-    /// What was told.
+    /// The observations so far.
     private final class Lines: Sendable {
         private let stored = Mutex<[KeelObservation]>([])
         var all: [KeelObservation] { stored.withLock { $0 } }
@@ -37,7 +37,7 @@ struct ObservingTests {
         keel.caches = .folder(folder.appending(path: "caches"))
         keel.files = .folder(folder.appending(path: "files"))
         try await use(keel)
-        // The web service has a test of its own; a monitoring is told of when it has ended.
+        // The web service has its own test; a monitor is reported when it has ended.
         let areas: Set = [
             "storage", "caches", "files", "secrets", "location", "analytics", "security", "outbox",
             "repositories",

@@ -96,7 +96,7 @@ struct PresetTests {
             let refused = #expect(throws: CacheError.self) { try keel.makeCaches() }
             #expect(refused?.code == .folderInUse)
         }
-        // The first store's queue may hold the folder a moment longer than the store is there.
+        // The first store's queue may hold the folder slightly longer than the store exists.
         var next: CacheStore?
         try await waitUntil {
             next = try? keel.makeCaches()
@@ -118,7 +118,7 @@ struct PresetTests {
         for key in [CachesDependency.testValue, CachesDependency.previewValue] {
             #expect(key.configuration.limits == budget)
         }
-        // Two caches share it, by their bytes and not by their number.
+        // Two caches share it by size, not by number of entries.
         let pictures = store.cache("pictures", key: Int.self, value: Data.self)
         let sounds = store.cache("sounds", key: Int.self, value: Data.self)
         let megabyte = Data(repeating: 7, count: 1 << 20)
@@ -226,7 +226,7 @@ struct PresetTests {
         keel.keys = .folder(folder.appending(path: "keys"))
         let settings = folder.appending(path: "settings")
         #if os(Linux)
-        // Where no Secret Service runs, the key is in an encrypted file whose own key is elsewhere.
+        // Without a Secret Service, the key is in an encrypted file whose own key is elsewhere.
         let sealed = try keel.makeSecurity(keyFiles: settings).encrypt(Data("note".utf8))
         let later = keel.makeSecurity(keyFiles: settings)
         try await later.prepare()
@@ -350,7 +350,7 @@ private final class Reports: Sendable {
 }
 
 #if Logging
-/// An output that remembers the messages.
+/// An output that stores the messages.
 private final class ShippedMessages: LogOutput {
     private let list = Mutex<[String]>([])
 

@@ -2,10 +2,10 @@ import Foundation
 import KeelLint
 import Testing
 
-/// Compares imports with what the toolchain's own parser prints.
+/// Compares imports with the output of the toolchain's own parser.
 ///
-/// That parser leaves out the branches of `#if` that do not apply, so their lines are blanked first:
-/// all branches are parsed then, by both.
+/// That parser omits inactive `#if` branches, so their directives are blanked first: then both
+/// parse every branch.
 @Suite("Imports against the toolchain's own parser")
 struct DifferentialTests {
     private static let checkouts = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -64,7 +64,7 @@ struct DifferentialTests {
         }
     }
 
-    /// What the compiler calls otherwise.
+    /// The compiler's names for import kinds that differ.
     private static let words = ["let": "var", "typealias": "type"]
 
     private func compare(_ package: String, least: Int) throws {
@@ -118,7 +118,7 @@ struct DifferentialTests {
         #expect(own.count == theirs.count)
     }
 
-    /// Reads `(import_decl … range=[0.swift:1:1 - line:1:8] kind=struct module="A.B")`.
+    /// Parses `(import_decl … range=[0.swift:1:1 - line:1:8] kind=struct module="A.B")`.
     private static func parse(_ line: Substring) -> Line? {
         guard let range = line.firstRange(of: "range=["),
             let module = line.firstRange(of: "module=\"")

@@ -121,7 +121,7 @@ struct HygieneTests {
             var damaged = whole
             damaged[position] ^= 0x55
             try damaged.write(to: file)
-            // Texts within facts may change unseen; whatever else is damaged is read anew.
+            // Texts within facts may change unnoticed; after other corruption the files are read.
             _ = try linter.run()
         }
         for count in [0, 3, 15, 16, 40, whole.count - 1] {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Projects laid out like well-known apps")
 struct LayoutTests {
-    /// What the linter says about a layout; its files are read once.
+    /// The linter's reports for a layout, whose files are read once.
     private struct Run {
         let layout: ProjectLayout
         /// Without a configuration.
@@ -85,7 +85,7 @@ struct LayoutTests {
         for run in try Self.runs.get() {
             let found = Set(Self.places(run.profiles))
             #expect(found.subtracting(run.layout.right).sorted() == [], "\(run.layout.name)")
-            // A mark stands for each feature; a port that has a double in the tests is not found.
+            // There is a mark for each rule; a port with a double in the tests is not found.
             func rules(_ places: Set<String>) -> Set<Substring> {
                 Set(places.compactMap { $0.split(separator: " ").last })
             }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Reports")
 struct OutputTests {
-    /// An app with findings of several kinds.
+    /// Returns the report for an app with findings of several kinds.
     private func sample() throws -> LintReport {
         try TemporaryProject([
             "keel-lint.yml": """
@@ -151,7 +151,7 @@ struct OutputTests {
     }
 }
 
-/// Whether tags close in the order in which they open.
+/// Checks that tags close in the reverse order of opening.
 private struct XMLShape {
     private(set) var open: [Substring] = []
 

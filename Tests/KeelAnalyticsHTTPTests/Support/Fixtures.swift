@@ -14,7 +14,7 @@ import Foundation
 let now = Date(timeIntervalSince1970: 1_795_341_600.123)
 
 extension AnalyticsRecord {
-    /// A record with an id of its own.
+    /// A sample record, with its own id.
     static func sample(
         _ kind: Kind = .event("signed_up"),
         number: Int = 1,
@@ -54,14 +54,14 @@ extension AnalyticsRecord {
     }
 }
 
-/// The vendors that there are destinations for.
+/// The vendors that have a destination.
 enum Vendor: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case segment, mixpanel, amplitude, postHog, googleAnalyticsWeb, googleAnalyticsApp, keel
     case openTelemetry
 
     var testDescription: String { rawValue }
 
-    /// A key, a secret or a token, which must show nowhere.
+    /// A key, secret or token, which must not appear anywhere.
     static let secret = "k3y-0f-the-project"
 
     static let firebaseApp = "1:1234567890:ios:321abc"
@@ -82,7 +82,7 @@ enum Vendor: String, CaseIterable, Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// The destination with its right key, or with another one.
+    /// The destination with the correct key, or with another one.
     func destination(
         at host: URL,
         over connection: DestinationConnection,
@@ -125,7 +125,7 @@ enum Vendor: String, CaseIterable, Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// Whether the vendor tells a repetition from a new event.
+    /// Whether the vendor recognizes repeated events.
     var isDeduplicating: Bool {
         switch self {
         case .googleAnalyticsWeb, .googleAnalyticsApp, .openTelemetry: false
@@ -167,7 +167,7 @@ struct Scene: Sendable {
         var connection = DestinationConnection(transport: network.transport())
         connection.now = { now }
         connection.isCompressing = isCompressing
-        // A busy machine is no reason to give up.
+        // A busy machine must not cause a timeout.
         connection.timeout = .seconds(600)
         let finished = connection
         try await network.run(HTTPTestScript { await server.answer($0) }) { origin async throws in
@@ -184,13 +184,13 @@ struct Scene: Sendable {
 }
 
 extension DeliveryOutcome {
-    /// The reasons of the records that were refused for ever, by their place.
+    /// The reasons for permanently refused records, by index.
     var reasons: [Int: String]? {
         guard case .settled(let rejected) = self else { return nil }
         return rejected.mapValues(\.reason)
     }
 
-    /// The case, without what goes with it.
+    /// The case, without associated values.
     var label: String {
         switch self {
         case .settled(let rejected): rejected.isEmpty ? "delivered" : "settled"
@@ -204,7 +204,7 @@ extension DeliveryOutcome {
     }
 }
 
-/// Why a destination refuses a record, or nil.
+/// Returns the destination's reason for refusing a record; nil if it accepts.
 func refusal(
     of record: AnalyticsRecord,
     by destination: any AnalyticsDestination

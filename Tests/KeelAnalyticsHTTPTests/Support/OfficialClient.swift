@@ -5,25 +5,25 @@ import KeelTestKit
 import KeelTestServer
 import Testing
 
-/// A vendor's own Python client, run by the interpreter that `KEEL_PYTHON` names.
+/// A vendor's own Python client, run by the interpreter in `KEEL_PYTHON`.
 enum OfficialClient {
     static let interpreter = ProcessInfo.processInfo.environment["KEEL_PYTHON"]
 
     static let isPresent = interpreter != nil
 
-    /// Why the tests with it do not run.
+    /// The reason for skipping the tests.
     static let absence: Comment = """
         SKIPPED: KEEL_PYTHON names no Python with the vendors' packages; see Scripts/setup.sh
         """
 
-    /// Lets a vendor's client send what it can to a server, over a real socket.
+    /// Makes a vendor's client send all that it can to a server, over a real socket.
     ///
     /// - Parameters:
-    ///   - vendor: The vendor, as the script names it.
-    ///   - key: The key that the client shows.
-    ///   - server: What answers.
-    /// - Returns: The script's exit code, and what it has printed.
-    /// - Throws: If it cannot be started.
+    ///   - vendor: The vendor's name in the script.
+    ///   - key: The client's key.
+    ///   - server: The server.
+    /// - Returns: The script's exit code and output.
+    /// - Throws: An error if the client cannot be started.
     static func send(
         _ vendor: String,
         key: String,
@@ -39,7 +39,7 @@ enum OfficialClient {
             process.standardInput = FileHandle.nullDevice
             process.standardOutput = output
             process.standardError = output
-            // Nothing here may block a thread: the tests have as many as there are processors.
+            // No thread may be blocked here: the tests have only one per processor.
             let (ended, ending) = AsyncStream<Void>.makeStream()
             process.terminationHandler = { _ in ending.finish() }
             try process.run()

@@ -7,7 +7,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Makes records of all kinds and shapes from a seed.
+/// Creates records of all kinds and shapes from a seed.
 struct RandomRecords {
     var random: SeededRandom
     private var count = 0
@@ -16,7 +16,7 @@ struct RandomRecords {
         random = SeededRandom(seed: seed)
     }
 
-    /// A record such as an app may make, good or bad.
+    /// A record such as an app may create, valid or not.
     mutating func next() -> AnalyticsRecord {
         count += 1
         let kinds: [AnalyticsRecord.Kind] = [

@@ -3,7 +3,7 @@ import KeelCore
 import KeelTestKit
 import Synchronization
 
-/// A service over a simulated disk and a clock that stands still.
+/// A service on a simulated disk, with a stopped clock.
 struct Bench: Sendable {
     let files: SimulatedFileSystem
     let clock = TestClock()
@@ -31,7 +31,7 @@ struct Bench: Sendable {
     }
 }
 
-/// A time in microseconds that a test sets.
+/// A time in microseconds, set by a test.
 final class MutableTime: Sendable {
     private let value: Mutex<Int64>
 
@@ -54,7 +54,7 @@ extension AnalyticsRecord {
         }
     }
 
-    /// The number that a test gave it.
+    /// The number given by a test.
     var number: Int {
         if case .integer(let number) = properties["number"] { Int(number) } else { -1 }
     }

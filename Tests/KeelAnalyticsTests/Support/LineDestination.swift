@@ -1,6 +1,6 @@
 import KeelAnalytics
 
-/// A destination of one's own: the template of `Documentation/Analytics.md`.
+/// A custom destination: the template in `Documentation/Analytics.md`.
 struct LineDestination: AnalyticsDestination {
     let name: String
     let guarantee = DeliveryGuarantee.effectivelyOnce

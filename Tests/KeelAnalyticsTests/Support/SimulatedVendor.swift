@@ -2,10 +2,10 @@ import KeelAnalytics
 import KeelTestKit
 import Synchronization
 
-/// A vendor's server that remembers when it got what, so that a crash can be put before or after.
+/// A vendor's server that records when each event arrived, to place a crash before or after it.
 ///
 /// It loses replies and requests, answers 5xx, is too small for some batches, and refuses some
-/// records, in one of two ways.
+/// records in one of two ways.
 final class SimulatedVendor: AnalyticsDestination {
     private struct Arrival {
         var id: String
@@ -63,7 +63,7 @@ final class SimulatedVendor: AnalyticsDestination {
         ]
     }
 
-    /// The same server, healthy, with what it had got before so many steps of the disk.
+    /// The same server, healthy, with the arrivals before a number of disk steps.
     func secondLife(after steps: Int) -> SimulatedVendor {
         let arrivals = state.withLock { state in
             state.arrivals.filter { arrival in
@@ -84,7 +84,7 @@ final class SimulatedVendor: AnalyticsDestination {
     /// The events that count, in order.
     var numbers: [Int] { state.withLock { $0.arrivals.map(\.number) } }
 
-    /// When the first event for a purpose arrived in the first life.
+    /// The number of steps when the first event for a purpose arrived, in the first life.
     func firstSteps(of purpose: ConsentPurpose) -> Int? {
         state.withLock { $0.arrivals.first { $0.purpose == purpose && $0.steps < .max }?.steps }
     }

@@ -1,7 +1,7 @@
 import KeelAnalytics
 import Synchronization
 
-/// A destination that refuses whole batches in which there is a bad record.
+/// A destination that refuses whole batches that contain a bad record.
 final class PoisonedDestination: AnalyticsDestination {
     enum Answer { case refused, tooLarge, beforehand }
 
@@ -44,7 +44,7 @@ final class PoisonedDestination: AnalyticsDestination {
     }
 }
 
-/// What arrived after how many steps of the disk.
+/// The arrivals, each with the number of disk steps.
 final class Steps: Sendable {
     private let state = Mutex([(number: Int, steps: Int)]())
 

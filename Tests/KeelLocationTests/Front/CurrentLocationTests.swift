@@ -58,7 +58,7 @@ struct CurrentLocationTests {
         await adapter.waitForMonitors(1)
         adapter.send(.fix(try fix(1, 2, accuracy: 35)))
         adapter.send(.fix(try fix(1, 2, accuracy: 50)))
-        // One for the limit, one for the age of the fix.
+        // One for the timeout, one for the age of the fix.
         await clock.waitForSleepers(2)
         await clock.advance(by: .seconds(9))
         let error = await #expect(throws: LocationError.self) { try await finding.value }

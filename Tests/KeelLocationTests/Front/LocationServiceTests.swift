@@ -54,7 +54,7 @@ struct LocationServiceTests {
         await clock.waitForSleepers()
         await clock.advance(by: .seconds(10))
         #expect(await states.next() == .stale(first, age: .seconds(10)))
-        // Somebody sleeps until the position counts as lost, and that is too late for this one.
+        // The sleep until the position counts as lost would be too late for the next one.
         await clock.waitForSleepers()
         await clock.advance(by: .seconds(5))
         adapter.send(.fix(second))
@@ -172,7 +172,7 @@ struct LocationServiceTests {
         var events = try location.regionEvents([here]).makeAsyncIterator()
         adapter.send(.fix(try fix(0, 0)))
         #expect(try await events.next()?.kind == .entered)
-        // Out and in again, and out: nobody has looked.
+        // Out, in and out again, without a reader.
         for longitude in [1, 0, 1] { adapter.send(.fix(try fix(0, Double(longitude)))) }
         let exit = try await events.next()
         #expect(exit?.kind == .exited)

@@ -38,7 +38,7 @@ struct GPSDLocationAdapterTests {
         double.send(#"{"class":"SKY","satellites":[]}"#)
         double.send(try fix(1, 2))
         await reports.wait { $0 == ["searching", "fix"] }
-        // The greeting and two answers came before.
+        // The greeting and two answers came first.
         let statistics = adapter.statistics
         #expect(statistics.connectionCount == 1)
         #expect(statistics.lineCount == 8)
@@ -158,7 +158,7 @@ struct GPSDLocationAdapterTests {
         await clock.waitForSleepers()
         await clock.advance(by: .seconds(5))
         for count in 1...6 {
-            // In turns: silent, asked and answered.
+            // Alternately silent and polled.
             await clock.waitForSleepers()
             await clock.advance(by: .seconds(15))
             let lines = 3 + count
@@ -186,7 +186,7 @@ struct GPSDLocationAdapterTests {
         let reports = Reports()
         let end = adapter.monitor(.init(), report: reports.take)
         for count in 1...4 {
-            // Short pauses fit more than one into the time.
+            // Short delays would fit more than one into the time.
             await reports.wait { $0.count >= count }
             await clock.waitForSleepers()
             await clock.advance(by: .seconds(8))

@@ -14,7 +14,7 @@ struct GPSDMessageTests {
         GPSDMessage.read(Array(line.utf8), now: now)
     }
 
-    /// As gpsd 3.22 wrote it on Debian 12.
+    /// From gpsd 3.22 on Debian 12.
     private let report = """
         {"class":"TPV","device":"tcp://127.0.0.1:52950","mode":3,\
         "time":"2026-03-01T12:00:05.000Z","ept":0.005,"lat":59.329323333,"lon":18.068581667,\
@@ -109,7 +109,7 @@ struct GPSDMessageTests {
             #expect((-90...90).contains(fix.coordinate.latitude))
             #expect(fix.speed.map { $0 >= 0 } ?? true)
         }
-        // Many a digit can be another one.
+        // Many digits can be replaced by others.
         #expect(count > 1_000)
     }
 

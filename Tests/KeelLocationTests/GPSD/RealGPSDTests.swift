@@ -45,7 +45,7 @@ struct RealGPSDTests {
             if let last { #expect(fix.time >= last.time) }
             last = fix
         }
-        // What gpsd has to know more than one second for is there after a while.
+        // Values that gpsd derives over more than one second arrive later.
         while let fix = last, fix.altitude == nil || fix.speed == nil || fix.course == nil {
             last = try await fixes.next()
         }
@@ -89,7 +89,7 @@ struct RealGPSDTests {
         var states = location.states.makeAsyncIterator()
         while let state = await states.next(), !state.isFixed {}
         gpsd.show(nil)
-        // A fix that was still under way only costs another turn.
+        // A fix in progress only costs another iteration.
         try await waitUntil {
             guard location.state?.isFixed == true else { return true }
             await clock.waitForSleepers()

@@ -4,15 +4,15 @@ import KeelCore
 import KeelLocation
 import Synchronization
 
-/// What speaks as gpsd does, as far as the adapter looks at it.
+/// A double of gpsd, limited to what the adapter uses.
 final class GPSDDouble: Sendable {
-    /// How a double behaves.
+    /// The behavior of a double.
     struct Manner: Sendable {
         var protocolMajor = 3
         var devices = ["/dev/ttyS7"]
         var greets = true
         var refusal: String?
-        /// Whether a question for the version is answered after the first.
+        /// Whether version requests after the first are answered.
         var answers = true
     }
 
@@ -68,7 +68,7 @@ final class GPSDDouble: Sendable {
         }
         let devices = manner.devices.map { #"{"class":"DEVICE","path":"\#($0)"}"# }
         let list = #"{"class":"DEVICES","devices":[\#(devices.joined(separator: ","))]}"#
-        // In one step: who has the answer gets all that is sent afterwards, and nothing before it.
+        // In one step: a client with the answer gets everything sent later, but nothing earlier.
         watchers.state.withLock { state in
             state.watching[ObjectIdentifier(client)] = client
             client.send(list + "\r\n" + #"{"class":"WATCH","enable":true,"json":true}"# + "\r\n")
@@ -77,19 +77,19 @@ final class GPSDDouble: Sendable {
 
     var port: UInt16 { server.port }
 
-    /// How many have asked to be told.
+    /// The number of watching clients.
     var watcherCount: Int { watchers.state.withLock { $0.watching.count } }
 
-    /// How many are connected, told or not.
+    /// The number of connected clients, watching or not.
     var clientCount: Int { server.clientCount }
 
-    /// How many connections there were.
+    /// The number of connections so far.
     var connectionCount: Int { watchers.state.withLock { $0.connectionCount } }
 
-    /// What was sent to it, in order.
+    /// The requests received, in order.
     var requests: [String] { watchers.state.withLock { $0.requests } }
 
-    /// An adapter for it, which connects again at once.
+    /// Creates an adapter that reconnects at once.
     func adapter(
         device: String? = nil,
         clock: any Clock<Duration> = ContinuousClock()
@@ -108,7 +108,7 @@ final class GPSDDouble: Sendable {
         )
     }
 
-    /// Sends a line to everybody who watches.
+    /// Sends a line to all watching clients.
     func send(_ line: String) {
         for client in watchers.state.withLock({ $0.watching.values }) { client.send(line + "\r\n") }
     }

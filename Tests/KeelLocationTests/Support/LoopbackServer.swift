@@ -4,9 +4,9 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A TCP server on loopback with blocking threads, for doubles of what listens on sockets.
+/// A TCP server on loopback with blocking threads, for doubles of socket servers.
 final class LoopbackServer: Sendable {
-    /// One connection.
+    /// A connection.
     final class Client: Sendable {
         private let descriptor: Mutex<Int32?>
 
@@ -14,9 +14,9 @@ final class LoopbackServer: Sendable {
 
         func send(_ text: String) { send(Array(text.utf8)) }
 
-        /// Sends all of it, however long the other side takes.
+        /// Sends all bytes, however long the peer takes.
         func send(_ bytes: [UInt8]) {
-            // In the lock: what two send does not mix.
+            // Under the lock, so that concurrent sends do not interleave.
             descriptor.withLock { descriptor in
                 guard let descriptor else { return }
                 var rest = bytes[...]
@@ -33,7 +33,7 @@ final class LoopbackServer: Sendable {
         /// Ends the connection; its thread closes it.
         func cut() { descriptor.withLock { if let it = $0 { shutdown(it, Int32(SHUT_RDWR)) } } }
 
-        /// Returns what has come, nothing at the end.
+        /// Reads the available bytes; empty at the end.
         fileprivate func read() -> [UInt8] {
             guard let descriptor = descriptor.withLock({ $0 }) else { return [] }
             var buffer = [UInt8](repeating: 0, count: 4_096)
@@ -46,7 +46,7 @@ final class LoopbackServer: Sendable {
 
     private struct State {
         var listener: Int32?
-        /// Keeps the port from others while nobody listens on it.
+        /// Reserves the port while no socket listens on it.
         var placeholder: Int32?
         var clients: [ObjectIdentifier: Client] = [:]
     }
@@ -76,20 +76,20 @@ final class LoopbackServer: Sendable {
         if let placeholder = state.withLock({ $0.placeholder.take() }) { close(placeholder) }
     }
 
-    /// A port that nobody listens on at this moment.
+    /// Returns a port on which nothing listens currently.
     static func freePort() throws -> UInt16 {
         let (descriptor, port) = try listen(0)
         close(descriptor)
         return port
     }
 
-    /// How many connections there are.
+    /// The number of open connections.
     var clientCount: Int { state.withLock { $0.clients.count } }
 
-    /// Cuts every connection, and goes on listening.
+    /// Ends all connections, and continues to listen.
     func cutAll() { for client in state.withLock({ $0.clients.values }) { client.cut() } }
 
-    /// Stops to listen, and cuts every connection.
+    /// Stops listening, and ends all connections.
     func stop() {
         if let listener = state.withLock({ $0.listener.take() }) {
             shutdown(listener, Int32(SHUT_RDWR))

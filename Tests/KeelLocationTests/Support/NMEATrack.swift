@@ -1,27 +1,27 @@
 import Foundation
 
-/// Writes what a receiver says, second by second: the sentences RMC, GGA and GSA of NMEA 0183.
+/// Creates a receiver's output, second by second: RMC, GGA and GSA sentences of NMEA 0183.
 struct NMEATrack: Sendable {
-    /// What the receiver sees.
+    /// The fix of the receiver.
     enum Scene: Sendable {
         /// No fix.
         case none
         /// Latitude and longitude only.
         case flat
-        /// The altitude too.
+        /// With altitude.
         case spatial
     }
 
     /// The day of the track: 1 March 2026.
     static let noon = Date(timeIntervalSince1970: 1_772_366_400)
 
-    /// The place in a second of the track: it moves to the north-east.
+    /// The position at a second of the track, which leads northeast.
     static func place(_ second: Int) -> (latitude: Double, longitude: Double) {
         (59.3 + Double(second) * 0.0001, 18.06 + Double(second) * 0.0002)
     }
 
     static let altitude = 28.0
-    /// In knots, as NMEA has it; 10 m/s.
+    /// In knots, as in NMEA; 10 m/s.
     static let knots = 19.438
 
     /// The sentences of a second, each with its checksum.
@@ -49,7 +49,7 @@ struct NMEATrack: Sendable {
         ].map(sealed).joined()
     }
 
-    /// A sentence with its dollar sign, checksum and end.
+    /// Adds the dollar sign, checksum and line end to a sentence.
     static func sealed(_ sentence: String) -> String {
         let sum = sentence.utf8.reduce(0 as UInt8, ^)
         return "$" + sentence + String(format: "*%02X\r\n", sum)

@@ -3,7 +3,7 @@ import KeelCore
 import KeelLocation
 import Synchronization
 
-/// A fix at a place, taken so many seconds after a time.
+/// Returns a fix at a place, a number of seconds after a time.
 func fix(
     _ latitude: Double,
     _ longitude: Double,
@@ -19,14 +19,14 @@ func fix(
     )
 }
 
-/// What a monitoring has reported, and those who wait for more.
+/// The events of a monitor.
 final class Reports: Sendable {
     private let stored = Mutex<[LocationEvent]>([])
     private let signal = Signal()
 
     var events: [LocationEvent] { stored.withLock { $0 } }
 
-    /// The events as words, short enough to compare.
+    /// The events as short words, for comparison.
     var words: [String] {
         events.map { event in
             switch event {
@@ -52,7 +52,7 @@ final class Reports: Sendable {
 
     func forget() { stored.withLock { $0 = [] } }
 
-    /// Waits until the reports are as they have to be, or the test's time is over.
+    /// Waits until the reports satisfy a condition, or the test's time is over.
     func wait(until isDone: ([String]) -> Bool) async {
         while !Task.isCancelled {
             let generation = signal.generation

@@ -4,13 +4,13 @@ import Glibc
 import Synchronization
 import Testing
 
-/// A gpsd of its own on loopback, fed by a track over TCP, as long as a test needs it.
+/// A dedicated gpsd on loopback, fed by a track over TCP, for the duration of a test.
 final class RealGPSD: Sendable {
-    /// The program, where it is installed.
+    /// The program, if it is installed.
     static let program = ["/usr/sbin/gpsd", "/usr/local/sbin/gpsd", "/usr/bin/gpsd"]
         .first { FileManager.default.isExecutableFile(atPath: $0) }
 
-    /// What the receiver says, twenty seconds of its time in each second of ours.
+    /// The output of the receiver, at twenty times real time.
     private final class Feed: Sendable {
         struct State {
             var scene: NMEATrack.Scene?
@@ -20,7 +20,7 @@ final class RealGPSD: Sendable {
 
         let state = Mutex(State(scene: NMEATrack.Scene.none))
 
-        /// Serves one connection until it is over.
+        /// Serves one connection until it ends.
         func run(_ client: LoopbackServer.Client) {
             while let text = next() {
                 client.send(text)
@@ -57,10 +57,10 @@ final class RealGPSD: Sendable {
 
     deinit { stop() }
 
-    /// What the receiver sees from now on; nil makes it say nothing at all.
+    /// Sets what the receiver sees; nil silences it.
     func show(_ scene: NMEATrack.Scene?) { feed.state.withLock { $0.scene = scene } }
 
-    /// Starts gpsd on the same port; as nobody where this is root, as gpsd itself would.
+    /// Starts gpsd on the same port; for root as `nobody`, as gpsd itself would.
     func start() throws {
         let process = Process()
         let arguments = ["-N", "-n", "-S", "\(port)", "tcp://127.0.0.1:\(receiver.port)"]
@@ -80,7 +80,7 @@ final class RealGPSD: Sendable {
         self.process.withLock { $0 = process }
     }
 
-    /// Ends gpsd by its process id, without a chance to say goodbye.
+    /// Kills gpsd by its process id, without a shutdown.
     func kill() {
         guard let process = process.withLock({ $0.take() }) else { return }
         Glibc.kill(process.processIdentifier, SIGKILL)

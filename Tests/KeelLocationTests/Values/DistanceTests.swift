@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Distances on the Earth")
 struct DistanceTests {
-    /// Between two places, in metres, by the haversine formula and the mean radius of WGS 84.
+    /// Two places and their distance in meters, by the haversine formula and WGS 84's mean radius.
     struct Pair: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let start: (Double, Double)
@@ -66,8 +66,8 @@ struct DistanceTests {
             end: (0.00000899322, 0),
             metres: 1
         ),
-        // The example of the formula in R. W. Sinnott's "Virtues of the Haversine", BNA to LAX,
-        // which gives 2,887.26 km on a radius of 6,372.8 km.
+        // The formula's example in R. W. Sinnott's "Virtues of the Haversine", BNA to LAX, which
+        // gives 2,887.26 km for a radius of 6,372.8 km.
         Pair(
             testDescription: "Nashville to Los Angeles",
             start: (36.12, -86.67),
@@ -88,7 +88,7 @@ struct DistanceTests {
     @Test("A filter passes the first fix, and those far enough from the last one it passed")
     func filter() throws {
         var filter = DistanceFilter(100)
-        // About 55 m apart: each second one is far enough.
+        // About 55 m apart: every second one is far enough.
         let passed = try (0..<6).map { filter.passes(try fix(Double($0) * 0.0005, 0)) }
         #expect(passed == [true, false, true, false, true, false])
     }

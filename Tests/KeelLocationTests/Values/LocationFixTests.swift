@@ -18,7 +18,7 @@ struct LocationFixTests {
             try LocationCoordinate(latitude: latitude, longitude: longitude)
         }
         #expect(error?.code == .invalidArgument)
-        // Reading one is no way around it.
+        // Decoding does not bypass the check.
         #expect(throws: (any Error).self) {
             try JSONDecoder().decode(
                 LocationCoordinate.self,

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Regions")
 struct RegionTests {
-    /// A circle of 1,000 m around the point where the equator meets Greenwich.
+    /// A circle with a radius of 1,000 m around the point at 0° latitude and longitude.
     private func region(_ id: String = "a", hysteresis: Double = 50) throws -> LocationRegion {
         try LocationRegion(
             id: id,
@@ -15,7 +15,7 @@ struct RegionTests {
         )
     }
 
-    /// A fix so many metres north of the middle.
+    /// A fix a number of meters north of the center.
     private func at(_ metres: Double, accuracy: Double? = nil) throws -> LocationFix {
         try fix(metres / 111_195.0802, 0, accuracy: accuracy)
     }

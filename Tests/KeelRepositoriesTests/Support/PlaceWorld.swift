@@ -7,13 +7,13 @@ import KeelSync
 import KeelTestKit
 import Synchronization
 
-/// A thing whose version tells which of two is the newer.
+/// An entity whose version tells which of two is newer.
 struct Place: Sendable, Hashable, Identifiable {
     var id: String
     var version: Int
 }
 
-/// A place as the service and the store write it.
+/// A place of the service and the store.
 struct PlaceDTO: Codable, Sendable, Hashable, Identifiable, DomainMappable {
     var id: String
     var version: Int
@@ -31,12 +31,12 @@ struct ChangePlace: Endpoint {
     var path: EndpointPath { "/places/\(id)" }
 }
 
-/// A service for places in memory.
+/// An in-memory service for places.
 final class PlaceService: Sendable {
     private let places = Mutex<[String: Int]>([:])
     private let isOffline = Mutex(false)
     private let calls = Counter()
-    /// Holds back answers that are decided already.
+    /// Holds back answers that are already decided.
     let gate = Mutex<Gate?>(nil)
 
     var callCount: Int { calls.count }
@@ -62,7 +62,7 @@ final class PlaceService: Sendable {
             .searching { words in
                 let all = try self.answer { $0 }
                 await self.pass()
-                // The newest first, which is not the order of the store.
+                // Newest first, unlike the order of the store.
                 return Self.dtos(all.filter { $0.key.hasPrefix(words) }).reversed()
             }
             .saving { dto in
@@ -126,7 +126,7 @@ final class WatchedStore: StorageAdapter {
         capabilities = upstream.capabilities.subtracting(missing)
     }
 
-    /// How many reads of documents and queries there were.
+    /// The number of reads of documents and queries.
     var readCount: Int { reads.count }
     func failReads(_ code: StorageError.Code?) { failure.withLock { $0 = code } }
     func failChanges(_ code: StorageError.Code?) { changesFailure.withLock { $0 = code } }
@@ -157,7 +157,7 @@ final class WatchedStore: StorageAdapter {
     }
 }
 
-/// Places at a service, in a store and in a memory.
+/// Places at a service, in a store and in memory.
 struct PlaceWorld: Sendable {
     let service = PlaceService()
     let store: WatchedStore
@@ -202,12 +202,12 @@ struct PlaceWorld: Sendable {
         )
     }
 
-    /// Another user of the same store, with its own service.
+    /// Creates another user of the same store, with its own service.
     func another(memory: ResourceMemory? = ResourceMemory()) -> PlaceWorld {
         PlaceWorld(store: store, memory: memory)
     }
 
-    /// Puts a place into the store, past the repository, as another process would.
+    /// Writes a place to the store, bypassing the repository, as another process would.
     @discardableResult
     func put(_ id: String, _ version: Int) async throws -> ChangeCursor? {
         let stranger = StorageClient(store)

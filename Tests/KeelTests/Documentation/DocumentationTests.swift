@@ -1,25 +1,24 @@
 import Foundation
 import Testing
 
-/// The examples of the documentation stand in files that the tests compile; this holds the pages
-/// and the comments to them.
+/// Checks that the examples of pages and comments are in files that the tests compile.
 ///
-/// White space does not count, and a line `// …` of an example leaves something out. A block that begins
-/// with `// Package.swift` is of a manifest and no code of a target. One that begins with
-/// `// SwiftUI` stands in a file that imports SwiftUI: on Linux, a stand-in.
+/// White space is ignored, and a line `// …` in an example omits code. A block that begins with
+/// `// Package.swift` is part of a manifest. One that begins with `// SwiftUI` is in a file that
+/// imports SwiftUI: on Linux, a stand-in.
 @Suite("Documentation")
 struct DocumentationTests {
-    /// An example that no test compiles, and why.
+    /// An example that no test compiles, and the reason.
     struct Exception: Sendable, CustomTestStringConvertible {
         var page: String
-        /// How the example begins.
+        /// The beginning of the example.
         var start: String
         var reason: String
 
         var testDescription: String { "\(page): \(start)" }
     }
 
-    /// Each stands for itself: a new example is compiled.
+    /// A complete list: every other example is compiled.
     static let exceptions = [
         Exception(
             page: "Documentation/Lint.md",
@@ -71,7 +70,7 @@ struct DocumentationTests {
         let built = lines.filter { $0.hasPrefix("| ") && $0.contains("| built") }
             .compactMap { Int($0.dropFirst(2).prefix { $0 != " " }) }
         #expect(built.count > 25)
-        // Those of the linter, a command, have no code to show.
+        // The linter is a command, so its rows have no code.
         for row in built where ![11, 33].contains(row) {
             #expect(lines.contains { $0.hasPrefix("**\(row). ") }, "row \(row) has no example")
         }

@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// A page, or a file of source with comments, that has blocks of code.
+/// A page, or a source file with comments, that contains code blocks.
 struct DocumentedFile: Sendable, CustomTestStringConvertible {
     var path: String
-    /// Its Swift examples, but those of manifests.
+    /// Its Swift examples except for manifests.
     var examples: [DocumentedExample] = []
-    /// The lines of blocks that name no language.
+    /// The lines of blocks without a language.
     var bareBlocks: [Int] = []
 
     var testDescription: String { path }
@@ -15,7 +15,7 @@ struct DocumentedFile: Sendable, CustomTestStringConvertible {
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    /// All that have a block; not records of decisions and descriptions of protocols.
+    /// All files that contain a block, except decision records and protocol descriptions.
     static let all: [DocumentedFile] = {
         let pages = ["", "Documentation"].flatMap { folder in
             names(in: folder, deeply: false).filter { $0.hasSuffix(".md") }
@@ -60,7 +60,7 @@ struct DocumentedFile: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// What a line says, if it is one of a comment for documentation.
+    /// Returns the text of a line in a doc comment; nil for any other line.
     private static func comment(_ line: String) -> String? {
         let line = line.drop { $0 == " " }
         guard line.hasPrefix("///") else { return nil }
@@ -79,14 +79,14 @@ struct DocumentedFile: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// An example of a page or a comment.
+/// An example in a page or a comment.
 struct DocumentedExample: Sendable {
-    /// Where its block begins.
+    /// The line at which its block begins.
     var line: Int
     var code: String
-    /// What follows one upon the other, without white space.
+    /// The consecutive parts, without white space.
     var parts: [String]
-    /// Whether it stands where SwiftUI is imported.
+    /// Whether its file imports SwiftUI.
     var isView: Bool
 
     init(line: Int, lines: [String]) {
@@ -102,7 +102,7 @@ struct DocumentedExample: Sendable {
     var isManifest: Bool { code.hasPrefix("// Package.swift") }
 }
 
-/// What the tests compile.
+/// The code that the tests compile.
 enum CompiledCode {
     private struct File {
         var code: String
@@ -123,7 +123,7 @@ enum CompiledCode {
 
     private static let files: [File] = {
         let tests = DocumentedFile.root.appending(path: "Tests")
-        // The packages beside stand-ins for Apple's modules, and files that are examples too.
+        // The packages for stand-ins of Apple's modules, and test files that serve as examples.
         let folders = [
             "KeelTests/Examples", "Apple/Tests", "SwiftUI/Tests",
         ].flatMap { folder in
@@ -135,7 +135,7 @@ enum CompiledCode {
             "KeelAnalyticsTests/Support/LineDestination.swift",
             "KeelCacheTests/LegacyCacheTier.swift",
             "KeelDependenciesTests/CommentExamples.swift",
-            // The linter is a package of its own.
+            // The linter is a separate package.
             "../Lint/Tests/KeelLintTests/ExampleTests.swift",
         ]
         return (folders + others).filter { $0.hasSuffix(".swift") }.compactMap { name in
@@ -145,7 +145,7 @@ enum CompiledCode {
         }
     }()
 
-    /// Code without white space, and without the commas that the formatter adds at the end of a list.
+    /// Returns code without white space, and without the commas that the formatter adds to lists.
     static func condensed(_ code: String) -> String {
         var text: [UInt8] = []
         let closing = [UInt8(ascii: "]"), UInt8(ascii: ")")]

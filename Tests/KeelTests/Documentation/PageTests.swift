@@ -1,16 +1,16 @@
 import Foundation
 import Testing
 
-/// What pages say beside their examples: tables that are whole, and names of tests and rules that are there.
+/// Checks the pages apart from their examples: tables, and the names of tests and rules.
 @Suite("Pages")
 struct PageTests {
-    /// The lines of a file below the root.
+    /// Returns the lines of a file, by its path from the root.
     private static func lines(_ path: String) throws -> [String] {
         let file = DocumentedFile.root.appending(path: path)
         return try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n")
     }
 
-    /// The paths below a folder with an ending.
+    /// Returns the paths in a folder with an extension.
     private static func paths(_ folder: String, _ ending: String) throws -> [String] {
         let place = DocumentedFile.root.appending(path: folder).path
         return try FileManager.default.subpathsOfDirectory(atPath: place)
@@ -42,7 +42,7 @@ struct PageTests {
         }
     }
 
-    /// The spans of code in the last cell of each row.
+    /// Returns the code spans in the last cell of each row.
     private static func keepers(_ page: String) throws -> [(line: Int, names: [String])] {
         zip(1..., try lines(page)).compactMap { number, line in
             guard line.hasPrefix("| ") else { return nil }

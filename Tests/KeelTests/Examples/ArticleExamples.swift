@@ -12,10 +12,10 @@ import ServiceLifecycle
 import UnixSignals
 #endif
 
-/// Examples of the modules' articles, in functions that supply what an example takes for granted.
+/// Examples from the modules' articles, in functions that supply their context.
 ///
-/// They are compiled and not run: most of them listen until their task ends, or use the machine's
-/// own stores. What they show is run by the guides and by the modules' own tests.
+/// They are compiled but not run: most of them listen until their task ends, or use the machine's
+/// own stores. The guides and the modules' tests run the same features.
 enum ArticleExamples {
     struct Note: Codable, Identifiable, Sendable {
         var id: String

@@ -3,7 +3,7 @@ import Keel
 import KeelFilesS3
 import KeelHTTPTransfers
 
-/// Examples of KeelFilesS3's and KeelHTTPTransfers' articles; see ``ArticleExamples``.
+/// Examples from the articles of KeelFilesS3 and KeelHTTPTransfers; see ``ArticleExamples``.
 enum ArticleFileExamples {
     struct Bar: Sendable {
         var value: Double?

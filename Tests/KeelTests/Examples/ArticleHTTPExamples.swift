@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 import Keel
 
-/// Examples of KeelHTTP's and KeelRepositories' articles; see ``ArticleExamples``.
+/// Examples from the articles of KeelHTTP and KeelRepositories; see ``ArticleExamples``.
 enum ArticleHTTPExamples {
     struct Restaurant: Codable, Identifiable, Sendable {
         var id: String

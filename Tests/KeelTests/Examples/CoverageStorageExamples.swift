@@ -128,7 +128,7 @@ struct CoverageStorageExamples {
     }
 }
 
-/// An adapter that can read and write and nothing else.
+/// An adapter that only reads and writes.
 private struct LimitedAdapter: StorageAdapter {
     let base = InMemoryStorageAdapter()
     var capabilities: StorageCapabilities { [] }

@@ -43,8 +43,8 @@ private struct Photo: Hashable, Sendable {
 
 /// A type that takes photos.
 ///
-/// - It asks the user for nothing but in `requestPermission()`.
-/// - A capture without permission fails with `permissionDenied`, and takes nothing.
+/// - It asks the user only in `requestPermission()`.
+/// - A capture without permission fails with `permissionDenied`, and takes no photo.
 /// - A capture that its caller cancels ends at once, with the code `cancelled`.
 private protocol CameraAdapter: Sendable {
     func permission() async -> CameraPermission

@@ -103,7 +103,7 @@ struct GuideFirstWeekExamples {
         #expect(try await notes.get(id).text == "Somebody else's")
     }
 
-    /// The example's repository.
+    /// The repository of the example.
     struct Ratings {
         let ratings: CollectionGroup<Rating>
 
@@ -128,7 +128,7 @@ struct GuideFirstWeekExamples {
         #expect(error?.reason == .notUnderstood)
     }
 
-    /// What was shown.
+    /// The texts shown.
     private final class Seen: Sendable {
         private let texts = Mutex<Set<String>>([])
         var all: Set<String> { texts.withLock { $0 } }
@@ -179,7 +179,7 @@ struct GuideFirstWeekExamples {
         #expect(notes.path == "notes" && accounts.path == "accounts" && ratings.name == "ratings")
     }
 
-    /// The blocks of code of a section of the page, with their languages.
+    /// Returns the code blocks of each section of the page, with their languages.
     private static func blocks() throws -> [String: [(language: String, lines: [String])]] {
         let file = DocumentedFile.root.appending(path: "Documentation/YourFirstWeek.md")
         var sections: [String: [(language: String, lines: [String])]] = [:]

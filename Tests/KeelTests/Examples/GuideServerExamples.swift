@@ -14,7 +14,7 @@ import UnixSignals
 
 @Suite("Guide: on a server", .timeLimit(.minutes(1)))
 struct GuideServerExamples {
-    /// The routes of an app beside those of the store.
+    /// The routes of an app in addition to those of the store.
     struct Site: ServingHandler {
         let store: StorageServer
 
@@ -28,7 +28,7 @@ struct GuideServerExamples {
     private let folder = URL.temporaryDirectory.appending(path: "keel-guide-\(UUID().uuidString)")
     private let logger = Logger(label: "guide") { _ in SwiftLogNoOpLogHandler() }
 
-    /// Runs a group, and ends it as SIGTERM would once the outbox and the analytics have their work.
+    /// Runs a group, and ends it as SIGTERM would once the outbox and the analytics have work.
     private func end(_ group: ServiceGroup, after work: () async throws -> Void) async throws {
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { try await group.run() }
@@ -102,7 +102,7 @@ struct GuideServerExamples {
         let site = Site(store: store)
         let address = try #require(URL(string: "http://127.0.0.1"))
 
-        // A client of the store, in the same process: what a server would receive from its socket.
+        // A client of the store in the same process: its requests as a server would receive them.
         let client = StorageClient(
             FirestoreStorageAdapter(.keel(address), transport: HandlerTransport(site))
         )

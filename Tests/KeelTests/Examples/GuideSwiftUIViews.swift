@@ -1,5 +1,5 @@
-// The views of the guide UsingSwiftUI. On Linux they are compiled beside the stand-in of Tests/SwiftUI;
-// Apple's own compiler has never seen them.
+// The views of the guide UsingSwiftUI. On Linux they are compiled with the stand-in in
+// Tests/SwiftUI; Apple's compiler has never seen them.
 
 #if canImport(SwiftUI)
 import Keel
@@ -81,7 +81,7 @@ struct GuideViewTests {
 
     private var notes: DocumentCollection<Note> { storage.collection("notes", as: Note.self) }
 
-    /// Runs a view's first task until the test of it is over.
+    /// Runs a view's first task for the duration of a test.
     private func run(_ outline: Outline, _ test: () async throws -> Void) async throws {
         let task = Task { await outline.tasks[0]() }
         defer { task.cancel() }

@@ -2,7 +2,7 @@ import KeelDependencies
 import KeelDependenciesTesting
 import Testing
 
-/// Examples of the page about dependencies.
+/// Examples from the page about dependencies.
 @Suite("Page: dependencies")
 struct PageDependencyExamples {
     struct Restaurant: Sendable {
@@ -38,7 +38,7 @@ struct PageDependencyExamples {
         #expect(try await Search().results(for: "ramen").count == 2)
     }
 
-    /// An app for the terminal.
+    /// A terminal app.
     enum TerminalApp {
         struct Terminal {
             func run() async throws {}

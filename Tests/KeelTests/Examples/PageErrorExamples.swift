@@ -1,8 +1,8 @@
 import Keel
 import KeelTestKit
 
-// Examples of the articles about errors and about memory of repositories; compiled and not run, see
-// `ArticleExamples`.
+// Examples from the articles about errors and about memory of repositories; compiled but not run,
+// see `ArticleExamples`.
 
 private enum DomainError: Error {
     case offline

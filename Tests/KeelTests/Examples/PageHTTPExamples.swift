@@ -9,7 +9,7 @@ import Testing
 import KeelTestServer
 #endif
 
-/// Examples of the articles about endpoints; compiled and not run, see ``ArticleExamples``.
+/// Examples from the articles about endpoints; compiled but not run, see ``ArticleExamples``.
 enum PageHTTPExamples {
     struct Restaurant: Codable, Sendable {
         var id: String
@@ -129,7 +129,7 @@ enum PageHTTPExamples {
 #if TestServer && AsyncHTTPClient
 @Suite("Page: a transport of one's own", .timeLimit(.minutes(5)))
 struct PageTransportExamples {
-    /// Another transport, which can do less.
+    /// Another transport, with fewer features.
     struct MyTransport: HTTPTransport {
         static let features: HTTPTransportFeatures = [.rawContentCoding, .trailers]
         private let base: AsyncHTTPClientTransport

@@ -4,8 +4,7 @@ import Keel
 import KeelTestKit
 import Testing
 
-// Examples of the articles about endpoints, about errors in the style of results, and about doubles of
-// services of one's own.
+// Examples from articles about endpoints, result-style errors, and doubles of custom services.
 
 private struct Credentials: Codable, Sendable {
     var name: String

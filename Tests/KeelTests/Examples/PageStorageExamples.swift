@@ -6,7 +6,7 @@ import KeelTestKit
 import Testing
 
 #if AsyncHTTPClient && Crypto
-/// Examples of the pages about stores, caches and servers; compiled and not run, see
+/// Examples from the pages about stores, caches and servers; compiled but not run, see
 /// ``ArticleExamples``.
 enum PageServerExamples {
     static func keel(_ address: URL, _ token: String) -> StorageClient {
@@ -37,7 +37,7 @@ enum PageServerExamples {
 }
 #endif
 
-/// Examples of the pages about the architecture and the cache; compiled and not run.
+/// Examples from the pages about the architecture and the cache; compiled but not run.
 enum PageStorageExamples {
     struct Menu: Codable, Sendable {
         var id: Int

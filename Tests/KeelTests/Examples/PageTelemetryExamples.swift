@@ -10,7 +10,8 @@ import KeelLoggingOTLP
 import Logging
 #endif
 
-/// Examples of the pages about analytics and logging; compiled and not run, see ``ArticleExamples``.
+/// Examples from the pages about analytics and logging; compiled but not run, see
+/// ``ArticleExamples``.
 enum PageTelemetryExamples {
     static func analytics(_ folder: URL) throws {
         var configuration = AnalyticsConfiguration()

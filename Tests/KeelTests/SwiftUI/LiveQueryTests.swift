@@ -80,7 +80,7 @@ struct LiveQueryTests {
         state.take(query(notes, "b"))
         #expect(state.live === live && live.items.map(\.text) == ["Milk"])
         try await waitUntil { live.items.map(\.text) == ["Ink"] }
-        // What was asked for in the view stays until the parent asks for something else.
+        // The view's own query stays until the parent asks for another one.
         live.show { $0 }
         state.take(query(notes, "b"))
         try await waitUntil { live.items.count == 2 }

@@ -106,7 +106,7 @@ struct FilesCommandTests {
             let list = try keel("list", "\(root)/\(transfers)", "-r").output
             #expect(list.split(separator: "\n").count == 30)
         }
-        // A folder is where the first file belongs.
+        // There is a folder at the path of the first file.
         let back = scratch.file("back")
         try FileManager.default.createDirectory(
             at: back.appending(path: "10.txt/inside"),
@@ -115,7 +115,7 @@ struct FilesCommandTests {
         let got = try keel("get", "\(root)/1", back.path, "-r", "--transfers", "3")
         #expect(got.code == 1)
         #expect(got.errors.contains("Error: \(root)/1/10.txt: writeFailed"))
-        // Those on their way arrive; after the error no others are begun.
+        // Copies in progress complete; after the error no others are started.
         let names = try FileManager.default.contentsOfDirectory(atPath: back.path)
         #expect(names.count < 30)
         #expect(!names.contains { $0.contains("part") })
@@ -176,7 +176,7 @@ struct FilesCommandTests {
         let arguments = [
             "files", "put", file.path, "\(root)/held", "--part-size", "5", "--parallel", "1",
         ]
-        // The server does not answer its second part, until the key "go" is there.
+        // The server does not answer the second part until the key "go" exists.
         #expect(try await killed(arguments, notes) == SIGKILL)
         #expect(try keel("uploads", "s3://first").output.contains("/held\n"))
         #expect(try keel("put", scratch.file("go", holding: "1").path, "\(root)/go").code == 0)
@@ -192,8 +192,8 @@ struct FilesCommandTests {
         #expect(try !keel("uploads", "s3://first").output.contains("/held\n"))
     }
 
-    /// Starts the command, and kills it once it has noted a part, after a minute at the latest: then
-    /// there is something to go on with.
+    /// Starts the command, and kills it once it has recorded a part, or after a minute, so that
+    /// there is something to resume.
     ///
     /// - Returns: The exit code or the number of the signal.
     private func killed(_ arguments: [String], _ notes: String) async throws -> Int32 {

@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 
-/// PyPI's moto on loopback, run by the interpreter that `KEEL_PYTHON` names, until this process ends.
+/// PyPI's moto on loopback, run by the interpreter in `KEEL_PYTHON` until this process ends.
 final class MotoServer: Sendable {
     static let interpreter = ProcessInfo.processInfo.environment["KEEL_PYTHON"]
     static let isPresent = interpreter != nil
@@ -11,7 +11,7 @@ final class MotoServer: Sendable {
     static let shared = Result { try MotoServer() }
 
     let endpoint: String
-    // Its end, with this process, is the server's too.
+    // The pipe closes when this process ends, which stops the server.
     private let input = Pipe()
 
     private init() throws {
@@ -30,7 +30,7 @@ final class MotoServer: Sendable {
         endpoint = "http://127.0.0.1:\(port)"
     }
 
-    /// What the command finds in its environment.
+    /// The environment of the command.
     func environment(_ cache: URL) -> [String: String] {
         [
             "AWS_ENDPOINT_URL": endpoint, "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE",

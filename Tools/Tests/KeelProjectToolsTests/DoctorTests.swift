@@ -107,7 +107,7 @@ struct DoctorTests {
 
     @Test("Two clocks that are apart are told, two that are not are not")
     func skew() async throws {
-        // Ten seconds, and two minutes, before the time of this machine.
+        // Ten seconds, and two minutes, behind this machine's clock.
         for (date, expected) in [
             ("Fri, 15 Jan 2027 07:59:50 GMT", [DoctorFinding.State.good]),
             ("Fri, 15 Jan 2027 07:58:00 GMT", [.good, .warning]),
@@ -122,7 +122,7 @@ struct DoctorTests {
     func folder() async throws {
         let scratch = try Scratch()
         #expect(await states(FolderExamination(scratch.file("none").path)) == [.problem])
-        // Looking makes no store.
+        // The check does not create a store.
         let empty = FolderExamination(scratch.folder.path)
         #expect(await states(empty) == [.warning])
         let names = try FileManager.default.contentsOfDirectory(atPath: scratch.folder.path)

@@ -5,7 +5,7 @@ import KeelToolSupport
 import KeelToolsTestSupport
 import Testing
 
-/// That what is made builds and passes its tests, Scripts/checks/new-app.sh shows.
+/// Scripts/checks/new-app.sh tests that the result builds and passes its tests.
 @Suite("A new app")
 struct NewAppTests {
     private let scratch: Scratch

@@ -7,12 +7,12 @@ import Testing
 
 @Suite("keel keyset changes a file whose rings are at work", .timeLimit(.minutes(30)))
 struct KeysetAtWorkTests {
-    /// What the rings and the one who gives the commands know of each other.
+    /// The state shared by the rings and the commands.
     private final class Work: Sendable {
         struct State {
-            /// Keys that no message may be encrypted with from now on.
+            /// Keys that must not encrypt any further messages.
             var retired: Set<UInt32> = []
-            /// Keys whose messages may no longer open.
+            /// Keys whose messages may no longer be decrypted.
             var closing: Set<UInt32> = []
             var counts: [UInt32: UInt64] = [:]
             var messages: [UInt32: [(sealed: Data, plain: Data)]] = [:]
@@ -24,7 +24,7 @@ struct KeysetAtWorkTests {
             of: Void.self,
             bufferingPolicy: .bufferingNewest(1)
         )
-        /// The most messages of a key that are opened once more in the end.
+        /// The maximum number of messages per key that are decrypted again at the end.
         private static let mostKept = 2_000
 
         static func id(of sealed: Data) -> UInt32 {
@@ -41,7 +41,7 @@ struct KeysetAtWorkTests {
             }
         }
 
-        /// Encrypts and decrypts with a ring until it is over.
+        /// Encrypts and decrypts with a ring until the test is over.
         func flow(through ring: KeyRing, _ name: UInt8) async throws {
             var number: UInt64 = 0
             while !state.withLock({ $0.isOver }) {
@@ -91,7 +91,7 @@ struct KeysetAtWorkTests {
             under: TestKeySource(file: keys[0]),
             or: [TestKeySource(file: keys[1])]
         )
-        // Makes the second key, so that the rings know both from the beginning.
+        // Creates the second key, so that the rings know both from the start.
         try keel("rewrap", under: keys[0], ["--new-key-file", keys[1].path])
         var configuration = KeyRing.Configuration()
         configuration.reservation = 7
@@ -102,7 +102,7 @@ struct KeysetAtWorkTests {
             for name in UInt8(0)..<2 {
                 let ring = try await keysetFile.ring(configuration: settings)
                 group.addTask {
-                    // Whoever waits for turns must not wait for a ring that has stopped.
+                    // The commands must not wait for a ring that has stopped.
                     defer { work.turn.finish() }
                     try await work.flow(through: ring, name)
                 }

@@ -158,7 +158,7 @@ struct KeysetCommandTests {
         }
         let before = try Data(contentsOf: keyset)
         let names = try FileManager.default.contentsOfDirectory(atPath: scratch.folder.path)
-        // Root may write all the same, and so is shown to write nothing.
+        // Root may still write, so for root the comparison proves that nothing was written.
         let folder = keyset.deletingLastPathComponent().path
         try FileManager.default.setAttributes([.posixPermissions: 0o500], ofItemAtPath: folder)
         defer {
@@ -184,7 +184,7 @@ struct KeysetCommandTests {
         let past = Date(timeIntervalSinceNow: -60)
         let keysetFile = KeysetFile(at: keyset, under: source)
         let next = try await keysetFile.change { keyset throws(SecurityError) in
-            // As if the command had made it with --not-before some time ago.
+            // As if the command had created it with --not-before some time ago.
             let waiting = KeyDates(notBefore: Date(timeIntervalSinceNow: 3600))
             let id = try keyset.rotate(dates: waiting)
             try keyset.setDates(KeyDates(notBefore: past), of: id)
@@ -194,7 +194,7 @@ struct KeysetCommandTests {
         let sealed = URL(filePath: file.path + ".keel")
         #expect(try run("decrypt", sealed, ["-o", copy.path]).code == 0)
         #expect(try Data(contentsOf: copy) == data)
-        // Who reads a file changes no keys: the one that is needed might go.
+        // Decrypting a file does not change keys: the required one might be destroyed.
         #expect(try change("list").first { $0.isPrimary }?.id == old)
         let (second, _) = try write("second.pdf", 100)
         #expect(try run("encrypt", second).code == 0)

@@ -2,7 +2,7 @@ import Foundation
 import KeelLint
 import Testing
 
-/// How a case of the corpus lies on disk.
+/// The layout of a corpus case on disk.
 enum Layout: String, CaseIterable, Sendable {
     /// A package in which each layer is a target.
     case modules
@@ -13,7 +13,7 @@ enum Layout: String, CaseIterable, Sendable {
 
     var letter: Character { rawValue.first ?? "?" }
 
-    /// Where a file of the case lies.
+    /// Returns the path of a file of the case.
     func path(_ logical: String) -> String {
         guard let layer = logical.split(separator: "/").first.map(String.init) else {
             return logical
@@ -30,7 +30,7 @@ enum Layout: String, CaseIterable, Sendable {
         }
     }
 
-    /// The module that a layer is in, seen from another; nil within the same module.
+    /// Returns the module of a layer, seen from another one; nil within the same module.
     func module(of layer: String, from other: String) -> String? {
         switch self {
         case .modules: "Notes\(layer)"
@@ -44,7 +44,7 @@ enum Layout: String, CaseIterable, Sendable {
         }
     }
 
-    /// The part of the configuration that says where layers are.
+    /// Returns the part of the configuration that locates a layer.
     func place(of layer: String) -> String {
         switch self {
         case .modules: "targets: [Notes\(layer)]"
@@ -55,11 +55,11 @@ enum Layout: String, CaseIterable, Sendable {
     }
 }
 
-/// A small app with the findings that it must give.
+/// A small app with its expected findings.
 struct CorpusCase: Sendable, CustomTestStringConvertible {
     var name: String
     var layout: Layout
-    /// Files as they lie on disk.
+    /// The files as on disk.
     var files: [String: String] = [:]
     /// `file:line rule`, each as often as it must be found.
     var expected: [String] = []
@@ -67,7 +67,7 @@ struct CorpusCase: Sendable, CustomTestStringConvertible {
     var testDescription: String { "\(name) (\(layout.rawValue))" }
 }
 
-/// Reads the corpus; Corpus/README.txt says what it looks like.
+/// Reads the corpus; see Corpus/README.txt for the format.
 enum Corpus {
     static let layers = ["Domain", "Data", "Infrastructure", "Presentation", "App"]
 
@@ -104,7 +104,7 @@ enum Corpus {
     private static func read(_ block: [Substring], _ layout: Layout) -> CorpusCase? {
         var name = String(block[0].dropFirst(3))
         if let mark = name.lastIndex(of: "|") {
-            // Some cases make sense in some layouts only.
+            // Some cases make sense only in some layouts.
             guard name[mark...].contains(layout.letter) else { return nil }
             name = String(name[..<mark]).trimmingCharacters(in: .whitespaces)
         }
@@ -127,7 +127,7 @@ enum Corpus {
             }
         }
         if layout == .both, !extra.contains(where: { $0.hasPrefix("layers:") }) {
-            // So that the app's module has several layers, whatever the case is about.
+            // So that the app's module has several layers in every case.
             bodies.append((layout.path("App/Root.swift"), "App", ["struct AppRoot {}"]))
         }
         for (path, layer, lines) in bodies {
@@ -158,7 +158,7 @@ enum Corpus {
         return item
     }
 
-    /// `code //!mf rule rule` without its mark, and the rules that count in a layout.
+    /// Splits `code //!mf rule rule` into the code and the rules that apply to a layout.
     private static func split(_ line: String, _ layout: Layout) -> (String, [String]) {
         guard line.contains("//!") else { return (line, []) }
         let parts = line.components(separatedBy: "//!")
@@ -172,7 +172,7 @@ enum Corpus {
         return (parts[0], rules)
     }
 
-    /// `import @Data` as the module that the layer is in.
+    /// Returns `import @Data` with the module of the layer.
     private static func imports(_ code: String, _ layer: String, _ layout: Layout) -> String {
         guard code.contains("import "),
             let wanted = layers.first(where: { code.contains("@\($0)") })

@@ -1,20 +1,20 @@
 import Foundation
 
-/// What a program said.
+/// The output of a program.
 struct ProgramOutput: Sendable {
     var status: Int32
     var text: String
     var errors: String
 }
 
-/// Runs a program to its end.
+/// Runs a program until it exits.
 func run(_ program: String, _ arguments: [String], in folder: String? = nil) throws -> ProgramOutput
 {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: program)
     process.arguments = arguments
     if let folder { process.currentDirectoryURL = URL(fileURLWithPath: folder) }
-    // Files, because a pipe that nobody empties stops the program.
+    // Files, because a full pipe would block the program.
     let folder = FileManager.default.temporaryDirectory.appending(
         path: "keel-lint-\(UUID().uuidString)"
     )
@@ -45,7 +45,7 @@ enum Python {
     }
 }
 
-/// The executable that stands beside the tests.
+/// The executable next to the tests.
 enum LintProgram {
     static var path: String {
         URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()

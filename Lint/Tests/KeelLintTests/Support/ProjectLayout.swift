@@ -1,18 +1,18 @@
 import Foundation
 import Testing
 
-/// A project written like a well-known kind of app; Layouts/README.txt says what the files look like.
+/// A project written like a well-known kind of app; see Layouts/README.txt for the format.
 struct ProjectLayout: Sendable, CustomTestStringConvertible {
     let name: String
     /// The files, without marks.
     private(set) var files: [String: String] = [:]
-    /// The layers that the linter guesses.
+    /// The layers that the linter infers.
     private(set) var layers: [String] = []
-    /// A file that breaks a layer.
+    /// A file that violates a layer rule.
     private(set) var plant: (path: String, line: String)?
-    /// The lines of Swift.
+    /// The number of lines of Swift.
     private(set) var lineCount = 0
-    /// `path:line rule` of what the linter is right to find.
+    /// `path:line rule` of the correct findings.
     private(set) var right: Set<String> = []
 
     var testDescription: String { name }

@@ -1,7 +1,7 @@
 import Foundation
 import KeelLint
 
-/// A project in a folder that goes with the test.
+/// A project in a temporary folder that is removed with the test.
 final class TemporaryProject: Sendable {
     let root: String
 
@@ -33,7 +33,7 @@ final class TemporaryProject: Sendable {
     func lint() throws -> LintReport { try Linter(root: root).run() }
 }
 
-/// The facts of a text.
+/// Returns the facts of a text.
 func facts(_ text: String) -> SourceFacts { facts(Data(text.utf8)) }
 
 func facts(_ data: Data) -> SourceFacts {

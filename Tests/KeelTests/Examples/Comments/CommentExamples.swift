@@ -6,9 +6,9 @@ import KeelConformance
 import KeelTestKit
 import KeelTestServer
 
-/// What the examples of comments talk about.
+/// The types that the examples in comments use.
 ///
-/// Each extension of this type holds those of one module. They are compiled and not run: a test
+/// Each extension of this type contains those of one module. They are compiled but not run: a test
 /// compares them with the comments, word for word.
 enum CommentExamples {
     struct Restaurant: Codable, Identifiable, Hashable, Sendable {
@@ -185,7 +185,7 @@ extension CommentExamples {
     }
 }
 
-// MARK: What an app has beside Keel
+// MARK: Parts of an app outside of Keel
 
 extension CommentExamples {
     struct Meter: Sendable {

@@ -36,7 +36,7 @@ extension CollectionDataSource where Element == CheckedNote {
     }
 }
 
-/// A vendor's server that takes everything, or nothing.
+/// A vendor's server that accepts everything or nothing.
 private struct VendorServer {
     let transport: ScriptedAnalyticsDestination
 

@@ -4,7 +4,7 @@ import Keel
 import KeelAnalytics
 import KeelTestKit
 
-// Examples of comments that declare what can stand in no function; compiled and not run.
+// Examples from comments that declare what cannot be in a function; compiled but not run.
 
 enum PriorityKey: HTTPCallOptionKey { static var defaultValue: Int { 0 } }
 

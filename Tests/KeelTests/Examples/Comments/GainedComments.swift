@@ -10,7 +10,7 @@ import Testing
 import Logging
 #endif
 
-// Examples of comments, beside those of each module; compiled and not run.
+// Examples from comments, in addition to those of each module; compiled but not run.
 
 extension NetworkClientProvider.Service {
     static let auth: Self = "auth"

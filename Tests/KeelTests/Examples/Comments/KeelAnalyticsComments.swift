@@ -6,7 +6,7 @@ import KeelAnalyticsHTTP
 import KeelTestKit
 import Testing
 
-/// Examples of the comments of KeelAnalytics; compiled and not run, see ``CommentExamples``.
+/// Examples from the comments of KeelAnalytics; compiled but not run, see ``CommentExamples``.
 extension CommentExamples {
     static func analyticsEvent(_ analytics: AnalyticsService) async throws {
         struct OrderPlaced: TypedAnalyticsEvent {

@@ -5,7 +5,7 @@ import KeelCache
 import KeelTestKit
 import Testing
 
-/// Examples of the comments of KeelCache; compiled and not run, see ``CommentExamples``.
+/// Examples from the comments of KeelCache; compiled but not run, see ``CommentExamples``.
 extension CommentExamples {
     static func cacheClock() async throws {
         let clock = TestClock()

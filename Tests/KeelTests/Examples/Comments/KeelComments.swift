@@ -5,7 +5,7 @@ import KeelDependencies
 import KeelTestKit
 import Testing
 
-/// Examples of the comments of Keel; compiled and not run, see ``CommentExamples``.
+/// Examples from the comments of Keel; compiled but not run, see ``CommentExamples``.
 extension CommentExamples {
     static func filesDependency() async throws {
         let files = FileStore(try LocalFileStoreAdapter(folder: "/var/lib/notes/files"))

@@ -5,7 +5,7 @@ import KeelCore
 import KeelTestKit
 import Testing
 
-/// Examples of the comments of KeelCore; compiled and not run, see ``CommentExamples``.
+/// Examples from the comments of KeelCore; compiled but not run, see ``CommentExamples``.
 extension CommentExamples {
     static func concurrentMap(_ ids: [String]) async throws {
         let restaurants = try await ids.concurrentMap(limit: 4) { id in try await fetch(id) }

@@ -5,7 +5,7 @@ import KeelFiles
 import KeelTestKit
 import Testing
 
-/// Examples of the comments of KeelFiles; compiled and not run, see ``CommentExamples``.
+/// Examples from the comments of KeelFiles; compiled but not run, see ``CommentExamples``.
 extension CommentExamples {
     static func fileStorePath(_ id: UUID) async throws {
         let photo: FileStorePath = "photos/2026/\(id).jpg"

@@ -6,7 +6,7 @@ import KeelFilesS3
 import KeelTestKit
 import Testing
 
-/// Examples of the comments of KeelFilesS3; compiled and not run, see ``CommentExamples``.
+/// Examples from the comments of KeelFilesS3; compiled but not run, see ``CommentExamples``.
 extension CommentExamples {
     static func s3FileStoreAdapterPresigning(_ bucket: S3FileStoreAdapter) async throws {
         let url = try await bucket.presignedURL(

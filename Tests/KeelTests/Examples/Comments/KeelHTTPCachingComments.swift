@@ -5,7 +5,7 @@ import KeelHTTPCaching
 import KeelTestKit
 import Testing
 
-/// Examples of the comments of KeelHTTPCaching; compiled and not run, see ``CommentExamples``.
+/// Examples from the comments of KeelHTTPCaching; compiled but not run, see ``CommentExamples``.
 extension CommentExamples {
     static func cachedThenFresh(_ client: NetworkClient) async throws {
         for try await menu in client.cachedThenFresh(GetMenu()) {

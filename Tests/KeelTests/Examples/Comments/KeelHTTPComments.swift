@@ -6,7 +6,7 @@ import KeelTestKit
 import KeelWebSocket
 import Testing
 
-/// Examples of the comments of KeelHTTP; compiled and not run, see ``CommentExamples``.
+/// Examples from the comments of KeelHTTP; compiled but not run, see ``CommentExamples``.
 extension CommentExamples {
     static func authSession(
         _ client: NetworkClient,

@@ -5,7 +5,8 @@ import KeelHTTPCompression
 import KeelTestKit
 import Testing
 
-/// Examples of the comments of KeelHTTPCompression; compiled and not run, see ``CommentExamples``.
+/// Examples from the comments of KeelHTTPCompression; compiled but not run, see
+/// ``CommentExamples``.
 extension CommentExamples {
     static func responseDecompression(_ client: NetworkClient, _ transport: any HTTPTransport)
         async throws

@@ -7,7 +7,8 @@ import KeelTestKit
 import Logging
 import Testing
 
-/// Examples of the comments of KeelHTTPObservability; compiled and not run, see ``CommentExamples``.
+/// Examples from the comments of KeelHTTPObservability; compiled but not run, see
+/// ``CommentExamples``.
 extension CommentExamples {
     static func hTTPLogging(_ client: NetworkClient) async throws {
         var configuration = client.configuration

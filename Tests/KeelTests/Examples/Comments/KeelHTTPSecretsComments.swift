@@ -5,7 +5,7 @@ import KeelHTTPSecrets
 import KeelTestKit
 import Testing
 
-/// Examples of the comments of KeelHTTPSecrets; compiled and not run, see ``CommentExamples``.
+/// Examples from the comments of KeelHTTPSecrets; compiled but not run, see ``CommentExamples``.
 extension CommentExamples {
     static func secretCredentialStore(
         _ client: NetworkClient,

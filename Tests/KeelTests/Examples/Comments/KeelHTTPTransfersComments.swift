@@ -5,7 +5,7 @@ import KeelHTTPTransfers
 import KeelTestKit
 import Testing
 
-/// Examples of the comments of KeelHTTPTransfers; compiled and not run, see ``CommentExamples``.
+/// Examples from the comments of KeelHTTPTransfers; compiled but not run, see ``CommentExamples``.
 extension CommentExamples {
     static func resumableDownload(_ address: URL, _ file: URL, _ client: NetworkClient) async throws
     {

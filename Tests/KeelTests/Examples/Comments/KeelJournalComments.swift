@@ -5,7 +5,7 @@ import KeelJournal
 import KeelTestKit
 import Testing
 
-/// Examples of the comments of KeelJournal; compiled and not run, see ``CommentExamples``.
+/// Examples from the comments of KeelJournal; compiled but not run, see ``CommentExamples``.
 extension CommentExamples {
     static func journalInspection(_ folder: URL) async throws {
         let inspection = try JournalInspection(of: folder)

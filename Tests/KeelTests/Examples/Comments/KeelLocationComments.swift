@@ -5,7 +5,7 @@ import KeelLocation
 import KeelTestKit
 import Testing
 
-/// Examples of the comments of KeelLocation; compiled and not run, see ``CommentExamples``.
+/// Examples from the comments of KeelLocation; compiled but not run, see ``CommentExamples``.
 extension CommentExamples {
     static func observedLocationAdapter() async throws {
         let adapter = GPSDLocationAdapter().observed { use in

@@ -7,7 +7,7 @@ import KeelTestKit
 import Logging
 import Testing
 
-/// Examples of the comments of KeelLogging; compiled and not run, see ``CommentExamples``.
+/// Examples from the comments of KeelLogging; compiled but not run, see ``CommentExamples``.
 extension CommentExamples {
     static func logFileReader(_ folder: URL) async throws {
         let reader = try LogFileReader(at: folder.appending(path: "app.log"))

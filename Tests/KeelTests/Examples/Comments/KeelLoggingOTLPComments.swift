@@ -9,7 +9,7 @@ import KeelTestKit
 import Logging
 import Testing
 
-/// Examples of the comments of KeelLoggingOTLP; compiled and not run, see ``CommentExamples``.
+/// Examples from the comments of KeelLoggingOTLP; compiled but not run, see ``CommentExamples``.
 extension CommentExamples {
     static func oTLPLogOutput(
         _ folder: URL,

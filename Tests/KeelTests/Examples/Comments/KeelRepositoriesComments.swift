@@ -5,7 +5,7 @@ import KeelRepositories
 import KeelTestKit
 import Testing
 
-/// Examples of the comments of KeelRepositories; compiled and not run, see ``CommentExamples``.
+/// Examples from the comments of KeelRepositories; compiled but not run, see ``CommentExamples``.
 extension CommentExamples {
     static func repositoryError(_ restaurants: EntityRepository<Restaurant>) async throws {
         func restaurant(_ id: RestaurantID) async throws(DomainError) -> Restaurant {

@@ -5,7 +5,7 @@ import KeelSecrets
 import KeelTestKit
 import Testing
 
-/// Examples of the comments of KeelSecrets; compiled and not run, see ``CommentExamples``.
+/// Examples from the comments of KeelSecrets; compiled but not run, see ``CommentExamples``.
 extension CommentExamples {
     static func observedSecretStoreAdapter() async throws {
         let adapter = SecretServiceSecretStoreAdapter().observed { call in

@@ -6,7 +6,7 @@ import KeelSecurity
 import KeelTestKit
 import Testing
 
-/// Examples of the comments of KeelSecurity; compiled and not run, see ``CommentExamples``.
+/// Examples from the comments of KeelSecurity; compiled but not run, see ``CommentExamples``.
 extension CommentExamples {
     static func hybridEncryption(_ report: Data) async throws {
         let owner = try Keyset.make(.hpkeX25519AES256GCM)

@@ -6,7 +6,7 @@ import KeelSecurityFiles
 import KeelTestKit
 import Testing
 
-/// Examples of the comments of KeelSecurityFiles; compiled and not run, see ``CommentExamples``.
+/// Examples from the comments of KeelSecurityFiles; compiled but not run, see ``CommentExamples``.
 extension CommentExamples {
     static func encryptedFileStoreAdapter(_ remote: InMemoryFileStoreAdapter) async throws {
         let key = try Keyset.make(.aes256GCMHKDF64KB)

@@ -7,7 +7,8 @@ import KeelTestKit
 import ServiceLifecycle
 import Testing
 
-/// Examples of the comments of KeelServiceLifecycle; compiled and not run, see ``CommentExamples``.
+/// Examples from the comments of KeelServiceLifecycle; compiled but not run, see
+/// ``CommentExamples``.
 extension CommentExamples {
     static func lifecycleService(_ reporter: Reporter) async throws {
         let reports = LifecycleService("reports") {

@@ -6,7 +6,7 @@ import KeelServing
 import KeelTestKit
 import Testing
 
-/// Examples of the comments of KeelServing; compiled and not run, see ``CommentExamples``.
+/// Examples from the comments of KeelServing; compiled but not run, see ``CommentExamples``.
 extension CommentExamples {
     static func storageServer(_ file: SQLiteStorageLocation) async throws {
         let server = StorageServer(adapter: try SQLiteStorageAdapter(at: file))

@@ -5,7 +5,7 @@ import KeelStorage
 import KeelTestKit
 import Testing
 
-/// Examples of the comments of KeelStorage; compiled and not run, see ``CommentExamples``.
+/// Examples from the comments of KeelStorage; compiled but not run, see ``CommentExamples``.
 extension CommentExamples {
     static func storageSchema() async throws {
         let schema = StorageSchema(indexes: [

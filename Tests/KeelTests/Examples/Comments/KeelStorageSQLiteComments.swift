@@ -6,7 +6,7 @@ import KeelStorageSQLite
 import KeelTestKit
 import Testing
 
-/// Examples of the comments of KeelStorageSQLite; compiled and not run, see ``CommentExamples``.
+/// Examples from the comments of KeelStorageSQLite; compiled but not run, see ``CommentExamples``.
 extension CommentExamples {
     static func sQLiteStorageAdapter() async throws {
         let store = StorageClient(try SQLiteStorageAdapter(at: .applicationSupport("Notes")))

@@ -1,7 +1,8 @@
 import Keel
 import KeelStorage
 
-/// Examples of the comments of KeelStorage's typed front; compiled and not run, see ``CommentExamples``.
+/// Examples from the comments of KeelStorage's typed API; compiled but not run, see
+/// ``CommentExamples``.
 extension CommentExamples {
     struct TypedNote: Codable, Identifiable, Sendable {
         var id: String

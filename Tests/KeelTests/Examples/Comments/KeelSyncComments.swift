@@ -5,7 +5,7 @@ import KeelSync
 import KeelTestKit
 import Testing
 
-/// Examples of the comments of KeelSync; compiled and not run, see ``CommentExamples``.
+/// Examples from the comments of KeelSync; compiled but not run, see ``CommentExamples``.
 extension CommentExamples {
     static func outbox(
         _ storage: StorageClient,

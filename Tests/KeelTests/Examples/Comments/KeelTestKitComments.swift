@@ -7,7 +7,7 @@ import KeelTestKit
 import KeelTestServer
 import Testing
 
-/// Examples of the comments of KeelTestKit; compiled and not run, see ``CommentExamples``.
+/// Examples from the comments of KeelTestKit; compiled but not run, see ``CommentExamples``.
 extension CommentExamples {
     static func analyticsServerDouble() async throws {
         let segment = AnalyticsServerDouble.segment(writeKey: "key")

@@ -6,7 +6,7 @@ import KeelTestKit
 import KeelTestServer
 import Testing
 
-/// Examples of the comments of KeelTestServer; compiled and not run, see ``CommentExamples``.
+/// Examples from the comments of KeelTestServer; compiled but not run, see ``CommentExamples``.
 extension CommentExamples {
     static func testAuthority() async throws {
         let authority = try TestAuthority()

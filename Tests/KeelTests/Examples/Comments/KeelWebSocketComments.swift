@@ -6,7 +6,7 @@ import KeelTestKit
 import KeelWebSocket
 import Testing
 
-/// Examples of the comments of KeelWebSocket; compiled and not run, see ``CommentExamples``.
+/// Examples from the comments of KeelWebSocket; compiled but not run, see ``CommentExamples``.
 extension CommentExamples {
     static func nIOWebSocketTransport(_ request: HTTPRequest) async throws {
         let transport = NIOWebSocketTransport()

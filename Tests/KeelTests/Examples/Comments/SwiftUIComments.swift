@@ -1,4 +1,4 @@
-// The views of comments. On Linux they are parsed and no more: SwiftUI is not there.
+// The views in comments. On Linux they are only parsed, since SwiftUI is missing.
 
 #if canImport(SwiftUI)
 import Keel
