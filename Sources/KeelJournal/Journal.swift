@@ -210,7 +210,7 @@ public final class Journal: Sendable {
         return context
     }
 
-    // MARK: Ends
+    // MARK: Closing
 
     /// Makes the records appended to the current segment survive a power failure.
     ///

@@ -25,7 +25,7 @@ extension LocationError {
 }
 
 extension LocationError.Code {
-    // MARK: About permission
+    // MARK: Permission
 
     /// The user has denied permission, or location is turned off.
     public static let permissionDenied = Self(
@@ -43,7 +43,7 @@ extension LocationError.Code {
         advice: "Call requestPermission(_:) first, at a moment at which the user knows why."
     )
 
-    // MARK: About the source
+    // MARK: Source
 
     /// The source has no receiver, or cannot be used now.
     public static let unavailable = Self(
@@ -75,7 +75,7 @@ extension LocationError.Code {
         advice: "Look at capabilities() first, and choose a source that can do it."
     )
 
-    // MARK: About the call
+    // MARK: Call
 
     /// A coordinate, a number or a setting is outside the allowed range.
     public static let invalidArgument = Self(

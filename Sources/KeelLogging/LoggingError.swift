@@ -91,7 +91,7 @@ extension LoggingError.Code {
         isTransient: true,
         advice: "Look at the cause; what was logged before is still there."
     )
-    /// The journal that records are shipped from failed; the cause says how.
+    /// The journal of records to ship failed; see the cause.
     public static let journalFailed = Self(
         name: "journalFailed",
         isTransient: true,

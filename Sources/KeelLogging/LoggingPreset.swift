@@ -46,8 +46,8 @@ public enum LoggingPreset: Sendable {
     /// Returns a factory that logs everything from `info` to a rotating file.
     ///
     /// - Parameters:
-    ///   - file: The log file; rotated files are created beside it.
-    ///   - configuration: When the file is rotated, and how rotated files are kept.
+    ///   - file: The log file; rotated files are created next to it.
+    ///   - configuration: The rotation of the file, and the retention of rotated files.
     ///   - level: The lowest level that is logged.
     ///   - shipping: A further output, such as `OTLPLogOutput` of KeelLoggingOTLP.
     ///   - recorder: The recorder that redacts secrets.

@@ -137,7 +137,7 @@ public struct Linter: Sendable {
         return try Baseline(reading: String(decoding: data, as: UTF8.self), file: name)
     }
 
-    // MARK: What there is to know
+    // MARK: Remarks
 
     private func remarks(_ loaded: ProjectLoader.Loaded, _ project: Project) -> [Remark] {
         var remarks: [Remark] = []

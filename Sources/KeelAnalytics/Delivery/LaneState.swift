@@ -61,7 +61,7 @@ struct LaneState: Sendable {
         batchLimit = recordLimit
     }
 
-    // MARK: What waits
+    // MARK: Pending records
 
     mutating func add(_ candidate: Candidate) {
         waiting.append(candidate)
@@ -174,7 +174,7 @@ struct LaneState: Sendable {
         needsRewind = false
     }
 
-    // MARK: Sizes of batches
+    // MARK: Batch sizes
 
     /// Limits the next batch to the size that the destination named.
     mutating func limit(to count: Int) {

@@ -18,7 +18,7 @@ public struct AnalyticsEvent: Sendable, Hashable {
     /// Creates an event.
     ///
     /// - Parameters:
-    ///   - name: What happened.
+    ///   - name: The event's name.
     ///   - parameters: Details of the event.
     ///   - timestamp: When it happened; nil for the time of tracking.
     ///   - purpose: The purpose that the user must have consented to.

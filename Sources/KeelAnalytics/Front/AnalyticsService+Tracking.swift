@@ -16,7 +16,7 @@ extension AnalyticsService {
     /// Tracks an event.
     ///
     /// - Parameters:
-    ///   - name: What happened.
+    ///   - name: The event's name.
     ///   - parameters: Details of the event.
     /// - Returns: The event's id; nil if it was refused.
     @discardableResult

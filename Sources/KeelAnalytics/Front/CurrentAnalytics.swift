@@ -54,7 +54,7 @@ public func withAnalytics<Result, Failure: Error>(
 /// Tracks an event with the current task's service; see ``AnalyticsService/current``.
 ///
 /// - Parameters:
-///   - name: What happened.
+///   - name: The event's name.
 ///   - parameters: Details of the event.
 /// - Returns: The event's id; nil if it was refused or the task has no service.
 @discardableResult

@@ -1,6 +1,6 @@
 internal import KeelCore
 
-/// The settings that a service stores beside its journal.
+/// The settings that a service stores next to its journal.
 struct AnalyticsSettings: Sendable, Hashable {
     /// A session, and the time of its last event.
     struct Session: Sendable, Hashable {

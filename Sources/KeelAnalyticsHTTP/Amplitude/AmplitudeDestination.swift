@@ -68,7 +68,7 @@ public struct AmplitudeDestination: AnalyticsDestination {
 
     public func deliver(_ batch: [AnalyticsRecord]) async -> DeliveryOutcome {
         var prepared = PreparedBatch(batch, form.event)
-        // Each round removes at least one event; after a few rounds the list is no help.
+        // Each round removes at least one event; after a few rounds it does not help.
         for _ in 0..<4 {
             guard !prepared.forms.isEmpty else { break }
             switch await send(prepared.forms) {

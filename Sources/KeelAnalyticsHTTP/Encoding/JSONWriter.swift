@@ -119,7 +119,7 @@ struct JSONWriter {
         array(body)
     }
 
-    // MARK: Texts
+    // MARK: Strings
 
     private mutating func quote(_ text: String) {
         var text = text

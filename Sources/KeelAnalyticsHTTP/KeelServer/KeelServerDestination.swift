@@ -107,7 +107,7 @@ public struct KeelServerDestination: AnalyticsDestination {
         }
     }
 
-    // MARK: Form
+    // MARK: Format
 
     /// Returns a record as a JSON object in the ingest format, for exports.
     ///

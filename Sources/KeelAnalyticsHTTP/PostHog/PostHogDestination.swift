@@ -106,7 +106,7 @@ public struct PostHogDestination: AnalyticsDestination {
         }
     }
 
-    // MARK: Form
+    // MARK: Format
 
     private func form(of record: AnalyticsRecord) throws(AnalyticsRejection) -> [UInt8] {
         try rules.check(record.properties)

@@ -81,7 +81,7 @@ public struct SegmentDestination: AnalyticsDestination {
         }
     }
 
-    // MARK: Form
+    // MARK: Format
 
     private func form(of record: AnalyticsRecord) throws(AnalyticsRejection) -> [UInt8] {
         try record.check(by: rules)

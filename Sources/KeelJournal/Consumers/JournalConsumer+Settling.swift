@@ -127,7 +127,7 @@ extension JournalConsumer {
         }
     }
 
-    // MARK: Writing down
+    // MARK: Storing
 
     private func change(
         noting note: ([JournalPosition]) -> [UInt8],

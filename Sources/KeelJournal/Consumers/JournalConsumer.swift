@@ -119,7 +119,7 @@ public final class JournalConsumer: Sendable {
         await journal.signal.wait(since: seen, upTo: limit, on: clock)
     }
 
-    // MARK: Walking
+    // MARK: Iterating
 
     /// Visits the unread records until the closure stops at one.
     func walk(

@@ -70,7 +70,7 @@ enum RecordFrame {
         case damaged(end: Int)
         /// No plausible frame: the end of the written data, or a torn record.
         case nothing
-        /// Not enough bytes to tell.
+        /// Not enough bytes to decide.
         case needs(Int)
     }
 
@@ -82,7 +82,7 @@ enum RecordFrame {
     ///   - offset: The offset in the segment.
     ///   - segment: The segment's id.
     ///   - limit: The maximum content length.
-    /// - Returns: What is there.
+    /// - Returns: The finding.
     static func look(
         _ bytes: UnsafeRawBufferPointer,
         from start: Int,

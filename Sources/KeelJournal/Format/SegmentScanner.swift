@@ -26,7 +26,7 @@ struct SegmentScanner {
     /// The length of a corrupt frame may be wrong: the scan resumes at the next intact frame.
     ///
     /// - Parameter limit: The offset at which to stop; nil for the end of the file.
-    /// - Returns: What is there; never ``RecordFrame/Finding/needs(_:)``.
+    /// - Returns: The finding; never ``RecordFrame/Finding/needs(_:)``.
     /// - Throws: `FileSystemError`.
     mutating func next(upTo limit: Int? = nil) throws(FileSystemError) -> RecordFrame.Finding {
         if let limit, offset >= limit { return .nothing }

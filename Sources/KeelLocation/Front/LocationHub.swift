@@ -96,7 +96,7 @@ final class LocationHub: Sendable {
         return stream
     }
 
-    // MARK: Beginning and ending
+    // MARK: Starting and ending
 
     /// Starts or ends the monitoring, as needed.
     private func match() {
@@ -154,7 +154,7 @@ final class LocationHub: Sendable {
         sleeper?.cancel()
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     private func take(_ event: LocationEvent, _ generation: Int) {
         change(generation) { tracker, now, date in tracker.take(event, at: now, date: date) }

@@ -111,7 +111,7 @@ final class GPSDConnection: Sendable {
         }
     }
 
-    // MARK: The thread
+    // MARK: Thread
 
     private func start() {
         var ends: [Int32] = [0, 0]

@@ -186,7 +186,7 @@ final class GPSDSession: Sendable {
         }
     }
 
-    // MARK: Ends
+    // MARK: Ending
 
     private func fail(_ error: LocationError, _ connection: GPSDConnection) {
         state.withLock { $0.failure = $0.failure ?? error }

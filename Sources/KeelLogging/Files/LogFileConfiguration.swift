@@ -1,6 +1,6 @@
 #if Logging
 
-/// When a log file is rotated, and how rotated files are kept.
+/// The rotation of a log file, and the retention of rotated files.
 public struct LogFileConfiguration: Sendable {
     /// The period after which a new file begins.
     public enum Period: Sendable, Hashable {

@@ -129,7 +129,7 @@ struct LogFileWriter: ~Copyable {
         if hasNewNames, (try? files.syncFolder(names.folder)) != nil { hasNewNames = false }
     }
 
-    // MARK: Looking and rotating
+    // MARK: Checking and rotating
 
     /// Ensures that there is a file with room for the line.
     ///

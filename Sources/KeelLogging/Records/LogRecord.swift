@@ -197,7 +197,7 @@ public struct DroppedLogRecords: Sendable, Hashable {
         set { counts[level] = newValue == 0 ? nil : newValue }
     }
 
-    /// Takes those away that were told.
+    /// Subtracts records that have been reported.
     package mutating func subtract(_ told: DroppedLogRecords) {
         for (level, count) in told.counts { self[level] = max(0, self[level] - count) }
     }

@@ -111,7 +111,7 @@ public final class LogRecorder: Sendable {
         return fields.all
     }
 
-    // MARK: Taking out
+    // MARK: Redacting
 
     /// The result of inspecting a record's texts.
     private struct Findings {
@@ -258,7 +258,7 @@ public final class LogRecorder: Sendable {
         text.count <= textByteLimit && redactor?.isNeeded(for: text) != true
     }
 
-    // MARK: Cutting
+    // MARK: Truncating
 
     private func cut(_ fields: inout [LogField], _ message: inout String) {
         if message.utf8.count > textByteLimit { message = message.cut(to: textByteLimit) }

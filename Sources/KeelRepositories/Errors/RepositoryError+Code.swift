@@ -65,7 +65,7 @@ extension RepositoryError.Code {
         advice: "Ask for the right to do this, or use another account."
     )
 
-    /// There is no such value.
+    /// The value does not exist.
     public static let notFound = Self(
         name: "notFound",
         summary: "There is no such thing.",

@@ -26,7 +26,7 @@ public protocol DomainConvertible {
     func toDomain() throws(MappingError) -> Domain
 }
 
-/// A DTO that can be made from a domain value, to be kept or sent.
+/// A DTO that can be created from a domain value, to be stored or sent.
 public protocol DomainRepresentable {
     /// The type of the domain value.
     associatedtype Domain: Sendable

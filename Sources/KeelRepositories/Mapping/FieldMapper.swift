@@ -174,7 +174,7 @@ public struct FieldMapper: Sendable, Hashable {
         return value
     }
 
-    // MARK: What has fields itself
+    // MARK: Nested fields
 
     /// Maps a nested DTO.
     public func one<DTO: DomainConvertible>(

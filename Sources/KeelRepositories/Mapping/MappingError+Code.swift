@@ -63,7 +63,7 @@ extension MappingError.Code {
         advice: "Find out why the source sends the same thing twice."
     )
 
-    /// The domain refused the value; the cause says why.
+    /// The domain refused the value; see the cause.
     public static let refused = Self(
         name: "refused",
         summary: "was refused by the domain",

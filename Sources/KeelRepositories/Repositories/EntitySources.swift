@@ -33,7 +33,7 @@ where Local.Element: DomainConvertible {
     /// The source, if its store reports changes.
     private var followed: (any FollowedSource<DTO>)? { local as? any FollowedSource<DTO> }
 
-    // MARK: One thing
+    // MARK: One entity
 
     func one(_ id: String, _ owner: String?) -> Resource<Domain> {
         let key = names.outboxKey(id, owner)
@@ -72,7 +72,7 @@ where Local.Element: DomainConvertible {
         return kept
     }
 
-    // MARK: All things
+    // MARK: All entities
 
     func all(_ owner: String?) -> Resource<[Domain]> {
         list(owner) { question async throws(DataSourceError) in
@@ -158,7 +158,7 @@ where Local.Element: DomainConvertible {
         return isAll ? merged + kept.filter { byID[id($0)] != nil } : merged
     }
 
-    // MARK: Some things
+    // MARK: Queries and searches
 
     func search(_ words: String, _ owner: String?) -> Resource<[Domain]> {
         let key = names.key(searching: words)

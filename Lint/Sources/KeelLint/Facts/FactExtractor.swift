@@ -154,7 +154,7 @@ package struct FactExtractor {
         return nil
     }
 
-    // MARK: What does not parse
+    // MARK: Syntax errors
 
     /// The offset of the first invalid Swift.
     private func errorOffset(in root: RawSyntax) -> Int {

@@ -148,7 +148,7 @@ struct ChartLayout {
         )
     }
 
-    // MARK: Ways
+    // MARK: Paths
 
     /// Returns the data of an SVG path, and a point for its label.
     func way(_ arrow: LayerDrawing.Arrow) -> (path: String, label: (x: Double, y: Double))? {

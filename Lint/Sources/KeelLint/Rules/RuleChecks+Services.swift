@@ -1,5 +1,5 @@
 extension RuleCheck {
-    // MARK: Held and made
+    // MARK: Held and created types
 
     mutating func checkConcreteServices() {
         for file in files(outside: [.composition]) {
@@ -132,7 +132,7 @@ extension RuleCheck {
         }
     }
 
-    // MARK: What services leave alone
+    // MARK: Forbidden uses
 
     mutating func checkServiceScreens() {
         for file in files(outside: [.composition, .presentation]) {

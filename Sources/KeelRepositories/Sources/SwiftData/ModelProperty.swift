@@ -132,7 +132,7 @@ public struct ModelProperty<Element: ModelRepresentable>: Sendable {
         try? DocumentDecoder().decodeValue(type, from: value)
     }
 
-    // MARK: Joining
+    // MARK: Combining
 
     /// Combines conditions into one.
     static func joined(
