@@ -148,7 +148,7 @@ final class ChangeHub: Sendable {
         let generation = state.generation
         // The last listener cancels both, and so does `deinit`.
         let hub: @Sendable () -> ChangeHub? = { [weak self] in self }
-        state.tasks = StorageContext.none {
+        state.tasks = StorageContext.withoutContext {
             [
                 Task { await Self.read(from: position, generation, hub) },
                 Task { await Self.beat(generation, hub) },

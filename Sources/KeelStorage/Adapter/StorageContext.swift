@@ -30,7 +30,7 @@ public struct StoragePrincipal: Sendable, Hashable {
 /// **For adapters.** The front ends a call by cancelling it; an adapter that heeds cancellation needs to do
 /// nothing more. One that hands a request to somebody else passes ``timeLeft`` on with it. Whatever an
 /// adapter does for several callers at once, or after a call has returned, is not done for one of them: it
-/// reads ``current`` when it is called, and does such work under ``none(_:)``.
+/// reads ``current`` when it is called, and does such work under ``withoutContext(_:)``.
 public struct StorageContext: Sendable {
     /// The time by which a call has to be over.
     private struct Deadline: Sendable {
@@ -79,8 +79,10 @@ public struct StorageContext: Sendable {
         StorageContext(principal: principal, deadline: deadline)
     }
 
-    /// Does something that belongs to no call, such as starting a task that serves many.
-    package static func none<Value>(_ body: () -> Value) -> Value {
+    /// Runs a closure that serves no single call, such as one that starts a task for many callers.
+    ///
+    /// Inside of it, ``current`` has no limits and no principal.
+    public static func withoutContext<Value>(_ body: () -> Value) -> Value {
         $bound.withValue(nil, operation: body)
     }
 

@@ -21,8 +21,8 @@ extension StorageClient {
     /// ```
     ///
     /// Each value replaces what its field holds, a map as a whole:
-    /// ``mergeDocument(_:_:)`` merges maps, and creates a document that is missing. A name is a name
-    /// and no path: use ``FieldChange`` for a field inside of a map.
+    /// ``mergeDocument(_:_:)-(_,DocumentFields)`` merges maps, and creates a document that is
+    /// missing. Names are not paths: use ``FieldChange`` for a field inside of a map.
     ///
     /// - Parameters:
     ///   - path: Where the document is.

@@ -85,7 +85,7 @@ package final class ListenerHub: Sendable {
 
     private func reader(_ generation: UInt64) -> Task<Void, Never> {
         let hub: @Sendable () -> ListenerHub? = { [weak self] in self }
-        return StorageContext.none { Task { await Self.read(generation, into: hub) } }
+        return StorageContext.withoutContext { Task { await Self.read(generation, into: hub) } }
     }
 
     /// Reads the change log until the task is cancelled or replaced.

@@ -89,7 +89,7 @@ final class FeedStream: Sendable {
     /// Starts the task that feeds the stream; ``close()`` cancels it.
     func run(_ body: @escaping @Sendable (FeedStream) async -> Void) {
         // Others read the stream when the caller has long gone.
-        let task = StorageContext.none { Task { await body(self) } }
+        let task = StorageContext.withoutContext { Task { await body(self) } }
         let isOver = state.withLock { state in
             state.task = task
             return state.isOver

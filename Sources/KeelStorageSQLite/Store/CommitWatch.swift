@@ -72,7 +72,7 @@ final class CommitWatch: Sendable {
             open(&state)
             let written = writes.generation
             // For all who wait, now and later.
-            state.task = StorageContext.none { Task { await self.run(written) } }
+            state.task = StorageContext.withoutContext { Task { await self.run(written) } }
         }
         return (try? readSequence()) != sequence
     }

@@ -102,10 +102,7 @@ extension StorageGroup {
             var place = Place(number * 7_919 % (store.count / 2))
             place.score = number &* 31 % 1_000_000
             place.note = "\(number) \(ContinuousClock.now)"
-            try await store.client.setDocument(
-                DocumentPath("places", place.id),
-                to: place
-            )
+            try await store.client.setDocument(DocumentPath("places", place.id), place)
         },
     ]
 
