@@ -82,8 +82,8 @@ struct NetworkErrorNamesTests {
     }
 }
 
-@Suite("Wishes of single calls")
-struct CallWishesTests {
+@Suite("Settings of single calls")
+struct RequestContextTests {
     private enum Lane: HTTPCallOptionKey { static var defaultValue: String { "none" } }
     private enum Mark: HTTPCallOptionKey { static var defaultValue: Int { 0 } }
 
@@ -114,8 +114,8 @@ struct CallWishesTests {
         }
     }
 
-    @Test("A call's wishes come before the endpoint's, and those before the client's")
-    func ordersWishes() async throws {
+    @Test("A call's settings take precedence over the endpoint's, and those over the client's")
+    func precedence() async throws {
         let clock = GateClock()
         let (lanes, continuation) = AsyncStream.makeStream(of: String.self)
         let client = try makeClient(ScriptedHTTPTransport(then: .status(.ok))) {

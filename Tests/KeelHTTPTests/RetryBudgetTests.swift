@@ -6,7 +6,7 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-@Suite("Retry budgets and wishes of single calls", .timeLimit(.minutes(1)))
+@Suite("Retry budgets and settings of single calls", .timeLimit(.minutes(1)))
 struct RetryBudgetTests: RetrySuite {
     typealias Answer = ScriptedHTTPTransport.Answer
 

@@ -129,7 +129,7 @@ struct SharingTests {
         }
     }
 
-    @Test("Calls of different users, ranges, methods or wishes are not shared; traced ones are")
+    @Test("Calls of different users, ranges, methods or options are not shared; traced ones are")
     func separates() async throws {
         let rows: [(Custom, Custom, Int)] = [
             (Custom(), Custom(), 1), (Custom(), Custom(headers: [.authorization: "b"]), 2),

@@ -20,8 +20,8 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) -> E.Response {
-        let wishes = CallWishes(timeout: timeout, options: options)
-        return try await value(of: RequestPlan(endpoint, wishes), as: E.Response.self)
+        let context = RequestContext(timeout: timeout, options: options)
+        return try await value(of: RequestPlan(endpoint, context), as: E.Response.self)
     }
 
     /// Calls an endpoint and decodes its response as the given type.
@@ -33,8 +33,8 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) -> Response {
-        let wishes = CallWishes(timeout: timeout, options: options)
-        return try await value(of: RequestPlan(endpoint, wishes), as: type)
+        let context = RequestContext(timeout: timeout, options: options)
+        return try await value(of: RequestPlan(endpoint, context), as: type)
     }
 
     /// Calls an endpoint and returns its complete response, whatever the status.
@@ -47,7 +47,7 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async -> Result<NetworkResponse, TransportError> {
-        var plan = RequestPlan(endpoint, CallWishes(timeout: timeout, options: options))
+        var plan = RequestPlan(endpoint, RequestContext(timeout: timeout, options: options))
         plan.isDecoded = Self.hasValue(endpoint)
         return await result(of: plan)
     }

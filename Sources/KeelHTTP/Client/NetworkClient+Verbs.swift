@@ -14,8 +14,8 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) -> Response {
-        let wishes = CallWishes(timeout: timeout, options: options)
-        return try await value(of: RequestPlan(.get, path, wishes, query: query), as: type)
+        let context = RequestContext(timeout: timeout, options: options)
+        return try await value(of: RequestPlan(.get, path, context, query: query), as: type)
     }
 
     /// Sends a value in the client's coding, usually JSON, with the method `POST`.
@@ -27,8 +27,8 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) -> Response {
-        let wishes = CallWishes(timeout: timeout, options: options)
-        let plan = RequestPlan(.post, path, wishes, query: query, body: .value(body))
+        let context = RequestContext(timeout: timeout, options: options)
+        let plan = RequestPlan(.post, path, context, query: query, body: .value(body))
         return try await value(of: plan, as: type)
     }
 
@@ -41,8 +41,8 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) -> Response {
-        let wishes = CallWishes(timeout: timeout, options: options)
-        let plan = RequestPlan(.post, path, wishes, query: query, body: body)
+        let context = RequestContext(timeout: timeout, options: options)
+        let plan = RequestPlan(.post, path, context, query: query, body: body)
         return try await value(of: plan, as: type)
     }
 
@@ -55,8 +55,8 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) -> Response {
-        let wishes = CallWishes(timeout: timeout, options: options)
-        let plan = RequestPlan(.put, path, wishes, query: query, body: .value(body))
+        let context = RequestContext(timeout: timeout, options: options)
+        let plan = RequestPlan(.put, path, context, query: query, body: .value(body))
         return try await value(of: plan, as: type)
     }
 
@@ -69,8 +69,8 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) -> Response {
-        let wishes = CallWishes(timeout: timeout, options: options)
-        let plan = RequestPlan(.put, path, wishes, query: query, body: body)
+        let context = RequestContext(timeout: timeout, options: options)
+        let plan = RequestPlan(.put, path, context, query: query, body: body)
         return try await value(of: plan, as: type)
     }
 
@@ -83,8 +83,8 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) -> Response {
-        let wishes = CallWishes(timeout: timeout, options: options)
-        let plan = RequestPlan(.patch, path, wishes, query: query, body: .value(body))
+        let context = RequestContext(timeout: timeout, options: options)
+        let plan = RequestPlan(.patch, path, context, query: query, body: .value(body))
         return try await value(of: plan, as: type)
     }
 
@@ -97,8 +97,8 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) -> Response {
-        let wishes = CallWishes(timeout: timeout, options: options)
-        let plan = RequestPlan(.patch, path, wishes, query: query, body: body)
+        let context = RequestContext(timeout: timeout, options: options)
+        let plan = RequestPlan(.patch, path, context, query: query, body: body)
         return try await value(of: plan, as: type)
     }
 
@@ -110,8 +110,8 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) -> Response {
-        let wishes = CallWishes(timeout: timeout, options: options)
-        return try await value(of: RequestPlan(.delete, path, wishes, query: query), as: type)
+        let context = RequestContext(timeout: timeout, options: options)
+        return try await value(of: RequestPlan(.delete, path, context, query: query), as: type)
     }
 
     /// Sends a `DELETE` request and ignores the response body.
@@ -121,8 +121,8 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) {
-        let wishes = CallWishes(timeout: timeout, options: options)
-        let plan = RequestPlan(.delete, path, wishes, query: query)
+        let context = RequestContext(timeout: timeout, options: options)
+        let plan = RequestPlan(.delete, path, context, query: query)
         _ = try await value(of: plan, as: EmptyResponse.self)
     }
 }

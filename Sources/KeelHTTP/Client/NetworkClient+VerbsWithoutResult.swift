@@ -76,8 +76,8 @@ extension NetworkClient {
         _ timeout: Duration?,
         _ options: HTTPCallOptions
     ) async throws(NetworkError) {
-        let wishes = CallWishes(timeout: timeout, options: options)
-        let plan = RequestPlan(method, path, wishes, query: query, body: body)
+        let context = RequestContext(timeout: timeout, options: options)
+        let plan = RequestPlan(method, path, context, query: query, body: body)
         _ = try await value(of: plan, as: EmptyResponse.self)
     }
 }

@@ -76,9 +76,9 @@ public struct NetworkClient: Sendable {
     }
 
     /// Returns the client's options overridden by those of a call, with the client's fixed options on top.
-    func options(for wishes: HTTPCallOptions) -> HTTPCallOptions {
+    func options(for overrides: HTTPCallOptions) -> HTTPCallOptions {
         var everything = configuration.options
-        everything.merge(wishes)
+        everything.merge(overrides)
         everything.merge(assembly.fixedOptions)
         return everything
     }

@@ -26,7 +26,7 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) -> PreparedRequest<E.Response> {
-        let wishes = CallWishes(timeout: timeout, options: options)
-        return PreparedRequest(self, RequestPlan(endpoint, wishes))
+        let context = RequestContext(timeout: timeout, options: options)
+        return PreparedRequest(self, RequestPlan(endpoint, context))
     }
 }

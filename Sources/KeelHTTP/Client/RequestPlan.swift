@@ -25,15 +25,15 @@ struct RequestPlan: Sendable {
     /// Whether the body is produced while it is sent, which may take longer than a usual call.
     var isLongUpload: Bool { body?.isStreamed ?? false }
 
-    init(_ endpoint: some ServiceEndpoint, _ wishes: CallWishes = CallWishes()) {
+    init(_ endpoint: some ServiceEndpoint, _ context: RequestContext = RequestContext()) {
         method = endpoint.method
         path = endpoint.path
         query = endpoint.query
         headers = endpoint.headers
         body = endpoint.body
-        timeout = wishes.timeout ?? endpoint.timeout
+        timeout = context.timeout ?? endpoint.timeout
         options = endpoint.options
-        options.merge(wishes.options)
+        options.merge(context.options)
         failures = endpoint.failures
         coding = endpoint.coding
     }
@@ -41,7 +41,7 @@ struct RequestPlan: Sendable {
     init(
         _ method: HTTPRequest.Method,
         _ path: EndpointPath,
-        _ wishes: CallWishes,
+        _ context: RequestContext,
         query: HTTPQuery = HTTPQuery(),
         body: RequestBody? = nil
     ) {
@@ -49,8 +49,8 @@ struct RequestPlan: Sendable {
         self.path = path
         self.query = query
         self.body = body
-        timeout = wishes.timeout
-        options = wishes.options
+        timeout = context.timeout
+        options = context.options
         headers = [:]
     }
 
@@ -65,7 +65,7 @@ struct RequestPlan: Sendable {
 }
 
 /// The settings of one call, in addition to its endpoint's.
-struct CallWishes: Sendable {
+struct RequestContext: Sendable {
     var timeout: Duration?
     var options = HTTPCallOptions()
 }

@@ -146,7 +146,7 @@ public struct ServiceClient<Service: ServiceEndpoint>: Sendable {
         _ timeout: Duration? = nil,
         _ options: HTTPCallOptions = HTTPCallOptions()
     ) -> RequestPlan {
-        var plan = RequestPlan(endpoint, CallWishes(timeout: timeout, options: options))
+        var plan = RequestPlan(endpoint, RequestContext(timeout: timeout, options: options))
         plan.failures += failures
         return plan
     }

@@ -18,8 +18,8 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) -> E.Response {
-        let wishes = CallWishes(timeout: timeout, options: options)
-        let plan = RequestPlan(endpoint, wishes).uploading(.bytes(bytes), observer)
+        let context = RequestContext(timeout: timeout, options: options)
+        let plan = RequestPlan(endpoint, context).uploading(.bytes(bytes), observer)
         return try await uploaded(plan, as: E.Response.self)
     }
 
@@ -42,8 +42,8 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) -> E.Response {
-        let wishes = CallWishes(timeout: timeout, options: options)
-        let plan = RequestPlan(endpoint, wishes).uploading(body, observer)
+        let context = RequestContext(timeout: timeout, options: options)
+        let plan = RequestPlan(endpoint, context).uploading(body, observer)
         return try await uploaded(plan, as: E.Response.self)
     }
 
@@ -58,9 +58,9 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) -> Response {
-        let wishes = CallWishes(timeout: timeout, options: options)
+        let context = RequestContext(timeout: timeout, options: options)
         return try await uploaded(
-            RequestPlan(endpoint, wishes).uploading(body, observer),
+            RequestPlan(endpoint, context).uploading(body, observer),
             as: type
         )
     }
@@ -75,8 +75,8 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) -> Data {
-        let wishes = CallWishes(timeout: timeout, options: options)
-        var plan = RequestPlan(endpoint, wishes)
+        let context = RequestContext(timeout: timeout, options: options)
+        var plan = RequestPlan(endpoint, context)
         plan.downloadObserver = observer
         return try await bytes(of: plan)
     }
@@ -102,7 +102,7 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) -> HTTPResponse {
-        var plan = RequestPlan(endpoint, CallWishes(timeout: timeout, options: options))
+        var plan = RequestPlan(endpoint, RequestContext(timeout: timeout, options: options))
         plan.downloadObserver = observer
         return try await written(plan, file)
     }

@@ -70,7 +70,7 @@ struct AuthorizingLayerTests {
         return NetworkClient(configuration, transport: transport)
     }
 
-    @Test("A call of one's own making has the client's pins and options, and keeps its own wishes")
+    @Test("A call built by hand gets the client's pins and options, and keeps its own settings")
     func completesRawCalls() async throws {
         let transport = Witness()
         let pin = try #require(PublicKeyPins.Pin(digest: [UInt8](repeating: 7, count: 32)))

@@ -97,7 +97,7 @@ public struct CoalescingMiddleware: HTTPMiddleware {
         _ collection: BodyCollection,
         _ user: [String?]
     ) -> RequestIdentity? {
-        guard let wishes = call.options.sharingKeys() else { return nil }
+        guard let optionKeys = call.options.sharingKeys() else { return nil }
         let fields = call.head.headerFields.filter { field in
             Self.alwaysVarying.contains(field.name)
                 || (varying.map { $0.contains(field.name) } ?? !ignored.contains(field.name))
@@ -107,7 +107,7 @@ public struct CoalescingMiddleware: HTTPMiddleware {
             call.origin,
             Array(fields),
             user,
-            wishes,
+            optionKeys,
             collection
         )
     }
@@ -146,7 +146,7 @@ private struct RequestIdentity: Hashable, Sendable {
         _ origin: HTTPOrigin,
         _ fields: [HTTPField],
         _ user: [String?],
-        _ wishes: [ObjectIdentifier: AnyHashable],
+        _ optionKeys: [ObjectIdentifier: AnyHashable],
         _ collection: BodyCollection
     ) {
         method = head.method.rawValue
@@ -160,7 +160,7 @@ private struct RequestIdentity: Hashable, Sendable {
             hasher.combine(half)
             hasher.combine(values)
             hasher.combine(user)
-            hasher.combine(wishes)
+            hasher.combine(optionKeys)
             return hasher.finalize()
         }
     }
