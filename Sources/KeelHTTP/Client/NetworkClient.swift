@@ -130,7 +130,7 @@ public struct NetworkClient: Sendable {
         layers += configuration.attemptMiddleware
         layers += (transport as? any LayeringTransport)?.clientLayers ?? []
         layers.append(StaleConnectionMiddleware(configuration.retry))
-        layers.append(SilenceMiddleware(clock: configuration.clock))
+        layers.append(StallTimeoutMiddleware(clock: configuration.clock))
         if !configuration.observers.isEmpty { layers.append(ExchangeObservation()) }
         return layers
     }

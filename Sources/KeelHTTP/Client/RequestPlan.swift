@@ -97,7 +97,7 @@ extension RequestPlan {
         }
         var everything = client.options(for: options)
         if isLongUpload, timeout == nil, let limit = configuration.timeout {
-            everything.silence = limit
+            everything.stallTimeout = limit
         }
         if let downloadObserver { everything.downloadObserver = downloadObserver }
         var call = HTTPCall(

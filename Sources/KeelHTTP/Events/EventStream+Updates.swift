@@ -26,7 +26,7 @@ extension EventStream {
             private var stage = Stage.idle
             private var parser: ServerSentEventParser
             private var failures = 0
-            private var isAfterSilence = false
+            private var isAfterStall = false
             private var serverDelay: Duration?
 
             fileprivate init(_ stream: EventStream) {
@@ -65,7 +65,7 @@ extension EventStream {
                     guard
                         let body = try await stream.connect(
                             lastEventID,
-                            isAfterSilence: isAfterSilence
+                            isAfterStall: isAfterStall
                         )
                     else { return nil }
                     parser = ServerSentEventParser(
@@ -112,7 +112,7 @@ extension EventStream {
             ) throws(NetworkError) -> EventStreamUpdate? {
                 if let error, !error.isTransient { throw error }
                 failures += 1
-                isAfterSilence = error?.transportError?.code == .responseTimeout
+                isAfterStall = error?.transportError?.code == .responseTimeout
                 guard stream.mayConnectAgain, failures < stream.policy.retry.attempts else {
                     if let error { throw error }
                     return nil

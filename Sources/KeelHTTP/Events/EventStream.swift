@@ -69,12 +69,12 @@ public enum EventStreamUpdate: Sendable {
 extension EventStream {
     /// Opens a connection and returns the response body, or nil if the server wants no more connections.
     ///
-    /// With `isAfterSilence`, the previous connection may be dead and is not reused.
+    /// With `isAfterStall`, the previous connection may be dead and is not reused.
     ///
     /// - Throws: The error of the exchange, or an error if the response is not an event stream.
     func connect(
         _ lastEventID: String,
-        isAfterSilence: Bool
+        isAfterStall: Bool
     ) async throws(NetworkError) -> HTTPByteStream? {
         var plan = plan
         if plan.headers[.accept] == nil { plan.headers[.accept] = "text/event-stream" }
@@ -82,7 +82,7 @@ extension EventStream {
         if !lastEventID.isEmpty { plan.headers[.lastEventID] = lastEventID }
         // The stream itself reconnects, with its own pauses.
         plan.options.retry = .never
-        if isAfterSilence { plan.options.prefersNewConnection = true }
+        if isAfterStall { plan.options.prefersNewConnection = true }
         let reply = try await client.opened(plan, .head, idle: policy.idleTimeout).reply
         if reply.head.status == .noContent { return nil }
         guard reply.head.status == .ok, reply.isEventStream else {

@@ -54,7 +54,7 @@ extension NetworkClient {
         var timeouts = configuration.timeouts
         timeouts.idle = configuration.idleTimeout
         if let limit = configuration.timeout, let body, body.bytes == nil {
-            everything.silence = limit
+            everything.stallTimeout = limit
         } else {
             timeouts.firstByte = timeouts.firstByte ?? configuration.idleTimeout
         }

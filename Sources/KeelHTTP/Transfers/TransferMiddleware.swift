@@ -36,13 +36,13 @@ extension HTTPCallOptions {
         set { self[DownloadObserverKey.self] = newValue }
     }
 
-    private enum SilenceKey: HTTPCallOptionKey {
+    private enum StallTimeoutKey: HTTPCallOptionKey {
         static var defaultValue: Duration? { nil }
     }
 
-    /// The stall timeout of an exchange whose request may take long; see ``SilenceMiddleware``.
-    var silence: Duration? {
-        get { self[SilenceKey.self] }
-        set { self[SilenceKey.self] = newValue }
+    /// The stall timeout of an exchange whose request may take long; see ``StallTimeoutMiddleware``.
+    var stallTimeout: Duration? {
+        get { self[StallTimeoutKey.self] }
+        set { self[StallTimeoutKey.self] = newValue }
     }
 }

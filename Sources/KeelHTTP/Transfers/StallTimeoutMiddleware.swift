@@ -2,16 +2,16 @@
 ///
 /// It is next to the transport, where an exchange begins: a call that waits in a higher layer, for a token or for a
 /// place, has not begun, and the body of one that waits for a connection has not been opened.
-struct SilenceMiddleware: HTTPMiddleware, DeadlineKeeping {
+struct StallTimeoutMiddleware: HTTPMiddleware, DeadlineKeeping {
     let clock: any Clock<Duration>
 
     func intercept(
         _ call: HTTPCall,
         next: HTTPNext
     ) async throws(TransportError) -> HTTPReply {
-        guard let limit = call.options.silence else { return try await next(call) }
+        guard let limit = call.options.stallTimeout else { return try await next(call) }
         let body = call.body.flatMap { $0.bytes == nil ? $0 : nil }
-        let watch = SilenceWatch(limit: limit, waitsForBody: body != nil)
+        let watch = StallWatch(limit: limit, waitsForBody: body != nil)
         var watched = call
         if let body { watched.body = body.observed(by: watch.observer) }
         let exchange = watched

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// A stall timeout for an exchange of unlimited duration.
-final class SilenceWatch: Sendable {
+final class StallWatch: Sendable {
     private struct State {
         var moments = 0
         var hasSentAll = false
@@ -45,7 +45,7 @@ final class SilenceWatch: Sendable {
 
     private enum Outcome<Value: Sendable>: Sendable {
         case finished(Result<Value, TransportError>)
-        case silent
+        case stalled
         case clockStopped
     }
 
@@ -70,7 +70,7 @@ final class SilenceWatch: Sendable {
             group.addTask {
                 do {
                     try await self.sleepWhileMoving(clock)
-                    return .silent
+                    return .stalled
                 } catch {
                     return .clockStopped
                 }
@@ -80,7 +80,7 @@ final class SilenceWatch: Sendable {
                 case .finished(let result):
                     group.cancelAll()
                     return result
-                case .silent:
+                case .stalled:
                     let failure = failure
                     group.cancelAll()
                     await group.waitForAll()
