@@ -65,7 +65,7 @@ public final class OTLPLogExporter: Sendable {
     private let target: OTLPTarget
     private let clock: any Clock<Duration>
     private let timeline: Timeline
-    private let turns = SerialTurns()
+    private let turns = SerialQueue()
     private let state: Mutex<State>
 
     /// The longest delay before records of another process are noticed.

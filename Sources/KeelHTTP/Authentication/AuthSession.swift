@@ -33,7 +33,7 @@ public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
     let store: any CredentialStore<Credentials>
     let policy: AuthSessionPolicy
     let ledger: Mutex<AuthLedger<Credentials>>
-    let turns = SerialTurns()
+    let turns = SerialQueue()
     let cleanUps = Mutex<[AuthCleanUp]>([])
     private let broadcast = StateBroadcast(AuthState.unknown)
 

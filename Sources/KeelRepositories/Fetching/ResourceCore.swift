@@ -26,7 +26,7 @@ final class ResourceCore: Sendable {
     private let passing = PassingFetchLedger()
     private let flights = SingleFlight<Flight, any Sendable>()
     /// Serializes changes to the device's copies.
-    private let turns = SerialTurns()
+    private let turns = SerialQueue()
     /// The number of invalidations of each tag.
     private let epochs = Mutex<[String: Int]>([:])
 

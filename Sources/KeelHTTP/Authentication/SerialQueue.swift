@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// A turn is reserved without waiting, so that the order can be decided under a lock. Every reserved turn must be begun
 /// and ended.
-package final class SerialTurns: Sendable {
+package final class SerialQueue: Sendable {
     private struct State {
         var next = 0
         var serving = 0
