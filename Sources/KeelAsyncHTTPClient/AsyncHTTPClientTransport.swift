@@ -34,7 +34,7 @@ import Synchronization
 /// one origin use several loops.
 ///
 /// A deallocated transport closes its connections; call ``shutdown()`` to wait for that.
-public final class AsyncHTTPClientTransport: HTTPTransport, LayeringTransport, DeadlineKeeping {
+public final class AsyncHTTPClientTransport: HTTPTransport, LayeringTransport, DeadlineEnforcing {
     private let client: HTTPClient
     private let isShutDown = Mutex(false)
     private let waiting = WaitingExchanges()

@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// HTTP cannot ask a server beforehand whether it accepts compressed requests: use this for servers
 /// that are known to. A replayable body remains replayable.
-public struct RequestCompression: HTTPMiddleware, DeadlineKeeping {
+public struct RequestCompression: HTTPMiddleware, DeadlineEnforcing {
     private let minimumSize: Int64
     private let isWanted: @Sendable (HTTPRequest) -> Bool
 

@@ -27,7 +27,7 @@ public import KeelHTTP
 ///
 /// Bodies fail with `decompressionFailed` if they are malformed or end early, and with
 /// `decompressionLimit` if they exceed the limits.
-public struct ResponseDecompression: HTTPMiddleware, DeadlineKeeping {
+public struct ResponseDecompression: HTTPMiddleware, DeadlineEnforcing {
     private let limits: DecompressionLimits
     private let isActive: Bool
 

@@ -20,7 +20,7 @@ public import Tracing
 /// errors are recorded by their code.
 ///
 /// A middleware, not an observer, because it changes requests and passes its context down.
-public struct HTTPTracing: HTTPMiddleware, DeadlineKeeping {
+public struct HTTPTracing: HTTPMiddleware, DeadlineEnforcing {
     /// The unit that a span covers.
     public enum Scope: Sendable, Hashable {
         /// The whole call; place the middleware outermost.

@@ -88,7 +88,7 @@ struct VendorClient: Sendable {
 /// Stops requests for a batch that the user no longer consents to.
 ///
 /// Placed below the app's middleware, which may have waited, for example for a rate limit.
-struct PermitMiddleware: HTTPMiddleware, DeadlineKeeping {
+struct PermitMiddleware: HTTPMiddleware, DeadlineEnforcing {
     func intercept(
         _ call: HTTPCall,
         next: HTTPNext

@@ -55,7 +55,7 @@ extension BasicCredentials:
 /// A layer that signs calls with a user's name and password (RFC 7617).
 ///
 /// It signs the same calls as ``BearerAuthorization``, but never sends one again.
-public struct BasicAuthorization: HTTPAuthorizing, DeadlineKeeping {
+public struct BasicAuthorization: HTTPAuthorizing, DeadlineEnforcing {
     private let credentials: BasicCredentials
     private let origins: Set<HTTPOrigin>
     private let name = Name()

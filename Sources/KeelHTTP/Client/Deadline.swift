@@ -79,4 +79,4 @@ package struct DeadlineWatch: Sendable {
 ///
 /// If a client's transport and all its layers conform, a call needs no child task for its deadline. Such a task wakes
 /// another thread, which takes an eighth of the time of a small request.
-package protocol DeadlineKeeping: Sendable {}
+package protocol DeadlineEnforcing: Sendable {}

@@ -109,8 +109,8 @@ public struct NetworkClient: Sendable {
             if let signer = CallSigner(layers) { options.signer = signer }
             fixedOptions = options
             keepsDeadlines =
-                transport is any DeadlineKeeping
-                && layers.allSatisfy { $0 is any DeadlineKeeping }
+                transport is any DeadlineEnforcing
+                && layers.allSatisfy { $0 is any DeadlineEnforcing }
         }
     }
 

@@ -28,7 +28,7 @@ public import Foundation
 ///
 /// Cookies are stored in memory. ``cookies`` is `Codable`: save it where secrets are stored, and pass it to the next
 /// jar. Descriptions of jars and cookies contain no value.
-public final class CookieJar: HTTPMiddleware, DeadlineKeeping {
+public final class CookieJar: HTTPMiddleware, DeadlineEnforcing {
     /// The maximum number of cookies in a jar; the least recently used ones are evicted first.
     ///
     /// A jar that exceeds the total limit evicts up to a sixteenth of it at once.

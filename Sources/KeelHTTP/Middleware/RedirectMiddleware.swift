@@ -11,7 +11,7 @@ import Foundation
 ///
 /// It never goes from https to http, detects loops, and removes credentials from requests to another origin. Place it
 /// below layers that add credentials: if it were above them, they would add the credentials again for the new origin.
-public struct RedirectMiddleware: HTTPMiddleware, DeadlineKeeping {
+public struct RedirectMiddleware: HTTPMiddleware, DeadlineEnforcing {
     private let policy: RedirectPolicy
     private let timer: DeadlineTimer
 

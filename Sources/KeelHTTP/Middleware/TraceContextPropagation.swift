@@ -5,7 +5,7 @@ public import HTTPTypes
 /// A request with a valid `traceparent` gets a child span of it; any other request starts a trace. In the layers of the
 /// call, all attempts share one span; in the layers of the attempt as well, each has its own span within the trace of
 /// the call. With a tracer, use the layers of KeelHTTPObservability instead.
-public struct TraceContextPropagation: HTTPMiddleware, DeadlineKeeping {
+public struct TraceContextPropagation: HTTPMiddleware, DeadlineEnforcing {
     private let isSampled: Bool
     private let isTrusted: @Sendable (HTTPRequest) -> Bool
 

@@ -1,5 +1,5 @@
 /// The innermost layer of an observed client, which reports each request and its response.
-package struct ExchangeObservation: HTTPMiddleware, DeadlineKeeping {
+package struct ExchangeObservation: HTTPMiddleware, DeadlineEnforcing {
     package init() {}
 
     package func intercept(

@@ -2,7 +2,7 @@
 ///
 /// It is next to the transport, where an exchange begins: a call that waits in a higher layer, for a token or for a
 /// place, has not begun, and the body of one that waits for a connection has not been opened.
-struct StallTimeoutMiddleware: HTTPMiddleware, DeadlineKeeping {
+struct StallTimeoutMiddleware: HTTPMiddleware, DeadlineEnforcing {
     let clock: any Clock<Duration>
 
     func intercept(

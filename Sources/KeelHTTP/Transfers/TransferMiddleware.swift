@@ -4,7 +4,7 @@ import HTTPTypes
 ///
 /// It is above the layers that decompress bodies, so that an observer sees the caller's bytes, and below those that
 /// repeat a call, so that it sees each attempt.
-struct TransferMiddleware: HTTPMiddleware, DeadlineKeeping {
+struct TransferMiddleware: HTTPMiddleware, DeadlineEnforcing {
     func intercept(
         _ call: HTTPCall,
         next: HTTPNext

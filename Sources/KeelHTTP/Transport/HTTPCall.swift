@@ -39,7 +39,7 @@ public struct HTTPCall: Sendable {
 
     /// Whether the transport rather than the client ends the exchange at the deadline.
     ///
-    /// Set only for a transport that is ``DeadlineKeeping``, and never with a body that is produced while it is sent.
+    /// Set only for a transport that is ``DeadlineEnforcing``, and never with a body that is produced while it is sent.
     package var endsAtDeadline = false
 
     /// How the body of the final response is read into memory; nil leaves it a stream.

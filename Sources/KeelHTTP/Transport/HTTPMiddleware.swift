@@ -36,7 +36,7 @@ extension HTTPTransport {
     /// Returns this transport behind the given layers, outermost first.
     public func chain(_ middleware: [any HTTPMiddleware]) -> HTTPNext {
         let transport = HTTPNext { call async throws(TransportError) in
-            guard call.options.tellsSentFields else { return try await self.send(call) }
+            guard call.options.reportsSentFields else { return try await self.send(call) }
             var reply = try await self.send(call)
             reply.notes.sentFields = call.head.headerFields
             return reply

@@ -1,16 +1,16 @@
 package import HTTPTypes
 
 extension HTTPCallOptions {
-    private enum SentFieldsWishKey: HTTPCallOptionKey {
+    private enum ReportsSentFieldsKey: HTTPCallOptionKey {
         static var defaultValue: Bool { false }
     }
 
     /// Whether the reply reports the header fields of the request as it was sent.
     ///
     /// Set by a layer that must know what the layers below it add.
-    package var tellsSentFields: Bool {
-        get { self[SentFieldsWishKey.self] }
-        set { self[SentFieldsWishKey.self] = newValue }
+    package var reportsSentFields: Bool {
+        get { self[ReportsSentFieldsKey.self] }
+        set { self[ReportsSentFieldsKey.self] = newValue }
     }
 }
 

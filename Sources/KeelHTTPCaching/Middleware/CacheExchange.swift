@@ -144,7 +144,7 @@ struct CacheExchange: Sendable {
         let mark = store.mark
         let requested = store.clock.now
         var asking = call
-        asking.options.tellsSentFields = true
+        asking.options.reportsSentFields = true
         let reply = try await next(asking)
         let received = store.clock.now
         return Arrival(

@@ -5,7 +5,7 @@ import KeelCore
 ///
 /// A client has exactly one, below redirects and above the layers of the attempt. A body that is read into memory is
 /// read here, within the attempt.
-struct RetryMiddleware: HTTPMiddleware, DeadlineKeeping {
+struct RetryMiddleware: HTTPMiddleware, DeadlineEnforcing {
     private let policy: HTTPRetryPolicy
     private let clock: any Clock<Duration>
     private let timer: DeadlineTimer

@@ -4,7 +4,7 @@ import HTTPTypes
 ///
 /// It is next to the transport: the layers of the attempt see one exchange, and a matter of connections costs neither
 /// an attempt nor tokens.
-struct StaleConnectionMiddleware: HTTPMiddleware, DeadlineKeeping {
+struct StaleConnectionMiddleware: HTTPMiddleware, DeadlineEnforcing {
     private let policy: HTTPRetryPolicy
 
     init(_ policy: HTTPRetryPolicy) { self.policy = policy }

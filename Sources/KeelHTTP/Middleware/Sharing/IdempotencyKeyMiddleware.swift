@@ -12,7 +12,7 @@ import Foundation
 /// that honor the field (draft-ietf-httpapi-idempotency-key-header). An endpoint's own key is kept.
 ///
 /// Place it in ``NetworkClient/Configuration/middleware``.
-public struct IdempotencyKeyMiddleware: HTTPMiddleware, DeadlineKeeping {
+public struct IdempotencyKeyMiddleware: HTTPMiddleware, DeadlineEnforcing {
     private let methods: Set<HTTPRequest.Method>
     private let makeKey: @Sendable () -> String
 
