@@ -35,7 +35,7 @@ struct BodyCodingTests {
         var path: EndpointPath { "/day" }
         var body: RequestBody? { .value(Day(openDay: day)) }
         var coding: (any BodyCoding)? { JSONCoding(names: .snakeCase, dates: .day) }
-        var failures: [FailureBody] { [.json(Problem.self)] }
+        var errorBodies: [ErrorBody] { [.json(Problem.self)] }
     }
 
     private let day = Date(timeIntervalSince1970: 1_738_281_600)
@@ -110,7 +110,7 @@ struct BodyCodingTests {
         let error = await #expect(throws: NetworkError.self) {
             try await client.request(SetDay(day: day))
         }
-        #expect(error?.failure(as: Problem.self) == Problem(reasonCode: 7))
+        #expect(error?.errorBody(as: Problem.self) == Problem(reasonCode: 7))
         #expect(try await client.request(GetRestaurant(id: "1")).displayName == "Bar")
     }
 
@@ -135,7 +135,7 @@ struct BodyCodingTests {
                     return decoder
                 }
             )
-            $0.failures = [.json(Problem.self)]
+            $0.errorBodies = [.json(Problem.self)]
         }
         let value = Day(openDay: Date(timeIntervalSince1970: 1000))
         #expect(try await client.post("/day", body: value, as: Day.self) == value)
@@ -146,7 +146,7 @@ struct BodyCodingTests {
         let error = await #expect(throws: NetworkError.self) {
             try await client.put("/day", body: RequestBody.json(value))
         }
-        #expect(error?.failure(as: Problem.self) == Problem(reasonCode: 7))
+        #expect(error?.errorBody(as: Problem.self) == Problem(reasonCode: 7))
     }
 
     @Test("Another format names itself; JSON beside it stays JSON")
@@ -159,7 +159,7 @@ struct BodyCodingTests {
         let client = try makeClient(transport) {
             $0.coding = Plist()
             $0.json = .snakeCase
-            $0.failures = [.json(Problem.self)]
+            $0.errorBodies = [.json(Problem.self)]
         }
         let answer = try await client.post("/x", body: restaurant, as: Restaurant.self)
         #expect(answer == restaurant)
@@ -173,7 +173,7 @@ struct BodyCodingTests {
         let refusal = await #expect(throws: NetworkError.self) {
             try await client.request(GetRestaurant(id: "1"))
         }
-        #expect(refusal?.failure(as: Problem.self) == Problem(reasonCode: 7))
+        #expect(refusal?.errorBody(as: Problem.self) == Problem(reasonCode: 7))
         let error = await #expect(throws: NetworkError.self) {
             try await client.request(GetRestaurant(id: "1"))
         }
@@ -200,17 +200,17 @@ struct BodyCodingTests {
         #expect(code(empty) == .noData)
         let missing = NetworkResponse(head: HTTPResponse(status: .notFound))
         #expect(code(missing) == .notFound)
-        #expect(NetworkError(refusing: missing)?.code == .notFound)
-        #expect(NetworkError(refusing: response) == nil)
+        #expect(NetworkError(errorResponse: missing)?.code == .notFound)
+        #expect(NetworkError(errorResponse: response) == nil)
         let refusal = NetworkResponse(
             head: HTTPResponse(status: .conflict),
             body: Array(#"{"reason_code":7}"#.utf8)
         )
         let error = NetworkError(
-            refusing: refusal,
-            failures: [.json(Problem.self)],
+            errorResponse: refusal,
+            errorBodies: [.json(Problem.self)],
             coding: .snakeCase
         )
-        #expect(error?.failure(as: Problem.self) == Problem(reasonCode: 7))
+        #expect(error?.errorBody(as: Problem.self) == Problem(reasonCode: 7))
     }
 }

@@ -71,7 +71,7 @@ struct NetworkClientTests {
         )
         let auth = ServiceClient<AuthEndpoint>(
             try makeClient(transport),
-            failures: [.json(Reason.self)]
+            errorBodies: [.json(Reason.self)]
         )
         let calls: [@Sendable () async throws(NetworkError) -> Void] = [
             { () async throws(NetworkError) in _ = try await auth.stream(.logout) },
@@ -84,7 +84,7 @@ struct NetworkClientTests {
         ]
         for call in calls {
             let error = await #expect(throws: NetworkError.self) { try await call() }
-            #expect(error?.failure(as: Reason.self) == Reason(reason: "closed"))
+            #expect(error?.errorBody(as: Reason.self) == Reason(reason: "closed"))
         }
     }
 

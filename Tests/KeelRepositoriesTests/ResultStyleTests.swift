@@ -49,7 +49,7 @@ struct ResultStyleTests {
 
         func user(id: String) async -> Result<User, DataSourceError> {
             await users.response(to: .user(id: id))
-                .value(as: UserDTO.self, coding: .snakeCase, failures: [.json(Problem.self)])
+                .value(as: UserDTO.self, coding: .snakeCase, errorBodies: [.json(Problem.self)])
                 .toDomain()
         }
 
@@ -65,7 +65,7 @@ struct ResultStyleTests {
                 .mapError(DataSourceError.init)
                 .flatMap { response in
                     if response.status == .notFound { return .success(()) }
-                    return DataSourceError(refusing: response).map(Result.failure) ?? .success(())
+                    return DataSourceError(errorResponse: response).map(Result.failure) ?? .success(())
                 }
         }
     }
@@ -115,7 +115,7 @@ struct ResultStyleTests {
         let refused = await remote.user(id: "1")
         #expect(code(refused) == .conflict)
         if case .failure(let error) = refused {
-            #expect(error.networkError?.failure(as: Problem.self) == Problem(reasonCode: 7))
+            #expect(error.networkError?.errorBody(as: Problem.self) == Problem(reasonCode: 7))
             #expect(error.transportError == nil)
         }
         #expect(code(await remote.user(id: "1")) == .unreadable)
@@ -149,7 +149,7 @@ struct ResultStyleTests {
     @Test("A refusing status means what the same status of a call means", arguments: 100...599)
     func agreesOnStatuses(_ status: Int) throws {
         let response = NetworkResponse(head: HTTPResponse(status: .init(code: status)))
-        let error = DataSourceError(refusing: response)
+        let error = DataSourceError(errorResponse: response)
         #expect((error == nil) == (200..<300).contains(status))
         if let error { #expect(error.networkError?.status?.code == status) }
     }

@@ -39,8 +39,8 @@ extension NetworkClient {
 
     /// Calls an endpoint and returns its complete response, whatever the status.
     ///
-    /// ``NetworkResponse/value(as:coding:failures:)`` evaluates the response as ``request(_:timeout:options:)`` would.
-    /// A request that cannot be built fails with ``TransportError/Code/invalidRequest``; its cause is the
+    /// ``NetworkResponse/value(as:coding:errorBodies:)`` evaluates the response as ``request(_:timeout:options:)``
+    /// would. A request that cannot be built fails with ``TransportError/Code/invalidRequest``; its cause is the
     /// ``NetworkError``.
     public func response(
         to endpoint: some ServiceEndpoint,
@@ -127,9 +127,9 @@ extension NetworkClient {
         _ plan: RequestPlan
     ) -> NetworkError? {
         NetworkError(
-            refusal: response,
+            errorResponse: response,
             url: call.redactedURL,
-            declared: plan.failures + configuration.failures,
+            declared: plan.errorBodies + configuration.errorBodies,
             coding: plan.codings(of: configuration).json
         )
     }

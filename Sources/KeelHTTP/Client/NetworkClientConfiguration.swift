@@ -27,7 +27,7 @@ extension NetworkClient {
         public var coding: (any BodyCoding)?
 
         /// The types that the bodies of error responses are decoded as, after those of the endpoint and the service.
-        public var failures: [FailureBody] = []
+        public var errorBodies: [ErrorBody] = []
 
         /// The total time for a call, from its start through redirects to the last byte of the body; nil means no
         /// limit.

@@ -81,9 +81,9 @@ public struct NetworkClientProvider: Sendable {
     public func client<Operations: ServiceEndpoint>(
         for service: Service,
         operations: Operations.Type,
-        failures: [FailureBody] = []
+        errorBodies: [ErrorBody] = []
     ) -> ServiceClient<Operations> {
-        ServiceClient(client(for: service), failures: failures)
+        ServiceClient(client(for: service), errorBodies: errorBodies)
     }
 
     /// Shuts down the transport, and with it all clients.

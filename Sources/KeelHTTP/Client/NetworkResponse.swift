@@ -61,33 +61,33 @@ extension NetworkResponse {
     ///
     /// Evaluates a response of ``NetworkClient/response(to:timeout:options:)`` as
     /// ``NetworkClient/request(_:timeout:options:)`` would: ``EmptyResponse`` and optionals accept an empty body, and
-    /// the bodies of error responses are decoded as `failures`.
+    /// the bodies of error responses are decoded as `errorBodies`.
     ///
     /// - Throws: ``NetworkError`` for any other status and for a body that cannot be decoded.
     public func value<Value: Decodable & Sendable>(
         as type: Value.Type = Value.self,
         coding: JSONCoding = .standard,
-        failures: [FailureBody] = []
+        errorBodies: [ErrorBody] = []
     ) throws(NetworkError) -> Value {
-        try value(as: type, using: coding, failures: failures)
+        try value(as: type, using: coding, errorBodies: errorBodies)
     }
 
     /// Returns the decoded body of a response with a status from 200 to 299, in any format.
     ///
-    /// See ``value(as:coding:failures:)``. Error responses are decoded as standard JSON if `coding` uses another
+    /// See ``value(as:coding:errorBodies:)``. Error responses are decoded as standard JSON if `coding` uses another
     /// format.
     ///
     /// - Throws: ``NetworkError`` for any other status and for a body that cannot be decoded.
     public func value<Value: Decodable & Sendable>(
         as type: Value.Type = Value.self,
         using coding: any BodyCoding,
-        failures: [FailureBody] = []
+        errorBodies: [ErrorBody] = []
     ) throws(NetworkError) -> Value {
         let codings = BodyCodings(coding, json: JSONCoding.standard)
         if let refusal = NetworkError(
-            refusal: self,
+            errorResponse: self,
             url: nil,
-            declared: failures,
+            declared: errorBodies,
             coding: codings.json
         ) {
             throw refusal

@@ -15,7 +15,7 @@ struct RequestPlan: Sendable {
     var body: RequestBody?
     var timeout: Duration?
     var options = HTTPCallOptions()
-    var failures: [FailureBody] = []
+    var errorBodies: [ErrorBody] = []
     var coding: (any BodyCoding)?
     /// Whether the response is decoded, so that the request names the format it accepts.
     var isDecoded = false
@@ -34,7 +34,7 @@ struct RequestPlan: Sendable {
         timeout = context.timeout ?? endpoint.timeout
         options = endpoint.options
         options.merge(context.options)
-        failures = endpoint.failures
+        errorBodies = endpoint.errorBodies
         coding = endpoint.coding
     }
 

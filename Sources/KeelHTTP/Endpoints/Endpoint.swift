@@ -48,7 +48,7 @@ public protocol ServiceEndpoint {
     var options: HTTPCallOptions { get }
 
     /// The types that the bodies of error responses are decoded as, before those of the service and the client.
-    var failures: [FailureBody] { get }
+    var errorBodies: [ErrorBody] { get }
 
     /// The coding of values in the request and the response; nil, the default, uses the client's.
     ///
@@ -65,7 +65,7 @@ extension ServiceEndpoint {
     public var body: RequestBody? { nil }
     public var timeout: Duration? { nil }
     public var options: HTTPCallOptions { HTTPCallOptions() }
-    public var failures: [FailureBody] { [] }
+    public var errorBodies: [ErrorBody] { [] }
     public var coding: (any BodyCoding)? { nil }
 }
 

@@ -1,8 +1,8 @@
 /// A service's description of a problem, in the standard format of RFC 9457.
 ///
-/// The body of an error response with the media type `application/problem+json` is decoded as this type
-/// without a declaration: `error.failure(as: ProblemDetails.self)`. For additional members, declare a type that decodes
-/// this one from the same decoder:
+/// The body of an error response with the media type `application/problem+json` is decoded as this type without a
+/// declaration: `error.errorBody(as: ProblemDetails.self)`. For additional members, declare a type that decodes this
+/// one from the same decoder:
 ///
 /// ```swift
 /// struct OutOfCredit: Decodable, Sendable {

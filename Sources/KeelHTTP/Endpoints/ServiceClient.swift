@@ -19,12 +19,12 @@ public struct ServiceClient<Service: ServiceEndpoint>: Sendable {
     public let client: NetworkClient
 
     /// The types that the bodies of error responses are decoded as, after the endpoint's own.
-    public let failures: [FailureBody]
+    public let errorBodies: [ErrorBody]
 
     /// Creates the client of a service, with the types of its error bodies.
-    public init(_ client: NetworkClient, failures: [FailureBody] = []) {
+    public init(_ client: NetworkClient, errorBodies: [ErrorBody] = []) {
         self.client = client
-        self.failures = failures
+        self.errorBodies = errorBodies
     }
 
     /// Calls an operation and decodes its response.
@@ -147,7 +147,7 @@ public struct ServiceClient<Service: ServiceEndpoint>: Sendable {
         _ options: HTTPCallOptions = HTTPCallOptions()
     ) -> RequestPlan {
         var plan = RequestPlan(endpoint, RequestContext(timeout: timeout, options: options))
-        plan.failures += failures
+        plan.errorBodies += errorBodies
         return plan
     }
 }

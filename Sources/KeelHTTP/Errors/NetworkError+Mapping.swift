@@ -22,19 +22,19 @@ extension NetworkError {
     /// It is the error that ``NetworkClient/request(_:timeout:options:)`` would throw for a response of
     /// ``NetworkClient/response(to:timeout:options:)``. `url` must already be redacted.
     public init?(
-        refusing response: NetworkResponse,
+        errorResponse response: NetworkResponse,
         url: String? = nil,
-        failures: [FailureBody] = [],
+        errorBodies: [ErrorBody] = [],
         coding: JSONCoding = .standard
     ) {
-        self.init(refusal: response, url: url, declared: failures, coding: coding)
+        self.init(errorResponse: response, url: url, declared: errorBodies, coding: coding)
     }
 
     /// Creates the error for a status outside 200 to 299, with the body decoded as one of its declared types.
     init?(
-        refusal response: NetworkResponse,
+        errorResponse response: NetworkResponse,
         url: String?,
-        declared failures: [FailureBody],
+        declared errorBodies: [ErrorBody],
         coding: any BodyCoding
     ) {
         let status = response.head.status
@@ -47,7 +47,7 @@ extension NetworkError {
             message,
             response: response,
             url: url,
-            failure: FailureBody.value(of: response, declared: failures, coding: coding)
+            errorBody: ErrorBody.value(of: response, declared: errorBodies, coding: coding)
         )
     }
 

@@ -21,8 +21,8 @@ public struct NetworkError: KeelError, CustomDebugStringConvertible {
 
     /// The body of an error response, decoded as the type declared for its status.
     ///
-    /// See ``FailureBody``. Messages and descriptions never contain it.
-    public let failure: (any Sendable)?
+    /// See ``ErrorBody``. Messages and descriptions never contain it.
+    public let errorBody: (any Sendable)?
 
     /// Creates an error.
     ///
@@ -34,18 +34,18 @@ public struct NetworkError: KeelError, CustomDebugStringConvertible {
         response: NetworkResponse? = nil,
         url: String? = nil,
         cause: (any Error)? = nil,
-        failure: (any Sendable)? = nil
+        errorBody: (any Sendable)? = nil
     ) {
         self.code = code
         self.message = message ?? code.summary
         self.response = response
         self.url = url
         self.cause = cause
-        self.failure = failure
+        self.errorBody = errorBody
     }
 
     /// Returns the decoded body, if it has the given type.
-    public func failure<Value: Sendable>(as type: Value.Type) -> Value? { failure as? Value }
+    public func errorBody<Value: Sendable>(as type: Value.Type) -> Value? { errorBody as? Value }
 
     /// The status of the response, if one arrived.
     public var status: HTTPResponse.Status? { response?.head.status }

@@ -19,14 +19,14 @@ extension Result where Success == NetworkResponse, Failure == TransportError {
     public func value<Value: Decodable & Sendable>(
         as type: Value.Type = Value.self,
         coding: JSONCoding = .standard,
-        failures: [FailureBody] = []
+        errorBodies: [ErrorBody] = []
     ) -> Result<Value, DataSourceError> {
         switch self {
         case .failure(let error):
             return .failure(DataSourceError(error))
         case .success(let response):
             do throws(NetworkError) {
-                return .success(try response.value(as: type, coding: coding, failures: failures))
+                return .success(try response.value(as: type, coding: coding, errorBodies: errorBodies))
             } catch {
                 return .failure(DataSourceError(error))
             }

@@ -72,11 +72,11 @@ extension DataSourceError {
     ///   - failures: The types for its body; the value is in ``networkError``.
     ///   - coding: The service's JSON conventions.
     public init?(
-        refusing response: NetworkResponse,
-        failures: [FailureBody] = [],
+        errorResponse response: NetworkResponse,
+        errorBodies: [ErrorBody] = [],
         coding: JSONCoding = .standard
     ) {
-        guard let error = NetworkError(refusing: response, failures: failures, coding: coding)
+        guard let error = NetworkError(errorResponse: response, errorBodies: errorBodies, coding: coding)
         else { return nil }
         self.init(error)
     }

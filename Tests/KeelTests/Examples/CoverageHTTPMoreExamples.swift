@@ -88,12 +88,12 @@ struct CoverageHTTPMoreExamples {
     func declaredFailures() async throws {
         let transport = ScriptedHTTPTransport([.json(#"{"reason":"closed"}"#, status: .conflict)])
         var configuration = NetworkClient.Configuration(baseURL: api)
-        configuration.failures = [.json(Refusal.self, for: .conflict)]
+        configuration.errorBodies = [.json(Refusal.self, for: .conflict)]
         let client = NetworkClient(configuration, transport: transport)
         let error = await #expect(throws: NetworkError.self) {
             try await client.request(GetRestaurant(id: "42"))
         }
-        #expect(error?.failure(as: Refusal.self)?.reason == "closed")
+        #expect(error?.errorBody(as: Refusal.self)?.reason == "closed")
         #expect(error?.recoverySuggestion?.isEmpty == false)
     }
 

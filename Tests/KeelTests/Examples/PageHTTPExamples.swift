@@ -34,7 +34,7 @@ enum PageHTTPExamples {
         var method: HTTPRequest.Method { .post }
         var path: EndpointPath { "/users" }
         var body: RequestBody? { .json(form) }
-        var failures: [FailureBody] { [.json(ValidationProblem.self, for: .unprocessableContent)] }
+        var errorBodies: [ErrorBody] { [.json(ValidationProblem.self, for: .unprocessableContent)] }
     }
 
     struct GetUser: Endpoint {
@@ -104,7 +104,7 @@ enum PageHTTPExamples {
         do throws(NetworkError) {
             user = try await client.request(SignUp(form))
         } catch {
-            if let problem = error.failure(as: ValidationProblem.self) { show(problem.fields) }
+            if let problem = error.errorBody(as: ValidationProblem.self) { show(problem.fields) }
         }
         show(user)
     }

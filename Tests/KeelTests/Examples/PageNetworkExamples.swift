@@ -191,7 +191,7 @@ extension RemoteUsers {
             .mapError(DataSourceError.init)
             .flatMap { response in
                 if response.status == .notFound { return .success(()) }
-                return DataSourceError(refusing: response).map(Result.failure) ?? .success(())
+                return DataSourceError(errorResponse: response).map(Result.failure) ?? .success(())
             }
     }
 }

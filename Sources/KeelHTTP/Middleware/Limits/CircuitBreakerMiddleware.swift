@@ -82,7 +82,7 @@ public struct CircuitBreakerMiddleware: HTTPMiddleware {
 
     private func refusal(_ reply: HTTPReply, _ call: HTTPCall) -> any Error {
         NetworkError(
-            refusal: NetworkResponse(head: reply.head),
+            errorResponse: NetworkResponse(head: reply.head),
             url: call.redactedURL,
             declared: [],
             coding: JSONCoding.standard

@@ -120,7 +120,7 @@ private enum EndpointComments {
 
     static func signUp(_ client: NetworkClient, _ form: Form) async {
         struct SignUp: Endpoint {
-            var failures: [FailureBody] {
+            var errorBodies: [ErrorBody] {
                 [.json(ValidationProblem.self, for: .unprocessableContent)]
             }
             typealias Response = EmptyResponse
@@ -134,7 +134,7 @@ private enum EndpointComments {
         do throws(NetworkError) {
             _ = try await client.request(SignUp(form))
         } catch {
-            if let problem = error.failure(as: ValidationProblem.self) { show(problem.fields) }
+            if let problem = error.errorBody(as: ValidationProblem.self) { show(problem.fields) }
         }
     }
 }

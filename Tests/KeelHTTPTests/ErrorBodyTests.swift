@@ -15,11 +15,11 @@ private struct Message: Decodable, Sendable, Equatable {
 private struct SignUp: Endpoint {
     typealias Response = EmptyResponse
     var path: EndpointPath { "/users" }
-    var failures: [FailureBody] { [.json(ValidationProblem.self, for: .unprocessableContent)] }
+    var errorBodies: [ErrorBody] { [.json(ValidationProblem.self, for: .unprocessableContent)] }
 }
 
 @Suite("Types of failure bodies")
-struct FailureBodyTests {
+struct ErrorBodyTests {
     private let invalid = #"{"field_errors":{"userName":"s3cret"}}"#
     private let problem: HTTPFields = [.contentType: "Application/Problem+JSON; charset=utf-8"]
 
@@ -45,8 +45,8 @@ struct FailureBodyTests {
     func readsDeclaredTypes() async throws {
         let error = try await failure(invalid, status: .unprocessableContent)
         #expect(error.code == .status)
-        #expect(error.failure(as: ValidationProblem.self)?.fieldErrors == ["userName": "s3cret"])
-        #expect(error.failure(as: Message.self) == nil)
+        #expect(error.errorBody(as: ValidationProblem.self)?.fieldErrors == ["userName": "s3cret"])
+        #expect(error.errorBody(as: Message.self) == nil)
         #expect(error.status == .unprocessableContent)
     }
 
@@ -66,7 +66,7 @@ struct FailureBodyTests {
     func keepsStatusErrors(body: String) async throws {
         let error = try await failure(body, status: .unprocessableContent)
         #expect(error.code == .status)
-        #expect(error.failure == nil)
+        #expect(error.errorBody == nil)
         #expect(error.response?.body == Array(body.utf8))
         #expect(error.cause == nil)
     }
@@ -74,28 +74,28 @@ struct FailureBodyTests {
     @Test("Another status is not read as the type")
     func obeysStatus() async throws {
         let error = try await failure(invalid, status: .conflict)
-        #expect(error.failure == nil)
+        #expect(error.errorBody == nil)
     }
 
     @Test("A client's types come after the endpoint's, and the first that fits counts")
     func ordersDeclarations() async throws {
         let declare: (inout NetworkClient.Configuration) -> Void = {
-            $0.failures = [.json(Message.self, for: 400...499)]
+            $0.errorBodies = [.json(Message.self, for: 400...499)]
         }
         let both = #"{"message":"m","field_errors":{}}"#
         let first = try await failure(both, status: .unprocessableContent, declare)
-        #expect(first.failure is ValidationProblem)
+        #expect(first.errorBody is ValidationProblem)
         let second = try await failure(#"{"message":"m"}"#, status: .unprocessableContent, declare)
-        #expect(second.failure(as: Message.self)?.message == "m")
+        #expect(second.errorBody(as: Message.self)?.message == "m")
         let third = try await failure(#"{"message":"m"}"#, status: .notFound, declare)
         #expect(third.code == .notFound)
-        #expect(third.failure is Message)
+        #expect(third.errorBody is Message)
         let fourth = try await failure(
             #"{"message":"m"}"#,
             status: .internalServerError,
             declare
         )
-        #expect(fourth.failure == nil)
+        #expect(fourth.errorBody == nil)
     }
 
     @Test("A service names types for all its operations")
@@ -106,15 +106,15 @@ struct FailureBodyTests {
         ])
         let auth = ServiceClient<AuthEndpoint>(
             try makeClient(transport),
-            failures: [
+            errorBodies: [
                 .json(Message.self),
                 .custom(for: 400...400) { String(decoding: $0, as: UTF8.self) },
             ]
         )
         let error = await #expect(throws: NetworkError.self) { try await auth.request(.logout) }
-        #expect(error?.failure(as: Message.self)?.message == "locked")
+        #expect(error?.errorBody(as: Message.self)?.message == "locked")
         let other = await #expect(throws: NetworkError.self) { try await auth.request(.logout) }
-        #expect(other?.failure(as: String.self) == "plain")
+        #expect(other?.errorBody(as: String.self) == "plain")
     }
 
     @Test("A problem of RFC 9457 is recognised by its media type")
@@ -125,7 +125,7 @@ struct FailureBodyTests {
             """
         let error = try await failure(body, status: .forbidden, headers: problem)
         #expect(
-            error.failure(as: ProblemDetails.self)
+            error.errorBody(as: ProblemDetails.self)
                 == ProblemDetails(
                     type: "https://example.com/credit",
                     title: "No credit",
@@ -139,16 +139,16 @@ struct FailureBodyTests {
             status: .forbidden,
             headers: [.contentType: "text/json"]
         )
-        #expect(plain.failure == nil)
+        #expect(plain.errorBody == nil)
     }
 
     @Test("Members of a problem that have another type are ignored")
     func toleratesProblems() async throws {
         let body = #"{"title":7,"status":"403","detail":"d","instance":null}"#
         let error = try await failure(body, status: .forbidden, headers: problem)
-        #expect(error.failure(as: ProblemDetails.self) == ProblemDetails(detail: "d"))
+        #expect(error.errorBody(as: ProblemDetails.self) == ProblemDetails(detail: "d"))
         let list = try await failure("[]", status: .forbidden, headers: problem)
-        #expect(list.failure == nil)
+        #expect(list.errorBody == nil)
     }
 
     @Test("A type of one's own extends a problem")
@@ -167,9 +167,9 @@ struct FailureBodyTests {
             #"{"title":"No credit","balance_left":30}"#,
             status: .forbidden,
             headers: problem
-        ) { $0.failures = [.json(OutOfCredit.self, for: .forbidden)] }
-        #expect(error.failure(as: OutOfCredit.self)?.balanceLeft == 30)
-        #expect(error.failure(as: OutOfCredit.self)?.problem.title == "No credit")
+        ) { $0.errorBodies = [.json(OutOfCredit.self, for: .forbidden)] }
+        #expect(error.errorBody(as: OutOfCredit.self)?.balanceLeft == 30)
+        #expect(error.errorBody(as: OutOfCredit.self)?.problem.title == "No credit")
     }
 
     @Test("Streams and downloads read failure bodies too")
@@ -179,10 +179,10 @@ struct FailureBodyTests {
         let streamed = await #expect(throws: NetworkError.self) {
             _ = try await client.stream(SignUp())
         }
-        #expect(streamed?.failure is ValidationProblem)
+        #expect(streamed?.errorBody is ValidationProblem)
         let downloaded = await #expect(throws: NetworkError.self) {
             _ = try await client.download(from: SignUp())
         }
-        #expect(downloaded?.failure is ValidationProblem)
+        #expect(downloaded?.errorBody is ValidationProblem)
     }
 }
