@@ -75,7 +75,7 @@ extension StackLife {
         configuration.redirects = [.never, .safeMethods, .all][plan.redirects]
         configuration.retry = HTTPRetryPolicy(attempts: plan.attempts)
         configuration.retry.jitter = { [numbers] in Double(numbers.number(0...100)) / 100 }
-        configuration.callID = { [numbers] in HTTPCallID(UInt64(numbers.number(0 ... .max))) }
+        configuration.makeCallID = { [numbers] in HTTPCallID(UInt64(numbers.number(0 ... .max))) }
         switch plan.budget {
         case 0: break
         case 1: configuration.retry.budget = .shared(HTTPRetryBudget(clock: clock))

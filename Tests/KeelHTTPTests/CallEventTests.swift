@@ -14,7 +14,7 @@ struct CallEventTests {
         try makeClient(ScriptedHTTPTransport(answers)) { configuration in
             configuration.observers = [log]
             configuration.clock = clock
-            configuration.callID = { HTTPCallID(7) }
+            configuration.makeCallID = { HTTPCallID(7) }
         }
     }
 

@@ -124,7 +124,7 @@ struct SharingTests {
         var path: EndpointPath { "/x" }
         var options: HTTPCallOptions {
             var options = HTTPCallOptions()
-            options.coalesces = isShared
+            options.allowsCoalescing = isShared
             return options
         }
     }

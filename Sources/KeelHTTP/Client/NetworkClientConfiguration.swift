@@ -105,7 +105,7 @@ extension NetworkClient {
         public var clock: any Clock<Duration> = ContinuousClock()
 
         /// A closure that creates the identifiers of calls; replace it in tests.
-        public var callID: @Sendable () -> HTTPCallID = { HTTPCallID() }
+        public var makeCallID: @Sendable () -> HTTPCallID = { HTTPCallID() }
 
         /// Creates a configuration with the default limits.
         public init(baseURL: URL) {

@@ -105,7 +105,7 @@ extension RequestPlan {
             body: prepared,
             timeouts: configuration.timeouts,
             options: everything,
-            id: configuration.callID()
+            id: configuration.makeCallID()
         )
         call.recorder = HTTPEventRecorder(configuration.observers, clock: configuration.clock)
         call.record(.started(head))

@@ -63,7 +63,7 @@ extension NetworkClient {
             body: body,
             timeouts: timeouts,
             options: everything,
-            id: configuration.callID()
+            id: configuration.makeCallID()
         )
         call.recorder = HTTPEventRecorder(configuration.observers, clock: configuration.clock)
         call.record(.started(head))

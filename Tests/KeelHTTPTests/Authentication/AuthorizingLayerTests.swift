@@ -77,18 +77,18 @@ struct AuthorizingLayerTests {
         let client = try client(transport) {
             $0.pins = PublicKeyPins(["api.example.com": [pin]])
             $0.options.isIdempotent = true
-            $0.options.coalesces = false
+            $0.options.allowsCoalescing = false
             $0.authorize(with: NamedTokens(identity: "ann"))
         }
         var own = call()
-        own.options.coalesces = true
+        own.options.allowsCoalescing = true
         // A call's own pins do not loosen those of the client.
         own.options.pins = PublicKeyPins([:])
         _ = try await client.send(own)
         let sent = try #require(transport.seen.first)
         #expect(sent.options.pins?.pins(for: "api.example.com") == [pin])
         #expect(sent.options.isIdempotent == true)
-        #expect(sent.options.coalesces)
+        #expect(sent.options.allowsCoalescing)
         #expect(await sent.options.signer?.identity() == "ann")
         #expect(sent.head.headerFields[.authorization] == "Bearer token")
     }

@@ -19,18 +19,18 @@ public struct RateLimitMiddleware: HTTPMiddleware {
     ///
     /// - Parameters:
     ///   - count: The maximum number of requests per origin in each period; at least 1.
-    ///   - span: The period.
+    ///   - period: The period.
     ///   - burst: How many of them may be sent at once after an idle time; nil means all.
     ///   - maximumWait: How long a request may wait for its turn; zero never waits.
     ///   - clock: The clock that measures waits.
     public init(
         _ count: Int,
-        per span: Duration,
+        per period: Duration,
         burst: Int? = nil,
         maximumWait: Duration = .seconds(10),
         clock: any Clock<Duration> = ContinuousClock()
     ) {
-        interval = span / max(1, count)
+        interval = period / max(1, count)
         self.burst = max(1, burst ?? count)
         self.maximumWait = maximumWait
         self.clock = clock

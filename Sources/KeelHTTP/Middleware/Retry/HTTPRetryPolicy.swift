@@ -23,7 +23,7 @@ public struct HTTPRetryPolicy: Sendable {
     /// The budget that retries draw on.
     public enum Budget: Sendable {
         /// The client's own budget.
-        case ofClient
+        case perClient
         /// A budget that several clients share.
         case shared(HTTPRetryBudget)
         /// No budget: only the number of attempts limits retries.
@@ -51,7 +51,7 @@ public struct HTTPRetryPolicy: Sendable {
     public var retryAfterLimit = Duration.seconds(60)
 
     /// The budget that retries draw on.
-    public var budget = Budget.ofClient
+    public var budget = Budget.perClient
 
     /// Whether a request that found its idle connection closed is immediately sent again on another one.
     ///

@@ -51,7 +51,7 @@ struct RetryMiddleware: HTTPMiddleware, DeadlineEnforcing {
 
     private func budget(of policy: HTTPRetryPolicy) -> HTTPRetryBudget? {
         switch policy.budget {
-        case .ofClient: ownBudget
+        case .perClient: ownBudget
         case .shared(let budget): budget
         case .unlimited: nil
         }

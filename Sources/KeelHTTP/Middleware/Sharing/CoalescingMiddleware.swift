@@ -55,7 +55,7 @@ public struct CoalescingMiddleware: HTTPMiddleware {
         _ call: HTTPCall,
         next: HTTPNext
     ) async throws(TransportError) -> HTTPReply {
-        guard let collection = call.collection, call.options.coalesces,
+        guard let collection = call.collection, call.options.allowsCoalescing,
             call.body == nil, call.options.downloadObserver == nil,
             call.head.method == .get || call.head.method == .head,
             let user = await user(of: call), let key = key(of: call, collection, user)
@@ -124,7 +124,7 @@ extension HTTPCallOptions {
     }
 
     /// Whether the call may share the exchange of an identical one in progress.
-    public var coalesces: Bool {
+    public var allowsCoalescing: Bool {
         get { self[CoalescenceKey.self] }
         set { self[CoalescenceKey.self] = newValue }
     }
