@@ -47,7 +47,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport, LayeringTransport, D
 
     public let features: HTTPTransportFeatures = [
         .streamingUpload, .rawContentCoding, .connectionInfo, .trailers, .pinning,
-        .clientCertificates, .exchangeMoments,
+        .clientCertificates, .exchangeEvents,
     ]
 
     /// Creates a transport with its own connection pool.

@@ -105,11 +105,11 @@ public struct HTTPLogging: HTTPEventObserver {
         if let type = call.errorType { metadata["error.type"] = "\(type)" }
         if call.attempts.count > 1 { metadata["http.requests"] = "\(call.attempts.count)" }
         if call.retryCount > 0 { metadata["http.retries"] = "\(call.retryCount)" }
-        if let refusal = call.refusal { metadata["http.not_retried"] = "\(refusal)" }
+        if let refusal = call.retryRefusal { metadata["http.not_retried"] = "\(refusal)" }
         if call.responseBytes > 0 {
             metadata["http.response.body.size"] = "\(call.responseBytes)"
         }
-        if let cached = call.cached { metadata["http.cached"] = "\(cached)" }
+        if let cached = call.cacheFreshness { metadata["http.cached"] = "\(cached)" }
         if let first = call.timeToFirstByte { metadata["http.first_byte"] = "\(first)" }
         if let version = call.lastAttempt?.connection?.version {
             metadata["network.protocol.version"] = "\(version)"
@@ -123,14 +123,14 @@ public struct HTTPLogging: HTTPEventObserver {
             "http.call": "\(event.call)", "http.attempt": "\(event.attempt)",
             "http.elapsed": "\(event.elapsed)",
         ]
-        switch event.moment {
+        switch event.kind {
         case .sending(let head):
             metadata["http.request.fields"] = shown(head.headerFields)
         case .received(let head, _):
             metadata["http.response.fields"] = shown(head.headerFields)
         default: break
         }
-        let text = event.redacted(by: redactor).moment.description
+        let text = event.redacted(by: redactor).kind.description
         logger.log(level: levels.details, "HTTP: \(text)", metadata: metadata)
     }
 
@@ -166,13 +166,13 @@ final class OpenCalls: Sendable {
     /// Adds an event; returns the summary of the call if the event ended it.
     func add(_ event: HTTPEvent) -> HTTPCallSummary? {
         calls.withLock { calls in
-            if case .started = event.moment {
+            if case .started = event.kind {
                 if calls.count >= Self.limit { calls.removeAll() }
                 calls[event.call] = HTTPCallSummary(event)
                 return nil
             }
             calls[event.call]?.add(event)
-            switch event.moment {
+            switch event.kind {
             case .succeeded, .failed: return calls.removeValue(forKey: event.call)
             default: return nil
             }

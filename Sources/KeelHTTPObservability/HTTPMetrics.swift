@@ -57,7 +57,7 @@ public final class HTTPMetrics: HTTPEventObserver {
     }
 
     public func observe(_ event: HTTPEvent) {
-        switch event.moment {
+        switch event.kind {
         case .sending(let head): begin(head, event)
         case .sentBody(let bytes): recordSize("http.client.request.body.size", bytes, event)
         case .received(let head, let connection):

@@ -78,7 +78,7 @@ private final class FinishingObserver: HTTPEventObserver {
 
     func observe(_ event: HTTPEvent) {
         pass(event)
-        switch event.moment {
+        switch event.kind {
         case .received(let head, _): status.withLock { $0 = head.status.code }
         case .receivedBody, .droppedBody:
             pass(event, as: .succeeded(status: status.withLock { $0 }))
@@ -87,9 +87,9 @@ private final class FinishingObserver: HTTPEventObserver {
         }
     }
 
-    private func pass(_ event: HTTPEvent, as moment: HTTPEvent.Moment? = nil) {
+    private func pass(_ event: HTTPEvent, as kind: HTTPEvent.Kind? = nil) {
         var event = event
-        event.moment = moment ?? event.moment
+        event.kind = kind ?? event.kind
         for observer in observers { observer.observe(event) }
     }
 }
@@ -99,8 +99,8 @@ private struct ForwardingObserver: HTTPEventObserver {
     let call: HTTPCall
 
     func observe(_ event: HTTPEvent) {
-        switch event.moment {
-        case .entered, .connected, .sentHead, .sentBody: call.record(event.moment)
+        switch event.kind {
+        case .entered, .connected, .sentHead, .sentBody: call.record(event.kind)
         default: break
         }
     }

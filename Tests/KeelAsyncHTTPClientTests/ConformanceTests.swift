@@ -14,7 +14,7 @@ import Testing
 struct ConformanceTests {
     static let features: HTTPTransportFeatures = [
         .streamingUpload, .rawContentCoding, .connectionInfo, .trailers, .pinning,
-        .clientCertificates, .exchangeMoments,
+        .clientCertificates, .exchangeEvents,
     ]
 
     private var subject: HTTPTransportSubject {

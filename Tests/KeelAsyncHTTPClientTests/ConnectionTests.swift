@@ -161,7 +161,7 @@ final class MomentList: HTTPEventObserver {
 
     func observe(_ event: HTTPEvent) {
         let name: String
-        switch event.moment {
+        switch event.kind {
         case .started: name = "started"
         case .sending: name = "sending"
         case .connected: name = "connected"

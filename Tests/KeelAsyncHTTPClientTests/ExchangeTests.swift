@@ -196,7 +196,7 @@ struct ExchangeTests {
         let paused: AsyncStream<Void>.Continuation
 
         func observe(_ event: HTTPEvent) {
-            if case .retrying = event.moment { paused.finish() }
+            if case .retrying = event.kind { paused.finish() }
         }
     }
 

@@ -60,7 +60,7 @@ final class StackLedger: HTTPEventObserver {
     }
 
     func observe(_ event: HTTPEvent) {
-        switch event.moment {
+        switch event.kind {
         case .joined: count(.joined)
         case .hedged: count(.hedged)
         case .retrying: count(.retried)
@@ -69,18 +69,18 @@ final class StackLedger: HTTPEventObserver {
         case .circuit: count(.circuits)
         default: break
         }
-        trace("  \(event.call) \(event.attempt) \(Self.name(of: event.moment))")
+        trace("  \(event.call) \(event.attempt) \(Self.name(of: event.kind))")
     }
 
-    private static func name(of moment: HTTPEvent.Moment) -> String {
-        switch moment {
+    private static func name(of kind: HTTPEvent.Kind) -> String {
+        switch kind {
         case .cached(let how): "cached, \(how)"
         case .joined(let call): "joined \(call)"
         case .queued(let waits): "queued \(waits)"
         case .circuit(let state): "circuit \(state)"
         case .retrying(let pause, let reason): "retrying after \(pause), \(reason)"
         case .failed(let error), .attemptFailed(let error): "failed, \(error.code)"
-        default: String("\(moment)".prefix { $0 != "(" })
+        default: String("\(kind)".prefix { $0 != "(" })
         }
     }
 }

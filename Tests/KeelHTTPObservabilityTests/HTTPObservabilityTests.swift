@@ -230,7 +230,7 @@ struct HTTPObservabilityTests {
                     call: HTTPCallID(UInt64(number)),
                     attempt: 1,
                     elapsed: .zero,
-                    moment: .sending(head)
+                    kind: .sending(head)
                 )
             )
         }

@@ -18,14 +18,14 @@ struct CallEventTests {
         }
     }
 
-    var moments: [String] { log.events.map { "\($0.moment)" } }
+    var kinds: [String] { log.events.map { "\($0.kind)" } }
 
     @Test("Tell a call from its start to its end, and its summary the sizes")
     func success() async throws {
         let client = try client([.json(#"{"id":"1","displayName":"a"}"#)])
         _ = try await client.request(GetRestaurant(id: "1"))
         #expect(
-            moments == [
+            kinds == [
                 "started GET https://api.example.com/v1/restaurants/1",
                 "sending GET https://api.example.com/v1/restaurants/1",
                 "received 200", "received body of 28 bytes", "succeeded with 200",
@@ -48,7 +48,7 @@ struct CallEventTests {
         ])
         _ = try? await client.request(GetRestaurant(id: "1"))
         #expect(
-            moments.suffix(3) == [
+            kinds.suffix(3) == [
                 "received 200", "attempt failed: truncatedBody", "failed: truncatedBody",
             ]
         )
@@ -66,7 +66,7 @@ struct CallEventTests {
                 break
             }
         }
-        #expect(moments.suffix(2) == ["succeeded with 200", "dropped body after 2 bytes"])
+        #expect(kinds.suffix(2) == ["succeeded with 200", "dropped body after 2 bytes"])
         #expect(log.summaries.first?.responseBytes == 2)
     }
 
@@ -87,7 +87,7 @@ struct CallEventTests {
         #expect(summary.redirectCount == 1)
         #expect(summary.attempts.map(\.status) == [302, 200])
         #expect(summary.attempts.last?.url == "https://api.example.com/other")
-        #expect(moments.contains("redirected by 302 to https://api.example.com/other"))
+        #expect(kinds.contains("redirected by 302 to https://api.example.com/other"))
     }
 
     @Test("Fold into the times of each phase")
@@ -98,12 +98,12 @@ struct CallEventTests {
             authority: "u:p@example.org",
             path: "/a?b=c"
         )
-        func event(_ seconds: Int, _ attempt: Int, _ moment: HTTPEvent.Moment) -> HTTPEvent {
+        func event(_ seconds: Int, _ attempt: Int, _ kind: HTTPEvent.Kind) -> HTTPEvent {
             HTTPEvent(
                 call: HTTPCallID(1),
                 attempt: attempt,
                 elapsed: .seconds(seconds),
-                moment: moment
+                kind: kind
             )
         }
         let summary = try #require(
@@ -121,7 +121,7 @@ struct CallEventTests {
             ])
         )
         #expect(summary.queueTime == .seconds(2))
-        #expect(summary.pauses == .seconds(3))
+        #expect(summary.retryDelay == .seconds(3))
         #expect(summary.retryCount == 1)
         #expect(summary.duration == .seconds(15))
         #expect(summary.timeToFirstByte == .seconds(10))
@@ -156,14 +156,14 @@ struct CallEventTests {
                     call: HTTPCallID(UInt64(number)),
                     attempt: 1,
                     elapsed: .zero,
-                    moment: .started(head)
+                    kind: .started(head)
                 )
             )
         }
         #expect(log.events.map(\.call.number) == [3, 4, 5])
         #expect(log.droppedCount == 2)
         for event in log.events {
-            guard case .started(let head) = event.moment else { continue }
+            guard case .started(let head) = event.kind else { continue }
             #expect(head.path == "/?t=redacted")
             #expect(head.headerFields[.authorization] == "<redacted>")
         }

@@ -86,14 +86,14 @@ final class EventLog: HTTPEventObserver {
 
     var pauses: [Duration] {
         events.compactMap { event in
-            guard case .retrying(let pause, _) = event.moment else { return nil }
+            guard case .retrying(let pause, _) = event.kind else { return nil }
             return pause
         }
     }
 
     var refusals: [RetryRefusal] {
         events.compactMap { event in
-            guard case .notRetried(let refusal) = event.moment else { return nil }
+            guard case .notRetried(let refusal) = event.kind else { return nil }
             return refusal
         }
     }

@@ -38,7 +38,7 @@ struct SharingTests {
         gate.open()
         for call in calls { #expect(try await call.value == [1, 2]) }
         #expect(transport.calls.count == 1)
-        let joins = log.events.count { if case .joined = $0.moment { true } else { false } }
+        let joins = log.events.count { if case .joined = $0.kind { true } else { false } }
         #expect(joins == 999)
     }
 

@@ -10,7 +10,7 @@ package final class TellingEventObserver: HTTPEventObserver {
     package init(_ observer: KeelObserver) { self.observer = observer }
 
     package func observe(_ event: HTTPEvent) {
-        switch event.moment {
+        switch event.kind {
         case .started(let request):
             methods.withLock { $0[event.call] = request.method.rawValue }
         case .succeeded(let status):

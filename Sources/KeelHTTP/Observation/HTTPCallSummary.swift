@@ -31,7 +31,7 @@ public struct HTTPCallSummary: Sendable, Hashable {
     /// The number of retries.
     public private(set) var retryCount = 0
     /// The total planned duration of the pauses before retries.
-    public private(set) var pauses = Duration.zero
+    public private(set) var retryDelay = Duration.zero
     /// The number of redirects followed.
     public private(set) var redirectCount = 0
     /// The time that the call waited for its turn in this process.
@@ -39,16 +39,16 @@ public struct HTTPCallSummary: Sendable, Hashable {
     /// Whether a second request was sent alongside a slow one.
     public private(set) var isHedged = false
     /// The freshness of the cached response that answered the call; nil if no cache did.
-    public private(set) var cached: String?
+    public private(set) var cacheFreshness: String?
     /// The call whose exchange this call shared.
-    public private(set) var joined: HTTPCallID?
+    public private(set) var sharedCall: HTTPCallID?
     /// The reason why the call was not repeated despite a transient outcome.
-    public private(set) var refusal: RetryRefusal?
+    public private(set) var retryRefusal: RetryRefusal?
     private var queuedSince: Duration?
 
     /// Begins a summary with the first event of a call; nil for any other event.
     public init?(_ event: HTTPEvent) {
-        guard case .started(let head) = event.moment else { return nil }
+        guard case .started(let head) = event.kind else { return nil }
         call = event.call
         method = head.method
         url = head.redactedURL
@@ -78,17 +78,17 @@ public struct HTTPCallSummary: Sendable, Hashable {
     /// Adds the next event of the call; events of other calls are ignored.
     public mutating func add(_ event: HTTPEvent) {
         guard event.call == call else { return }
-        switch event.moment {
+        switch event.kind {
         case .sending(let head):
             attempts.append(Attempt(event, head))
         case .retrying(let pause, _):
             retryCount += 1
-            pauses += pause
-        case .notRetried(let reason): refusal = reason
+            retryDelay += pause
+        case .notRetried(let reason): retryRefusal = reason
         case .redirected: redirectCount += 1
         case .hedged: isHedged = true
-        case .cached(let freshness): cached = freshness
-        case .joined(let other): joined = other
+        case .cached(let freshness): cacheFreshness = freshness
+        case .joined(let other): sharedCall = other
         case .queued(let isWaiting):
             if isWaiting {
                 queuedSince = event.elapsed
@@ -168,7 +168,7 @@ extension HTTPCallSummary {
         }
 
         fileprivate mutating func add(_ event: HTTPEvent) {
-            switch event.moment {
+            switch event.kind {
             case .entered(let phase):
                 phases.append(PhaseStart(phase: phase, startedAt: event.elapsed))
             case .connected(let connection):

@@ -3,9 +3,8 @@ import Synchronization
 
 /// An event of a call, for logs, metrics, traces and inspectors.
 ///
-/// No event contains a header field's value, a query or a byte of a body, except for the heads in
-/// ``Moment/started(_:)``, ``Moment/sending(_:)`` and ``Moment/received(_:_:)``, which an observer must redact before
-/// it records them.
+/// No event contains a header field's value, a query or a byte of a body, except for the heads in ``Kind/started(_:)``,
+/// ``Kind/sending(_:)`` and ``Kind/received(_:_:)``, which an observer must redact before it records them.
 public struct HTTPEvent: Sendable {
     /// The call of the event.
     public var call: HTTPCallID
@@ -24,7 +23,7 @@ public struct HTTPEvent: Sendable {
     public var elapsed: Duration
 
     /// The kind of event, with its details.
-    public var moment: Moment
+    public var kind: Kind
 
     /// Creates an event.
     public init(
@@ -32,17 +31,17 @@ public struct HTTPEvent: Sendable {
         attempt: Int,
         request: Int? = nil,
         elapsed: Duration,
-        moment: Moment
+        kind: Kind
     ) {
         self.call = call
         self.attempt = attempt
         self.request = request
         self.elapsed = elapsed
-        self.moment = moment
+        self.kind = kind
     }
 
     /// The kinds of events; later versions may add more.
-    public enum Moment: Sendable {
+    public enum Kind: Sendable {
         /// The client accepted the call; the head is as the endpoint created it.
         case started(HTTPRequest)
         /// An attempt was passed to the transport, with this head.
@@ -109,13 +108,13 @@ package struct HTTPEventRecorder: Sendable {
         elapsed = Self.stopwatch(clock)
     }
 
-    package func record(_ moment: HTTPEvent.Moment, id: HTTPCallID, attempt: Int) {
+    package func record(_ kind: HTTPEvent.Kind, id: HTTPCallID, attempt: Int) {
         let event = HTTPEvent(
             call: id,
             attempt: attempt,
             request: request,
             elapsed: elapsed(),
-            moment: moment
+            kind: kind
         )
         for observer in observers { observer.observe(event) }
     }

@@ -79,13 +79,13 @@ extension HTTPEvent {
     /// Returns this event with the secrets in its heads and targets redacted.
     public func redacted(by redactor: Redactor) -> HTTPEvent {
         var event = self
-        switch moment {
-        case .started(let head): event.moment = .started(redactor.redact(head))
-        case .sending(let head): event.moment = .sending(redactor.redact(head))
+        switch kind {
+        case .started(let head): event.kind = .started(redactor.redact(head))
+        case .sending(let head): event.kind = .sending(redactor.redact(head))
         case .received(let head, let connection):
-            event.moment = .received(redactor.redact(head), connection)
+            event.kind = .received(redactor.redact(head), connection)
         case .redirected(let url, let status):
-            event.moment = .redirected(to: redactor.redactURL(url), status: status)
+            event.kind = .redirected(to: redactor.redactURL(url), status: status)
         default: break
         }
         return event

@@ -65,13 +65,13 @@ extension NetworkClient.Configuration: CustomReflectable {
 }
 
 extension HTTPEvent: CustomStringConvertible, CustomReflectable {
-    /// The call, the attempt, the time and the moment, safe for logs.
-    public var description: String { "\(call)#\(attempt) +\(elapsed) \(moment)" }
+    /// The call, the attempt, the time and the kind, safe for logs.
+    public var description: String { "\(call)#\(attempt) +\(elapsed) \(kind)" }
 
     public var customMirror: Mirror { Mirror(self, children: ["event": description]) }
 }
 
-extension HTTPEvent.Moment: CustomStringConvertible, CustomReflectable {
+extension HTTPEvent.Kind: CustomStringConvertible, CustomReflectable {
     /// The event, safe for logs.
     public var description: String {
         switch self {
@@ -99,5 +99,5 @@ extension HTTPEvent.Moment: CustomStringConvertible, CustomReflectable {
         }
     }
 
-    public var customMirror: Mirror { Mirror(self, children: ["moment": description]) }
+    public var customMirror: Mirror { Mirror(self, children: ["kind": description]) }
 }

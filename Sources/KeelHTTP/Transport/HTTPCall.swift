@@ -76,9 +76,9 @@ public struct HTTPCall: Sendable {
     /// Reports an event to the call's observers.
     ///
     /// Middleware and transports call it. It costs next to nothing without observers.
-    public func record(_ moment: @autoclosure () -> HTTPEvent.Moment) {
+    public func record(_ kind: @autoclosure () -> HTTPEvent.Kind) {
         guard let recorder else { return }
-        recorder.record(moment(), id: id, attempt: attempt)
+        recorder.record(kind(), id: id, attempt: attempt)
     }
 }
 

@@ -49,5 +49,5 @@ public struct HTTPTransportFeatures: OptionSet, Sendable, Hashable {
     /// Bodies arrive as the server sent them, with their content coding intact.
     public static let rawContentCoding = Self(rawValue: 1 << 5)
     /// The steps of an exchange are reported as events: connected, head sent, body sent.
-    public static let exchangeMoments = Self(rawValue: 1 << 6)
+    public static let exchangeEvents = Self(rawValue: 1 << 6)
 }

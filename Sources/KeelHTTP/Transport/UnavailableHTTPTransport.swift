@@ -12,7 +12,7 @@ public struct UnavailableHTTPTransport: HTTPTransport {
     public var features: HTTPTransportFeatures {
         [
             .streamingUpload, .pinning, .connectionInfo, .trailers, .clientCertificates,
-            .rawContentCoding, .exchangeMoments,
+            .rawContentCoding, .exchangeEvents,
         ]
     }
 

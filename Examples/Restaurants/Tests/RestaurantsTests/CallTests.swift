@@ -95,7 +95,7 @@ private final class CallCount: HTTPEventObserver {
     var count: Int { state.withLock { $0 } }
 
     func observe(_ event: HTTPEvent) {
-        guard case .started = event.moment else { return }
+        guard case .started = event.kind else { return }
         state.withLock { $0 += 1 }
     }
 }

@@ -13,7 +13,7 @@ final class CallLog: HTTPEventObserver {
     init(_ write: @escaping @Sendable (String) -> Void) { self.write = write }
 
     func observe(_ event: HTTPEvent) {
-        switch event.moment {
+        switch event.kind {
         case .started(let head):
             let name = Self.name(of: head)
             names.withLock { $0[event.call] = name }
