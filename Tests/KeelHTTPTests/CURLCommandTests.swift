@@ -66,7 +66,7 @@ struct CURLCommandTests {
             body: Array(text.utf8),
             redactor: nil
         )
-        for style in [CURLCommand.Style.line, .lines] {
+        for style in [CURLCommand.Style.singleLine, .multiline] {
             let words = try run(command.text(style), shell: shell)
             let texts = words.map { String(decoding: $0, as: UTF8.self) }
             #expect(texts.prefix(3) == ["--request", "POST", "--header"])
@@ -80,7 +80,7 @@ struct CURLCommandTests {
                 #expect(words.last == Array(text.utf8))
             }
         }
-        #expect(!command.text(.line).contains("\n"))
+        #expect(!command.text(.singleLine).contains("\n"))
     }
 
     @Test("Carries all bytes of a body", arguments: ["/bin/sh", "/bin/bash"])
@@ -131,7 +131,7 @@ struct CURLCommandTests {
         #expect(CURLCommand(request(.get)).description == "curl https://example.org/a")
         #expect(CURLCommand(request(.head)).description == "curl --head https://example.org/a")
         #expect(
-            CURLCommand(request(.get, "/a", [.accept: "*/*"])).text(.lines)
+            CURLCommand(request(.get, "/a", [.accept: "*/*"])).text(.multiline)
                 == "curl \\\n  --header 'Accept: */*' \\\n  https://example.org/a"
         )
     }

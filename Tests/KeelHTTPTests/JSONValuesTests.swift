@@ -93,10 +93,10 @@ struct JSONValuesTests {
             """
         let list = try JSONCoding.snakeCase.decode(Page.self, from: Array(json.utf8)).allItems
         #expect(list.elements == [Item(itemName: "a"), Item(itemName: "b")])
-        #expect(list.dropped.map(\.index) == [1, 2, 3, 4])
-        #expect(list.dropped[0].reason.contains("'item_name'"))
-        #expect(list.dropped[2].reason.contains("'item_name'"))
-        #expect(list.dropped.allSatisfy { !$0.description.contains("7") })
+        #expect(list.droppedElements.map(\.index) == [1, 2, 3, 4])
+        #expect(list.droppedElements[0].reason.contains("'item_name'"))
+        #expect(list.droppedElements[2].reason.contains("'item_name'"))
+        #expect(list.droppedElements.allSatisfy { !$0.description.contains("7") })
         #expect(
             String(decoding: try JSONCoding.snakeCase.encode(list), as: UTF8.self)
                 == #"[{"item_name":"a"},{"item_name":"b"}]"#
@@ -106,7 +106,7 @@ struct JSONValuesTests {
             from: Array(#"[1,"x",[2],3,4.5]"#.utf8)
         )
         #expect(plain.elements == [1, 3])
-        #expect(plain.dropped.map(\.index) == [1, 2, 4])
+        #expect(plain.droppedElements.map(\.index) == [1, 2, 4])
         #expect(throws: DecodingError.self) {
             try JSONCoding.standard.decode(LossyList<Int>.self, from: Array("{}".utf8))
         }

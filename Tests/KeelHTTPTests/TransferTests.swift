@@ -24,7 +24,11 @@ private final class Seen: Sendable {
 
     var observer: TransferObserver {
         TransferObserver.progress { step in self.state.withLock { $0.progress.append(step) } }
-            .and(.pieces { piece in self.state.withLock { $0.bytes.append(contentsOf: piece) } })
+            .combined(
+                with: .chunks { chunk in
+                    self.state.withLock { $0.bytes.append(contentsOf: chunk) }
+                }
+            )
     }
 }
 

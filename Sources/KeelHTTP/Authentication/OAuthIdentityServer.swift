@@ -47,7 +47,7 @@ public struct OAuthIdentityServer: IdentityServer {
         var renewed = try await grant(form, asked)
         // A server that does not rotate refresh tokens omits the field; the old token stays valid.
         renewed.refreshToken = renewed.refreshToken ?? refreshToken
-        renewed.fields = credentials.fields
+        renewed.additionalFields = credentials.additionalFields
         return renewed
     }
 

@@ -46,19 +46,24 @@ public struct BearerCredentials: SessionCredentials, Codable, Hashable {
     public var sessionID: String?
 
     /// Other values stored with the tokens, such as a user's identifier.
-    public var fields: [String: String]
+    public var additionalFields: [String: String]
+
+    private enum CodingKeys: String, CodingKey {
+        case accessToken, refreshToken, expiresAt, sessionID
+        case additionalFields = "fields"
+    }
 
     /// Creates credentials.
     public init(
         accessToken: String,
         refreshToken: String? = nil,
         expiresAt: Date? = nil,
-        fields: [String: String] = [:]
+        additionalFields: [String: String] = [:]
     ) {
         self.accessToken = accessToken
         self.refreshToken = refreshToken
         self.expiresAt = expiresAt
-        self.fields = fields
+        self.additionalFields = additionalFields
     }
 }
 

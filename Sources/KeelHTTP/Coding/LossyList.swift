@@ -3,7 +3,7 @@
 /// ```swift
 /// let page = try await client.request(GetFeed(), as: LossyList<Item>.self)
 /// show(page.elements)
-/// log(page.dropped.map(\.description))
+/// log(page.droppedElements.map(\.description))
 /// ```
 ///
 /// An element that does not match its type costs only that element, not the whole response. A value that is not a list
@@ -13,12 +13,12 @@ public struct LossyList<Element: Decodable> {
     public var elements: [Element]
 
     /// The elements that could not be decoded, in order.
-    public var dropped: [DroppedElement]
+    public var droppedElements: [DroppedElement]
 
     /// Creates a list.
-    public init(_ elements: [Element] = [], dropped: [DroppedElement] = []) {
+    public init(_ elements: [Element] = [], droppedElements: [DroppedElement] = []) {
         self.elements = elements
-        self.dropped = dropped
+        self.droppedElements = droppedElements
     }
 }
 
@@ -52,7 +52,7 @@ extension LossyList: Decodable {
                 elements.append(try container.decode(Element.self))
             } catch {
                 let failure = DecodingFailure(error, droppingFirst: depth)
-                dropped.append(DroppedElement(index: index, reason: failure.explanation))
+                droppedElements.append(DroppedElement(index: index, reason: failure.explanation))
                 // A decoder does not advance past an element that it failed to decode.
                 if container.currentIndex == index { _ = try container.decode(Ignored.self) }
             }

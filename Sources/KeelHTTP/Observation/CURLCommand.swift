@@ -14,9 +14,9 @@ public struct CURLCommand: Sendable, CustomStringConvertible {
     /// The layout of the command.
     public enum Style: Sendable, Hashable {
         /// All on one line.
-        case line
+        case singleLine
         /// One option per line.
-        case lines
+        case multiline
     }
 
     private enum Content: Sendable {
@@ -68,7 +68,7 @@ public struct CURLCommand: Sendable, CustomStringConvertible {
     }
 
     /// The command on one line.
-    public var description: String { text(.line) }
+    public var description: String { text(.singleLine) }
 
     /// Returns the command in a layout.
     public func text(_ style: Style) -> String {
@@ -91,7 +91,7 @@ public struct CURLCommand: Sendable, CustomStringConvertible {
             if head.headerFields[.contentType] == nil {
                 options.append(["--header", "Content-Type:"])
             }
-            if let text = ShellText.plain(bytes, allowsLines: style == .lines) {
+            if let text = ShellText.plain(bytes, allowsLines: style == .multiline) {
                 options.append(["--data-raw", text])
             } else {
                 pipe = "printf '%b' '\(ShellText.printfEscaped(bytes))' | "
@@ -102,7 +102,7 @@ public struct CURLCommand: Sendable, CustomStringConvertible {
         let target = "\(head.scheme ?? "http")://\(head.authority ?? "")\(head.path ?? "/")"
         if target.contains(where: { "[]{}".contains($0) }) { options.append(["--globoff"]) }
         options.append([target])
-        let separator = style == .line ? " " : " \\\n  "
+        let separator = style == .singleLine ? " " : " \\\n  "
         let words = options.map { $0.map(ShellText.quoted).joined(separator: " ") }
         return pipe + (["curl"] + words).joined(separator: separator) + note
     }

@@ -21,8 +21,8 @@ extension HTTPBody {
             }
         }
         // A file sent by the system has no visible chunks.
-        if var file, !observer.showsPieces {
-            file.observer = file.observer?.and(observer) ?? observer
+        if var file, !observer.observesChunks {
+            file.observer = file.observer?.combined(with: observer) ?? observer
             body.file = file
         }
         return body

@@ -17,16 +17,16 @@
 /// should return quickly.
 public struct TransferObserver: Sendable {
     private let progress: (@Sendable (TransferProgress) -> Void)?
-    private let piece: (@Sendable (ArraySlice<UInt8>) -> Void)?
+    private let chunk: (@Sendable (ArraySlice<UInt8>) -> Void)?
     private let end: (@Sendable () -> Void)?
 
     private init(
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
-        piece: (@Sendable (ArraySlice<UInt8>) -> Void)? = nil,
+        chunk: (@Sendable (ArraySlice<UInt8>) -> Void)? = nil,
         end: (@Sendable () -> Void)? = nil
     ) {
         self.progress = progress
-        self.piece = piece
+        self.chunk = chunk
         self.end = end
     }
 
@@ -39,10 +39,10 @@ public struct TransferObserver: Sendable {
 
     /// Creates an observer that receives each chunk of the body, such as for a checksum; a repeated request sends all
     /// chunks again.
-    public static func pieces(
+    public static func chunks(
         _ show: @escaping @Sendable (ArraySlice<UInt8>) -> Void
     ) -> TransferObserver {
-        TransferObserver(piece: show)
+        TransferObserver(chunk: show)
     }
 
     /// Creates an observer and the sequence of its reports.
@@ -64,10 +64,10 @@ public struct TransferObserver: Sendable {
     }
 
     /// Returns an observer that forwards to both this one and another.
-    public func and(_ other: TransferObserver) -> TransferObserver {
+    public func combined(with other: TransferObserver) -> TransferObserver {
         TransferObserver(
             progress: Self.both(progress, other.progress),
-            piece: Self.both(piece, other.piece),
+            chunk: Self.both(chunk, other.chunk),
             end: { [end, other] in
                 end?()
                 other.end?()
@@ -90,9 +90,9 @@ public struct TransferObserver: Sendable {
         progress?(TransferProgress(completedBytes: completed, totalBytes: total))
     }
 
-    var showsPieces: Bool { piece != nil }
+    var observesChunks: Bool { chunk != nil }
 
-    func show(_ bytes: ArraySlice<UInt8>) { piece?(bytes) }
+    func show(_ bytes: ArraySlice<UInt8>) { chunk?(bytes) }
 
     func finish() { end?() }
 }

@@ -69,8 +69,8 @@ extension LossyList where Element: DomainConvertible {
     public func toDomain() -> MappedList<Element.Domain> {
         var list = MappedList<Element.Domain>()
         var rest = elements[...]
-        var undecoded = dropped[...]
-        for index in 0..<elements.count + dropped.count {
+        var undecoded = droppedElements[...]
+        for index in 0..<elements.count + droppedElements.count {
             if undecoded.first?.index == index, let failure = undecoded.popFirst() {
                 list.dropped.append(failure)
             } else if let dto = rest.popFirst() {

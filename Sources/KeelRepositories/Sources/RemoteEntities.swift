@@ -94,7 +94,7 @@ public struct RemoteEntities<DTO: Sendable>: Sendable {
         return with {
             $0.search = { words throws(DataSourceError) in
                 let list = try await source.required.request(endpoint(words))
-                return FoundEntities(elements: list.elements, dropped: list.dropped)
+                return FoundEntities(elements: list.elements, dropped: list.droppedElements)
             }
         }
     }

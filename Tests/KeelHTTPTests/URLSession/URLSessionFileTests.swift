@@ -19,8 +19,8 @@ struct URLSessionFileTests {
         let progress = TransferObserver.progress { _ in }
         #expect(body.file?.path == folder.url.path + "/film.mp4")
         #expect(body.observed(by: progress).observed(by: progress).file?.length == 5)
-        #expect(body.observed(by: progress.and(.pieces { _ in })).file == nil)
-        #expect(body.observed(by: .pieces { _ in }).observed(by: progress).file == nil)
+        #expect(body.observed(by: progress.combined(with: .chunks { _ in })).file == nil)
+        #expect(body.observed(by: .chunks { _ in }).observed(by: progress).file == nil)
         #expect(HTTPBody([1]).file == nil)
         #expect(HTTPBody(joining: [body, body], inMemoryUpTo: 0).file == nil)
     }

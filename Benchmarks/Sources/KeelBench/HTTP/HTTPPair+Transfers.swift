@@ -95,7 +95,7 @@ extension HTTPPair {
         try await client.download(
             from: GetBytes(count: count),
             to: file,
-            observer: .pieces { piece in hash.withLock { $0.update(data: piece) } }
+            observer: .chunks { chunk in hash.withLock { $0.update(data: chunk) } }
         )
         return hash.withLock { $0.finalize() }
     }

@@ -46,7 +46,7 @@ extension CommentExamples {
     static func lossyList(_ client: NetworkClient) async throws {
         let page = try await client.request(GetFeed(), as: LossyList<Item>.self)
         show(page.elements)
-        log(page.dropped.map(\.description))
+        log(page.droppedElements.map(\.description))
         _ = page
     }
 

@@ -6,7 +6,7 @@ internal import RestaurantsDomain
 extension UserDTO: DomainConvertible {
     /// What is kept beside the tokens of a session.
     init(_ credentials: BearerCredentials) {
-        let fields = credentials.fields
+        let fields = credentials.additionalFields
         self.init(id: fields["user"], name: fields["name"], email: fields["email"])
     }
 
@@ -29,7 +29,7 @@ extension GrantDTO {
             accessToken: try fields.required(accessToken, "access_token"),
             refreshToken: refreshToken,
             expiresAt: expiresIn.map { asked.addingTimeInterval($0) },
-            fields: ["user": user.id.name, "name": user.name, "email": user.email.text]
+            additionalFields: ["user": user.id.name, "name": user.name, "email": user.email.text]
         )
     }
 }

@@ -48,7 +48,7 @@ public struct RestaurantService: Sendable {
         configuration.middleware.append(
             CoalescingMiddleware { call in
                 // Two users must not share an answer.
-                call.options.authentication == .none ? nil : session.current?.fields["user"]
+                call.options.authentication == .none ? nil : session.current?.additionalFields["user"]
             }
         )
         self.session = session

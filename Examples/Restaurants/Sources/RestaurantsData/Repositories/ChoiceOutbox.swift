@@ -90,7 +90,7 @@ public final class ChoiceOutbox: Sendable {
         try await DomainError.session { () async throws(AuthenticationError) in
             _ = try await service.session.restore()
         }
-        return service.session.current?.fields["user"] == user.name
+        return service.session.current?.additionalFields["user"] == user.name
     }
 }
 
