@@ -250,7 +250,7 @@ struct EventReconnectionTests {
     func boundsMemory() async throws {
         let transport = ScriptedHTTPTransport(then: events("data: 12345678\n\n"))
         let (_, error) = try await read(transport) {
-            $0.limits = ServerSentEventLimits(lineBytes: 8)
+            $0.limits = ServerSentEventLimits(maximumLineLength: 8)
         }
         #expect(error?.transportError?.code == .lineTooLong)
         #expect(transport.calls.count == 1)

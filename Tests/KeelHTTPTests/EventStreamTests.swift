@@ -83,7 +83,7 @@ struct EventStreamTests {
     @Test("An event with more data than allowed is an error")
     func boundsEvents() throws {
         var parser = ServerSentEventParser(
-            limits: ServerSentEventLimits(lineBytes: 100, eventBytes: 10)
+            limits: ServerSentEventLimits(maximumLineLength: 100, maximumEventSize: 10)
         )
         parser.append(Array("data: 12345\ndata: 67890\n".utf8)[...])
         let error = #expect(throws: TransportError.self) { _ = try parser.next() }

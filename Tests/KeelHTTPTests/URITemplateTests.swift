@@ -86,7 +86,7 @@ struct URITemplateTests {
     func refusesPrefixOfMany(template: String) throws {
         let parsed = try URITemplate(template)
         let error = #expect(throws: URITemplateError.self) { _ = try parsed.expanded(Self.values) }
-        #expect(error?.reason == .prefixOfMany)
+        #expect(error?.reason == .prefixOfComposite)
         #expect(error?.offset == (template.contains("+") ? 4 : 3))
         #expect(try parsed.expanded([:]) == "ab")
     }

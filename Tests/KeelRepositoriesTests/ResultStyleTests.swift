@@ -65,7 +65,8 @@ struct ResultStyleTests {
                 .mapError(DataSourceError.init)
                 .flatMap { response in
                     if response.status == .notFound { return .success(()) }
-                    return DataSourceError(errorResponse: response).map(Result.failure) ?? .success(())
+                    return DataSourceError(errorResponse: response).map(Result.failure)
+                        ?? .success(())
                 }
         }
     }

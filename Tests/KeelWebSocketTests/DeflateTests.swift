@@ -190,8 +190,8 @@ struct DeflateTests {
                 var agreement = try? DeflateAgreement(.init(name: "", parameters: []), to: .init())
                 agreement?.clientWindowBits = agreed.client
                 agreement?.serverWindowBits = agreed.server
-                agreement?.clientForgetsContext = agreed.clientForgets
-                agreement?.serverForgetsContext = agreed.serverForgets
+                agreement?.clientNoContextTakeover = agreed.clientForgets
+                agreement?.serverNoContextTakeover = agreed.serverForgets
                 return agreement
             }
         }
@@ -210,10 +210,10 @@ struct DeflateTests {
                 "; server_max_window_bits=10; client_max_window_bits=9",
                 (9, 10, false, false)
             ),
-            Negotiation("", (15, 15, true, false)) { $0.clientForgetsContext = true },
-            Negotiation("", nil) { $0.serverForgetsContext = true },
+            Negotiation("", (15, 15, true, false)) { $0.clientNoContextTakeover = true },
+            Negotiation("", nil) { $0.serverNoContextTakeover = true },
             Negotiation("; server_no_context_takeover", (15, 15, false, true)) {
-                $0.serverForgetsContext = true
+                $0.serverNoContextTakeover = true
             },
             Negotiation("", nil) { $0.serverWindowBits = 10 },
             Negotiation("; server_max_window_bits=10", (15, 10, false, false)) {

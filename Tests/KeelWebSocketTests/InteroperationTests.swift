@@ -23,8 +23,8 @@ struct InteroperationTests {
         small.clientWindowBits = 9
         small.serverWindowBits = 9
         var forgetful = WebSocketDeflate()
-        forgetful.clientForgetsContext = true
-        forgetful.serverForgetsContext = true
+        forgetful.clientNoContextTakeover = true
+        forgetful.serverNoContextTakeover = true
         var always = WebSocketDeflate()
         always.minimumSize = 0
         always.level = 1

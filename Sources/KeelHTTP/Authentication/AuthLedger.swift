@@ -175,7 +175,7 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
     /// Whether to use a valid token for a while after a failed refresh, without another attempt.
     private func mustPause(_ now: Date) -> Bool {
         guard let lastFailure, lastFailure.version == held?.version else { return false }
-        return abs(now.timeIntervalSince(lastFailure.date)) < policy.pauseAfterFailure
+        return abs(now.timeIntervalSince(lastFailure.date)) < policy.delayAfterFailure
     }
 
     private mutating func isRefreshAllowed(at now: Date) -> Bool {

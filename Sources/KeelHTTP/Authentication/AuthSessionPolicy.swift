@@ -18,7 +18,7 @@ public struct AuthSessionPolicy: Sendable {
     public var refreshWindow: TimeInterval = 30
 
     /// How long after a failed refresh a valid token is used without another attempt, in seconds.
-    public var pauseAfterFailure: TimeInterval = 5
+    public var delayAfterFailure: TimeInterval = 5
 
     /// The clock that expiry is compared with.
     public var now: @Sendable () -> Date = { Date() }

@@ -23,8 +23,9 @@ public import Foundation
 /// - `SameSite` and `HttpOnly` are recorded but never withhold a cookie, because an app's requests have no originating
 ///   site.
 /// - A cookie for a public suffix, such as `co.uk`, is refused unless the suffix is the host itself (section 5.5): the
-///   names below a public suffix belong to different owners. ``isWellKnownSuffix(_:)`` knows the most common suffixes.
-///   An app that talks to hosts that it does not choose should pass a test that uses the whole public suffix list.
+///   names below a public suffix belong to different owners. ``isKnownPublicSuffix(_:)`` knows the most common
+///   suffixes. An app that talks to hosts that it does not choose should pass a test that uses the whole public suffix
+///   list.
 ///
 /// Cookies are stored in memory. ``cookies`` is `Codable`: save it where secrets are stored, and pass it to the next
 /// jar. Descriptions of jars and cookies contain no value.
@@ -59,7 +60,7 @@ public final class CookieJar: HTTPMiddleware, DeadlineEnforcing {
     public init(
         _ cookies: [Cookie] = [],
         limits: Limits = Limits(),
-        isPublicSuffix: @escaping @Sendable (String) -> Bool = CookieJar.isWellKnownSuffix,
+        isPublicSuffix: @escaping @Sendable (String) -> Bool = CookieJar.isKnownPublicSuffix,
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
         // A jar with another suffix test may have accepted cookies that this one refuses.
@@ -74,7 +75,7 @@ public final class CookieJar: HTTPMiddleware, DeadlineEnforcing {
     /// These are all domains without a dot, such as `com`; those under which country registries assign names, such as
     /// `co.uk`, `com.au` and `ne.jp`; and those of services that give subdomains to their customers, such as
     /// `github.io`.
-    public static func isWellKnownSuffix(_ domain: String) -> Bool {
+    public static func isKnownPublicSuffix(_ domain: String) -> Bool {
         PublicSuffixes.contains(domain)
     }
 

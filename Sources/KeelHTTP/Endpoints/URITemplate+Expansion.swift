@@ -53,7 +53,7 @@ extension URITemplate.Expression {
         case (.string(let text), _):
             return named(variable.name, mark.encode(text))
         case (_, .prefix):
-            throw URITemplateError(.prefixOfMany, at: variable.offset)
+            throw URITemplateError(.prefixOfComposite, at: variable.offset)
         case (.list(let texts), .explode):
             return texts.map { named(variable.name, mark.encode($0)) }
                 .joined(separator: mark.separator)

@@ -52,7 +52,8 @@ public struct URITemplate: Sendable, Hashable, CustomStringConvertible {
     ///
     /// A variable without a value is undefined.
     ///
-    /// - Throws: ``URITemplateError/Reason/prefixOfMany`` if a variable with a prefix has a list or pairs as its value.
+    /// - Throws: ``URITemplateError/Reason/prefixOfComposite`` if a variable with a prefix has a list or pairs as its
+    ///   value.
     public func expanded(_ values: [String: Value]) throws(URITemplateError) -> String {
         var text = ""
         for part in parts {

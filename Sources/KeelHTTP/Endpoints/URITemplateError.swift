@@ -15,7 +15,7 @@ public struct URITemplateError: Error, Sendable, Hashable, CustomStringConvertib
         /// A prefix that is not a number from 1 to 9999, or more than one modifier.
         public static let modifier = Reason(description: "a modifier that is not valid")
         /// A prefix of a list or of pairs, for which it is not defined (RFC 6570 section 2.4.1).
-        public static let prefixOfMany = Reason(description: "a prefix of a list or of pairs")
+        public static let prefixOfComposite = Reason(description: "a prefix of a list or of pairs")
     }
 
     /// The flaw.

@@ -98,11 +98,11 @@ extension EventStream {
                     }
                 } catch {
                     serverDelay = parser.reconnectionDelay ?? serverDelay
-                    if age() >= stream.policy.healthyTime { failures = 0 }
+                    if age() >= stream.policy.stableAfter { failures = 0 }
                     return try lost(NetworkError(error))
                 }
                 serverDelay = parser.reconnectionDelay ?? serverDelay
-                if age() >= stream.policy.healthyTime { failures = 0 }
+                if age() >= stream.policy.stableAfter { failures = 0 }
                 return try lost(nil)
             }
 
@@ -121,7 +121,7 @@ extension EventStream {
                 let backOff = policy.retry.longestDelay(before: failures) * policy.jitter()
                 let asked = Swift.max(serverDelay ?? .zero, error?.retryAfter ?? .zero)
                 // The server's pause is the minimum; the rest spreads out its clients.
-                let pause = Swift.min(asked, policy.longestServerPause) + backOff
+                let pause = Swift.min(asked, policy.maximumServerDelay) + backOff
                 stage = .waiting(pause)
                 return .waiting(pause, error)
             }

@@ -12,10 +12,10 @@ public struct EventStreamPolicy: Sendable {
     )
 
     /// How long a stream must have been open for the count of failures to start over.
-    public var healthyTime: Duration = .seconds(30)
+    public var stableAfter: Duration = .seconds(30)
 
     /// The longest pause that a server can request, with `retry:` or `Retry-After`.
-    public var longestServerPause: Duration = .seconds(300)
+    public var maximumServerDelay: Duration = .seconds(300)
 
     /// How long the server may be silent before the connection is dropped; nil means no limit.
     ///

@@ -22,14 +22,14 @@ public struct ServerSentEvent: Sendable, Hashable {
 /// The maximum sizes of the parts of an event stream held in memory.
 public struct ServerSentEventLimits: Sendable, Hashable {
     /// The maximum length of a line, in bytes.
-    public var lineBytes: Int
+    public var maximumLineLength: Int
 
     /// The maximum size of the data of one event, in bytes.
-    public var eventBytes: Int
+    public var maximumEventSize: Int
 
     /// Creates a set of limits.
-    public init(lineBytes: Int = 1 << 20, eventBytes: Int = 8 << 20) {
-        self.lineBytes = lineBytes
-        self.eventBytes = eventBytes
+    public init(maximumLineLength: Int = 1 << 20, maximumEventSize: Int = 8 << 20) {
+        self.maximumLineLength = maximumLineLength
+        self.maximumEventSize = maximumEventSize
     }
 }

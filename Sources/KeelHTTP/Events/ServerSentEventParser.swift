@@ -24,7 +24,7 @@ public struct ServerSentEventParser: Sendable {
         lastEventID: String = ""
     ) {
         self.limits = limits
-        assembly = ServerSentEventAssembly(limit: limits.eventBytes, lastEventID: lastEventID)
+        assembly = ServerSentEventAssembly(limit: limits.maximumEventSize, lastEventID: lastEventID)
     }
 
     /// The pause that the server requests before a client reconnects; nil if it has not requested one.
@@ -67,12 +67,12 @@ public struct ServerSentEventParser: Sendable {
                 }
             }
             let end = LineEnd.find(in: bytes, from: position)
-            guard end - position <= limits.lineBytes - beginning.count else {
+            guard end - position <= limits.maximumLineLength - beginning.count else {
                 return .failure(
                     TransportError(
                         .lineTooLong,
                         "A line of the response is longer than the limit of "
-                            + "\(limits.lineBytes) bytes."
+                            + "\(limits.maximumLineLength) bytes."
                     )
                 )
             }

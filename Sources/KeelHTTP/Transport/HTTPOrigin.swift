@@ -24,15 +24,15 @@ public struct HTTPOrigin: Sendable, Hashable, CustomStringConvertible {
             return nil
         }
         self.init(
-            scheme: (head.scheme ?? "http").inSmallLetters,
-            authority: authority.inSmallLetters
+            scheme: (head.scheme ?? "http").lowercasedIfNeeded,
+            authority: authority.lowercasedIfNeeded
         )
     }
 
     /// Creates the origin of a URL, or nil if it is not an HTTP URL.
     public init?(_ url: URL) {
         guard let address = try? BaseAddress(url) else { return nil }
-        self.init(scheme: address.scheme, authority: address.authority.inSmallLetters)
+        self.init(scheme: address.scheme, authority: address.authority.lowercasedIfNeeded)
     }
 
     private init?(scheme: String, authority: String) {
@@ -83,10 +83,10 @@ extension HTTPOrigin {
 
 extension String {
     /// The text in lowercase; returns itself without a copy if it already is.
-    fileprivate var inSmallLetters: String {
-        let isSmall = utf8.allSatisfy {
+    fileprivate var lowercasedIfNeeded: String {
+        let isLowercase = utf8.allSatisfy {
             $0 < 0x80 && !(UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0)
         }
-        return isSmall ? self : lowercased()
+        return isLowercase ? self : lowercased()
     }
 }

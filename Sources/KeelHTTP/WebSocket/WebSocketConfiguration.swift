@@ -70,10 +70,10 @@ public struct WebSocketDeflate: Sendable, Hashable {
     public var serverWindowBits = 15
 
     /// Whether each sent message is compressed independently of earlier ones.
-    public var clientForgetsContext = false
+    public var clientNoContextTakeover = false
 
     /// Whether the server must compress each message independently of earlier ones.
-    public var serverForgetsContext = false
+    public var serverNoContextTakeover = false
 
     /// The compression level, from 1 (fast) to 9 (small).
     public var level = 6

@@ -95,7 +95,8 @@ extension CacheExchange {
     ///
     /// A stream cannot be shared, and a call that demands revalidation gets its own.
     func flightKey(_ choice: CacheDecision.Choice) -> ValidationFlight.Key? {
-        guard let collection = call.collection, call.options.allowsCoalescing, !conditions.isPresent,
+        guard let collection = call.collection, call.options.allowsCoalescing,
+            !conditions.isPresent,
             question.fields[.range] == nil, !question.directives.demandsFreshness,
             question.policy.reads == .fresh
         else { return nil }

@@ -26,7 +26,8 @@ extension Result where Success == NetworkResponse, Failure == TransportError {
             return .failure(DataSourceError(error))
         case .success(let response):
             do throws(NetworkError) {
-                return .success(try response.value(as: type, coding: coding, errorBodies: errorBodies))
+                let value = try response.value(as: type, coding: coding, errorBodies: errorBodies)
+                return .success(value)
             } catch {
                 return .failure(DataSourceError(error))
             }

@@ -76,8 +76,12 @@ extension DataSourceError {
         errorBodies: [ErrorBody] = [],
         coding: JSONCoding = .standard
     ) {
-        guard let error = NetworkError(errorResponse: response, errorBodies: errorBodies, coding: coding)
-        else { return nil }
+        let error = NetworkError(
+            errorResponse: response,
+            errorBodies: errorBodies,
+            coding: coding
+        )
+        guard let error else { return nil }
         self.init(error)
     }
 

@@ -55,7 +55,7 @@ extension FeedStream {
         let type = reply.head.headerFields[.contentType] ?? ""
         guard type.lowercased().hasPrefix("text/event-stream") else { return .unsupported }
         // A document of 1 MiB can be several times as long in JSON.
-        let limits = ServerSentEventLimits(lineBytes: 16 << 20, eventBytes: 16 << 20)
+        let limits = ServerSentEventLimits(maximumLineLength: 16 << 20, maximumEventSize: 16 << 20)
         var parser = ServerSentEventParser(limits: limits)
         var pending = Pending()
         var chunks = reply.body.makeAsyncIterator()

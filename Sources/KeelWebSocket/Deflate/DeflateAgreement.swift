@@ -10,8 +10,8 @@ extension WebSocketDeflate {
     /// The text of the offer in the request (RFC 7692 section 7.1).
     var offer: String {
         var text = Self.extensionName
-        if serverForgetsContext { text += "; server_no_context_takeover" }
-        if clientForgetsContext { text += "; client_no_context_takeover" }
+        if serverNoContextTakeover { text += "; server_no_context_takeover" }
+        if clientNoContextTakeover { text += "; client_no_context_takeover" }
         if serverWindowBits < 15 { text += "; server_max_window_bits=\(serverWindowBits)" }
         // Without a value, the server may choose.
         text += "; client_max_window_bits"
@@ -29,8 +29,8 @@ extension WebSocketDeflate {
 struct DeflateAgreement: Equatable, Sendable {
     var clientWindowBits: Int
     var serverWindowBits: Int
-    var clientForgetsContext: Bool
-    var serverForgetsContext: Bool
+    var clientNoContextTakeover: Bool
+    var serverNoContextTakeover: Bool
 
     /// Reads the server's answer to an offer (RFC 7692 sections 5 and 7.1).
     ///
@@ -38,16 +38,16 @@ struct DeflateAgreement: Equatable, Sendable {
     init(_ answer: ExtensionHeader, to offer: WebSocketDeflate) throws(AnswerFlaw) {
         clientWindowBits = offer.clientWindowBits
         serverWindowBits = 15
-        clientForgetsContext = offer.clientForgetsContext
-        serverForgetsContext = false
+        clientNoContextTakeover = offer.clientNoContextTakeover
+        serverNoContextTakeover = false
         var seen: Set<String> = []
         for parameter in answer.parameters {
             guard seen.insert(parameter.name).inserted else {
                 throw AnswerFlaw("The server names a parameter of permessage-deflate twice.")
             }
             switch (parameter.name, parameter.value) {
-            case ("server_no_context_takeover", nil): serverForgetsContext = true
-            case ("client_no_context_takeover", nil): clientForgetsContext = true
+            case ("server_no_context_takeover", nil): serverNoContextTakeover = true
+            case ("client_no_context_takeover", nil): clientNoContextTakeover = true
             case ("server_max_window_bits", let value):
                 serverWindowBits = try Self.window(value, upTo: offer.serverWindowBits)
             case ("client_max_window_bits", let value):
@@ -56,7 +56,7 @@ struct DeflateAgreement: Equatable, Sendable {
                 throw AnswerFlaw("The server names a parameter that permessage-deflate lacks.")
             }
         }
-        guard serverForgetsContext || !offer.serverForgetsContext,
+        guard serverNoContextTakeover || !offer.serverNoContextTakeover,
             serverWindowBits <= offer.serverWindowBits
         else {
             throw AnswerFlaw("The server accepted permessage-deflate, but not as it was offered.")

@@ -46,14 +46,14 @@ final class WebSocketHandler: ChannelDuplexHandler {
         deflater = agreement.map { agreement in
             Deflater(
                 windowBits: agreement.clientWindowBits,
-                forgetsContext: agreement.clientForgetsContext,
+                forgetsContext: agreement.clientNoContextTakeover,
                 level: configuration.deflate?.level ?? 6
             )
         }
         let inflater = agreement.map { agreement in
             Inflater(
                 windowBits: agreement.serverWindowBits,
-                forgetsContext: agreement.serverForgetsContext,
+                forgetsContext: agreement.serverNoContextTakeover,
                 maximumRatio: configuration.deflate?.maximumRatio
             )
         }

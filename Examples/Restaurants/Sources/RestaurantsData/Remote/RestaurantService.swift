@@ -48,7 +48,8 @@ public struct RestaurantService: Sendable {
         configuration.middleware.append(
             CoalescingMiddleware { call in
                 // Two users must not share an answer.
-                call.options.authentication == .none ? nil : session.current?.additionalFields["user"]
+                call.options.authentication == .none
+                    ? nil : session.current?.additionalFields["user"]
             }
         )
         self.session = session
