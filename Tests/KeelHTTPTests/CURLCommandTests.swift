@@ -116,7 +116,7 @@ struct CURLCommandTests {
         #expect(
             CURLCommand(request(), body: [0, 1], redactor: .standard).description
                 == "curl --request POST https://example.org/a # without its body: "
-                + "2 bytes of unknown contents"
+                + "2 bytes of unknown content"
         )
         let stream = HTTPBody(length: 9, isReplayable: false) { () async throws(TransportError) in
             .empty

@@ -40,7 +40,7 @@ extension AuthSession {
         guard let first = failures.first else { return }
         throw AuthenticationError(
             .cleanUpIncomplete,
-            "The session has ended, but this failed: "
+            "The session has ended, but its clean-up failed: "
                 + failures.map(\.name).joined(separator: ", ") + ".",
             cause: first.error
         )

@@ -87,7 +87,7 @@ extension AuthenticationError.Code {
         "refreshFailed",
         isTransient: true,
         "The credentials could not be renewed.",
-        advice: "Try again later; the cause tells why the identity server did not answer."
+        advice: "Try again later; the cause says why the identity server did not answer."
     )
 
     /// The credentials were renewed too often in a short time.
@@ -95,7 +95,7 @@ extension AuthenticationError.Code {
         "tooManyRefreshes",
         isTransient: true,
         "The credentials were renewed too often in a short time.",
-        advice: "The service may refuse tokens that are good: check its clock and its audience."
+        advice: "The service may refuse valid tokens: check its clock and its audience."
     )
 
     /// The credential store could not be read or written.
@@ -110,7 +110,7 @@ extension AuthenticationError.Code {
     public static let superseded = Self(
         "superseded",
         isTransient: false,
-        "Another sign-in or sign-out came in between.",
+        "A later sign-in or sign-out superseded this one.",
         advice: "Look at the session's state: it belongs to the later call."
     )
 
@@ -118,7 +118,7 @@ extension AuthenticationError.Code {
     public static let insideRefresh = Self(
         "insideRefresh",
         isTransient: false,
-        "A token was asked for while it was being renewed, by the renewal itself.",
+        "The request that renews the token asked for that token.",
         advice: "Make the request that renews the credentials without this session's token."
     )
 
@@ -126,7 +126,7 @@ extension AuthenticationError.Code {
     public static let cleanUpIncomplete = Self(
         "cleanUpIncomplete",
         isTransient: true,
-        "The session has ended, but not all of it could be cleaned up.",
+        "The session has ended, but its clean-up is incomplete.",
         advice: "Sign out once more to repeat the clean-up; the cause is the first failure."
     )
 
@@ -134,7 +134,7 @@ extension AuthenticationError.Code {
     public static let cancelled = Self(
         "cancelled",
         isTransient: false,
-        "The call was cancelled.",
+        "The call was canceled.",
         advice: "Nothing to do: the caller no longer wants the result."
     )
 

@@ -42,7 +42,7 @@ public struct NetworkClient: Sendable {
     public init(_ configuration: Configuration, transport: any HTTPTransport) {
         precondition(
             configuration.pins == nil || transport.features.contains(.pinning),
-            "This transport cannot check pins; use one that can, or take the pins away."
+            "This transport does not support pinning. Use one that does, or remove the pins."
         )
         assembly = Assembly(configuration, transport)
     }

@@ -68,7 +68,7 @@ public struct NetworkClientProvider: Sendable {
         if let client = clients[service] { return client }
         let error = TransportError(
             .invalidConfiguration,
-            "No service is called '\(service)'; give the provider its base URL."
+            "There is no service named '\(service)'. Pass its base URL to the provider."
         )
         // Any valid address will do: the call fails before it is sent.
         let nowhere = URL(string: "https://service.invalid") ?? URL(filePath: "/")

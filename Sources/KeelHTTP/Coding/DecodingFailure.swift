@@ -22,7 +22,8 @@ package struct DecodingFailure {
             case DecodingError.valueNotFound(let type, let context):
                 "The response has null at \(place(context.codingPath)), not a \(name(type))."
             case DecodingError.typeMismatch(let type, let context):
-                "The response does not have a \(name(type)) at \(place(context.codingPath))."
+                "The response has a value of the wrong type at \(place(context.codingPath)), "
+                    + "not a \(name(type))."
             case DecodingError.dataCorrupted(let context):
                 "The response could not be read at \(place(context.codingPath))."
             default:

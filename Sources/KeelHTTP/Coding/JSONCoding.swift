@@ -128,7 +128,7 @@ extension JSONCoding.Dates {
 
     private var expectation: String {
         switch self {
-        case .day: "a day as ISO 8601 writes it"
+        case .day: "an ISO 8601 calendar date"
         case .custom(let style): "a date in the style '\(style.name)'"
         default: "an ISO 8601 date"
         }

@@ -63,7 +63,7 @@ private struct TemplateTarget {
                 isInQuery = true
                 add(parameters: text.dropFirst())
             case .fragment:
-                refusal = "The template has a fragment, which no request carries."
+                refusal = "The template contains a fragment, which is never sent."
             default:
                 append(text, of: expression, values)
             }
@@ -72,7 +72,7 @@ private struct TemplateTarget {
 
     private mutating func append(literal text: String) {
         guard !text.contains("#") else {
-            refusal = "The template has a fragment, which no request carries."
+            refusal = "The template contains a fragment, which is never sent."
             return
         }
         guard !isInQuery, let mark = text.firstIndex(of: "?") else {
@@ -90,7 +90,7 @@ private struct TemplateTarget {
         _ values: [String: URITemplate.Value]
     ) {
         if expression.mark.keepsReserved, text.contains("#") || !isInQuery && text.contains("?") {
-            refusal = "A value of the path has a question mark or a number sign."
+            refusal = "A value of the path contains a question mark or a number sign."
         }
         if isInQuery {
             query += text

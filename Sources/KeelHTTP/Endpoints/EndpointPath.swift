@@ -37,8 +37,8 @@ public struct EndpointPath: Sendable, Hashable {
             content = .usable(path: String(Substring(path)), query: query)
         } else {
             content = .refused(
-                "The path of the endpoint has an empty value, a segment of dots only, "
-                    + "a query or a stray percent sign."
+                "The path of the endpoint contains an empty value, a segment of only dots, "
+                    + "a query or an invalid percent sign."
             )
         }
     }

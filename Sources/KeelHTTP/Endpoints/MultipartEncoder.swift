@@ -52,7 +52,8 @@ struct MultipartEncoder {
         if let contentType = part.contentType {
             guard contentType.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
                 throw MultipartFormError(
-                    description: "The media type of the part '\(part.name)' has control characters."
+                    description: "The media type of the part '\(part.name)' contains "
+                        + "control characters."
                 )
             }
             head += "\r\nContent-Type: \(contentType)"
@@ -104,7 +105,7 @@ extension MultipartEncoder {
                 }
             }
         guard isValid else {
-            throw MultipartFormError(description: "The boundary is not one of RFC 2046.")
+            throw MultipartFormError(description: "The boundary does not conform to RFC 2046.")
         }
     }
 

@@ -29,7 +29,7 @@ extension NetworkError.Code {
         "invalidURL",
         isTransient: false,
         "The address of the request is not valid.",
-        advice: "Check the base URL and the path; no value in a path may be empty or dots only."
+        advice: "Check the base URL and the path; no value in a path may be empty or only dots."
     )
 
     /// The request body could not be encoded.
@@ -44,8 +44,8 @@ extension NetworkError.Code {
     public static let invalidResponse = Self(
         "invalidResponse",
         isTransient: false,
-        "The answer of the server is not valid.",
-        advice: "Check that the base URL belongs to the service; a login page may be in between."
+        "The server's response is not valid.",
+        advice: "Check that the base URL is the service's; a captive portal may have answered."
     )
 
     /// The server refused the request with a status that has no specific code here.
@@ -64,11 +64,11 @@ extension NetworkError.Code {
         advice: "Try again later, after the time in the Retry-After field if there is one."
     )
 
-    /// The server asks for valid credentials: status 401.
+    /// The server requires valid credentials: status 401.
     public static let unauthorized = Self(
         "unauthorized",
         isTransient: false,
-        "The server asks for valid credentials.",
+        "The server requires valid credentials.",
         advice: "Sign in again, then repeat the request."
     )
 
@@ -125,7 +125,7 @@ extension NetworkError.Code {
         "file",
         isTransient: false,
         "A file could not be read or written.",
-        advice: "See the cause: check the path, its permissions and the space that is left."
+        advice: "See the cause: check the path, its permissions and the free space."
     )
 
     /// The exchange failed in another way; the cause is the ``TransportError``.
@@ -140,7 +140,7 @@ extension NetworkError.Code {
     public static let cancelled = Self(
         "cancelled",
         isTransient: false,
-        "The call was cancelled.",
+        "The call was canceled.",
         advice: "Nothing to do: the caller no longer wants the result."
     )
 

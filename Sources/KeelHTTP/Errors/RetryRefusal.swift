@@ -15,8 +15,8 @@ public struct RetryRefusal: Sendable, Hashable, CustomStringConvertible {
     public static let budgetSpent = Self("retry budget spent")
     /// The circuit of the origin is open.
     public static let circuitOpen = Self("circuit open")
-    /// The server asks for a longer pause than the policy allows.
-    public static let pauseTooLong = Self("server asks for a longer pause")
+    /// The server requests a longer pause than the policy allows.
+    public static let pauseTooLong = Self("server requests a longer pause")
     /// The call's total time would run out before the next attempt.
     public static let noTimeLeft = Self("no time left")
 }

@@ -41,7 +41,7 @@ extension TransportError.Code {
         "invalidRequest",
         isTransient: false,
         phase: .build,
-        "The request could not be put together.",
+        "The request could not be built.",
         advice: "Check the base URL, the path, the header fields and the body of the endpoint."
     )
 
@@ -51,7 +51,7 @@ extension TransportError.Code {
         isTransient: false,
         phase: .build,
         "The configuration of the transport is not valid.",
-        advice: "Check the certificates, keys and addresses that the transport was given."
+        advice: "Check the certificates, keys and addresses passed to the transport."
     )
 
     /// The platform's rules for apps forbid the connection.
@@ -59,8 +59,8 @@ extension TransportError.Code {
         "platformPolicy",
         isTransient: false,
         phase: .build,
-        "The system does not allow this app the connection.",
-        advice: "Use https, or declare the exception that the platform asks for."
+        "The system does not allow this app to connect.",
+        advice: "Use https, or declare the exception that the platform requires."
     )
 
     /// There is no route to the network or the host.
@@ -96,7 +96,7 @@ extension TransportError.Code {
         isTransient: true,
         phase: .connect,
         "The server refused the connection.",
-        advice: "Check the port, and whether the server runs; it may just be starting."
+        advice: "Check the port, and that the server is running; it may still be starting."
     )
 
     /// The connection, including its TLS handshake, was not established in time.
@@ -104,8 +104,8 @@ extension TransportError.Code {
         "connectTimeout",
         isTransient: true,
         phase: .connect,
-        "The connection was not open in time.",
-        advice: "Try again; if it goes on, check whether the server speaks the URL's scheme."
+        "The connection was not established in time.",
+        advice: "Try again; if the error persists, check that the server speaks the URL's scheme."
     )
 
     /// No connection became free in time.
@@ -123,7 +123,7 @@ extension TransportError.Code {
         isTransient: false,
         phase: .tls,
         "The secure connection could not be negotiated.",
-        advice: "Check that the server speaks TLS on this port, in a version that is allowed."
+        advice: "Check that the server speaks TLS on this port, in an allowed version."
     )
 
     /// The server's certificate has expired, or its issuer is not trusted.
@@ -150,7 +150,7 @@ extension TransportError.Code {
         isTransient: false,
         phase: .tls,
         "The server did not accept the client certificate.",
-        advice: "Give the transport a certificate that the server knows."
+        advice: "Pass the transport a certificate that the server accepts."
     )
 
     /// The server's public key is not one of the pinned keys.
@@ -159,7 +159,7 @@ extension TransportError.Code {
         isTransient: false,
         phase: .tls,
         "The server's public key is not one of the pinned keys.",
-        advice: "Ship the new key's pin in an update of the app; or someone reads along."
+        advice: "Ship the new pin in an app update; or someone may be intercepting the connection."
     )
 
     /// The proxy requires credentials.
@@ -167,8 +167,8 @@ extension TransportError.Code {
         "proxyUnauthorized",
         isTransient: false,
         phase: .connect,
-        "The proxy asks for credentials.",
-        advice: "Give the transport a user and a password that the proxy knows."
+        "The proxy requires credentials.",
+        advice: "Pass the transport a user name and a password that the proxy accepts."
     )
 
     /// The proxy refused the connection or sent an invalid response.
@@ -176,7 +176,7 @@ extension TransportError.Code {
         "proxyFailed",
         isTransient: false,
         phase: .connect,
-        "The proxy did not open a way to the server.",
+        "The proxy did not connect to the server.",
         advice: "Check the address and the credentials of the proxy."
     )
 
@@ -185,7 +185,7 @@ extension TransportError.Code {
         "circuitOpen",
         isTransient: true,
         phase: .pool,
-        "Calls to this server are held back, because the last ones failed.",
+        "Calls to this server are suspended because recent ones failed.",
         advice: "Try again after a while; the cause is the failure that opened the circuit."
     )
 
@@ -194,7 +194,7 @@ extension TransportError.Code {
         "throttled",
         isTransient: true,
         phase: .pool,
-        "Too many calls are made or waiting; this client's own limit refuses more.",
+        "This client's own limit on calls was reached.",
         advice: "Send fewer calls at once, or raise the limit of the middleware."
     )
 
@@ -224,7 +224,7 @@ extension TransportError.Code {
         "writeTimeout",
         isTransient: true,
         phase: .send,
-        "The server did not take the request in time.",
+        "The server did not accept the request in time.",
         advice: "Try again; for large uploads on slow networks allow more time."
     )
 
@@ -232,7 +232,7 @@ extension TransportError.Code {
     public static let deadlineExceeded = Self(
         "deadlineExceeded",
         isTransient: true,
-        "The call was not done in the time it was given.",
+        "The call did not finish within its time limit.",
         advice: "Try again; for large responses and slow operations give the call more time."
     )
 
@@ -250,7 +250,7 @@ extension TransportError.Code {
         "staleConnection",
         isTransient: true,
         phase: .awaitHead,
-        "The server had closed the connection that was kept for this call.",
+        "The server had already closed the reused connection.",
         advice: "Try again if repeating the request does no harm: it gets a new connection."
     )
 
@@ -259,8 +259,8 @@ extension TransportError.Code {
         "streamRefused",
         isTransient: true,
         phase: .awaitHead,
-        "The server refused the request before it looked at it.",
-        advice: "Try again: the server promises that it has done nothing."
+        "The server refused the request before processing it.",
+        advice: "Try again: the server has not processed it."
     )
 
     /// The server ended the request's stream with an HTTP/2 error.
@@ -268,7 +268,7 @@ extension TransportError.Code {
         "streamReset",
         isTransient: true,
         phase: .awaitHead,
-        "The server broke the exchange off.",
+        "The server aborted the exchange.",
         advice: "Try again if repeating the request does no harm."
     )
 
@@ -276,7 +276,7 @@ extension TransportError.Code {
     public static let attemptTimeout = Self(
         "attemptTimeout",
         isTransient: true,
-        "The attempt was not done in the time it was given.",
+        "The attempt did not finish within its time limit.",
         advice: "Try again; for large responses and slow operations give attempts more time."
     )
 
@@ -295,7 +295,7 @@ extension TransportError.Code {
         isTransient: true,
         phase: .readBody,
         "The response body ended early.",
-        advice: "Try again; if it goes on, the server or something between breaks responses."
+        advice: "Try again; if the error persists, the server or an intermediary breaks responses."
     )
 
     /// The peer does not speak HTTP, or violates the protocol.
@@ -303,7 +303,7 @@ extension TransportError.Code {
         "protocolViolation",
         isTransient: false,
         phase: .awaitHead,
-        "The answer is not valid HTTP.",
+        "The response is not valid HTTP.",
         advice: "Check that the URL's port belongs to an HTTP server."
     )
 
@@ -322,7 +322,7 @@ extension TransportError.Code {
         isTransient: false,
         phase: .readBody,
         "The response body is not valid in its content coding.",
-        advice: "The server, or something between, breaks compressed responses: report it there."
+        advice: "The server or an intermediary breaks compressed responses: report it there."
     )
 
     /// The response body grew too much when it was decompressed.
@@ -330,8 +330,8 @@ extension TransportError.Code {
         "decompressionLimit",
         isTransient: false,
         phase: .readBody,
-        "The response body grows more than allowed when it is decompressed.",
-        advice: "It may be an attack; raise the limit only for a server that is trusted."
+        "The response body grows more than allowed when decompressed.",
+        advice: "It may be an attack; raise the limit only for a trusted server."
     )
 
     /// A line of a streamed response is longer than the limit.
@@ -340,7 +340,7 @@ extension TransportError.Code {
         isTransient: false,
         phase: .readBody,
         "A line of the response is longer than the limit.",
-        advice: "Check that the response is made of lines, or raise the limit of the reader."
+        advice: "Check that the response consists of lines, or raise the limit of the reader."
     )
 
     /// Two tasks read the same body at once.
@@ -375,7 +375,7 @@ extension TransportError.Code {
         "bodyNotReplayable",
         isTransient: false,
         phase: .send,
-        "The request body cannot be sent a second time.",
+        "The request body cannot be sent again.",
         advice: "Use a body that starts from its first byte each time it is opened."
     )
 
@@ -385,14 +385,14 @@ extension TransportError.Code {
         isTransient: false,
         phase: .build,
         "There are no valid credentials for the call.",
-        advice: "Sign in again; the cause tells why the credentials could not be renewed."
+        advice: "Sign in again; the cause says why the credentials could not be renewed."
     )
 
     /// The caller canceled the call.
     public static let cancelled = Self(
         "cancelled",
         isTransient: false,
-        "The call was cancelled.",
+        "The call was canceled.",
         advice: "Nothing to do: the caller no longer wants the result."
     )
 
@@ -400,8 +400,8 @@ extension TransportError.Code {
     public static let unknown = Self(
         "unknown",
         isTransient: false,
-        "The exchange failed for a reason that is not known.",
-        advice: "See the cause; if it occurs often, it deserves a code of its own: report it."
+        "The exchange failed for an unknown reason.",
+        advice: "See the cause; if it occurs often, report it."
     )
 }
 
@@ -413,7 +413,7 @@ extension TransportError.Code {
         "redirectLoop",
         isTransient: false,
         phase: .redirect,
-        "The server redirects in a circle.",
+        "The server redirects in a loop.",
         advice: "The server's configuration is wrong, or it expects a cookie or a credential."
     )
 
@@ -423,7 +423,7 @@ extension TransportError.Code {
         isTransient: false,
         phase: .redirect,
         "The server redirects too often.",
-        advice: "Ask for the final address, or raise the limit of the redirect policy."
+        advice: "Request the final address, or raise the limit of the redirect policy."
     )
 
     /// The server redirected from https to http.
@@ -432,7 +432,7 @@ extension TransportError.Code {
         isTransient: false,
         phase: .redirect,
         "The server redirects from https to http.",
-        advice: "Ask for the final address over https; an insecure one is never followed."
+        advice: "Request the final address over https; an insecure one is never followed."
     )
 
     /// The server redirected to an address that is missing or cannot be parsed.

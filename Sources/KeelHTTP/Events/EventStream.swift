@@ -134,7 +134,7 @@ extension NetworkError {
     static func noEventStream(_ head: HTTPResponse) -> NetworkError {
         NetworkError(
             .invalidResponse,
-            "The response is not a stream of events.",
+            "The response is not an event stream.",
             response: NetworkResponse(head: head)
         )
     }

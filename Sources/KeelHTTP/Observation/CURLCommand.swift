@@ -50,7 +50,7 @@ public struct CURLCommand: Sendable, CustomStringConvertible {
         }
         content =
             redactor.redactBody(body, contentType: type).map { .bytes($0) }
-            ?? .omitted("\(body.count) bytes of unknown contents")
+            ?? .omitted("\(body.count) bytes of unknown content")
     }
 
     /// Creates the command for a call; a body that is not in memory is left out.

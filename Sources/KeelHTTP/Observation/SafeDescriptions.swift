@@ -91,7 +91,7 @@ extension HTTPEvent.Kind: CustomStringConvertible, CustomReflectable {
         case .joined(let call): "joined \(call)"
         case .hedged: "hedged"
         case .cached(let freshness): "cached: \(freshness)"
-        case .queued(let isWaiting): isWaiting ? "queued" : "let through"
+        case .queued(let isWaiting): isWaiting ? "queued" : "admitted"
         case .credentialsRenewed: "credentials renewed"
         case .circuit(let state): "circuit \(state)"
         case .succeeded(let status): "succeeded with \(status)"

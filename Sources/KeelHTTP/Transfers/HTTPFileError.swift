@@ -30,12 +30,12 @@ public struct HTTPFileError: Error, Sendable, Hashable, CustomStringConvertible 
         public static let read = Reason(description: "could not be read")
         /// The length of the file has changed since it was first opened.
         public static let changedLength = Reason(
-            description: "changed its length while it was sent"
+            description: "changed length while it was being sent"
         )
         /// The file could not be written.
         public static let write = Reason(description: "could not be written")
         /// The complete file could not be moved to its name.
-        public static let rename = Reason(description: "could not be put in its place")
+        public static let rename = Reason(description: "could not be moved into place")
     }
 
     /// The reason for the failure.

@@ -99,7 +99,7 @@ private final class JoinedBodyReader: Sendable {
         guard !isAsAnnounced else { return }
         throw TransportError(
             .bodyProducerFailed,
-            "A part of the request body has another length than it announced."
+            "The length of a part of the request body differs from the announced length."
         )
     }
 }

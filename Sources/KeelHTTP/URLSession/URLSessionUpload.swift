@@ -108,7 +108,7 @@ private struct BodyOutput: @unchecked Sendable {
         guard left ?? 0 == 0 else {
             throw TransportError(
                 .invalidRequest,
-                "The body has another length than it announced.",
+                "The length of the body differs from the announced length.",
                 processed: .maybe
             )
         }

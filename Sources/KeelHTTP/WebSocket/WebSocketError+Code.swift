@@ -31,7 +31,7 @@ extension WebSocketError.Code {
         "invalidRequest",
         isTransient: false,
         "The request cannot open a WebSocket connection.",
-        advice: "Use a ws or wss address without a fragment, and leave the upgrade's fields out."
+        advice: "Use a ws or wss address without a fragment, and omit the upgrade's header fields."
     )
 
     /// The server answered with a status other than 101; see ``WebSocketError/refusal``.
@@ -41,16 +41,16 @@ extension WebSocketError.Code {
     public static let upgradeRefused = Self(
         "upgradeRefused",
         isTransient: false,
-        "The server did not agree to open a WebSocket connection.",
-        advice: "See the status and the body of the refusal; a token may have expired."
+        "The server refused to open a WebSocket connection.",
+        advice: "See the status and the body of the response; a token may have expired."
     )
 
     /// The server agreed, but in a way that violates RFC 6455 or RFC 7692.
     public static let handshakeInvalid = Self(
         "handshakeInvalid",
         isTransient: false,
-        "The server's agreement to open a WebSocket connection is not valid.",
-        advice: "The server, or a proxy before it, does not speak WebSocket correctly."
+        "The server's response to the WebSocket upgrade is not valid.",
+        advice: "The server, or a proxy in front of it, does not speak WebSocket correctly."
     )
 
     /// The underlying connection failed; the cause is a `TransportError`.
@@ -69,8 +69,8 @@ extension WebSocketError.Code {
     public static let protocolViolation = Self(
         "protocolViolation",
         isTransient: false,
-        "The server broke the WebSocket protocol.",
-        advice: "The server, or a proxy before it, does not speak WebSocket correctly."
+        "The server violated the WebSocket protocol.",
+        advice: "The server, or a proxy in front of it, does not speak WebSocket correctly."
     )
 
     /// The peer sent text, or a close reason, that is not UTF-8.
@@ -94,7 +94,7 @@ extension WebSocketError.Code {
         "pongTimeout",
         isTransient: true,
         "The server did not answer a ping in time.",
-        advice: "Connect again; the network may have changed without a sign."
+        advice: "Connect again; the network may have changed without notice."
     )
 
     /// The peer closed the connection, see ``WebSocketError/close``, or this side did.
@@ -109,7 +109,7 @@ extension WebSocketError.Code {
     public static let notConnected = Self(
         "notConnected",
         isTransient: true,
-        "There is no connection at the moment.",
+        "There is currently no connection.",
         advice: "Wait for the state 'connected', or keep the message until then."
     )
 
@@ -133,7 +133,7 @@ extension WebSocketError.Code {
     public static let cancelled = Self(
         "cancelled",
         isTransient: false,
-        "The call was cancelled.",
+        "The call was canceled.",
         advice: "Nothing to do: the caller no longer wants the result."
     )
 
@@ -141,8 +141,8 @@ extension WebSocketError.Code {
     public static let unknown = Self(
         "unknown",
         isTransient: false,
-        "The connection failed for a reason that is not known.",
-        advice: "See the cause; if it occurs often, it deserves a code of its own: report it."
+        "The connection failed for an unknown reason.",
+        advice: "See the cause; if it occurs often, report it."
     )
 
     public static let known: [Self] = [

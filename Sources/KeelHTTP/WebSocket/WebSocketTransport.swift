@@ -52,7 +52,7 @@ extension WebSocketTransport {
         throw WebSocketError(
             transport: TransportError(
                 .invalidConfiguration,
-                "This transport of WebSockets cannot check pins; use one that can."
+                "This WebSocket transport does not support pinning. Use one that does."
             )
         )
     }

@@ -5,7 +5,7 @@ import KeelCore
 ///
 /// While too many of an origin's recent calls fail, its circuit is open: calls fail immediately with
 /// ``TransportError/Code/circuitOpen``, whose cause is the last actual failure, and are not retried. After a pause one
-/// call is let through as a probe. If it succeeds the circuit closes; otherwise the next pause is twice as long.
+/// call is admitted as a probe. If it succeeds the circuit closes; otherwise the next pause is twice as long.
 ///
 /// Transient transport errors and the statuses 500, 502, 503 and 504 count as failures; canceled calls do not count.
 /// Place the layer in ``NetworkClient/Configuration/attemptMiddleware``, so that it sees each attempt.

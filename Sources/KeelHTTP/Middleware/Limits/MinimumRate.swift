@@ -27,7 +27,7 @@ extension HTTPByteStream {
 
 extension TransportError {
     fileprivate static func tooSlow(_ rate: TransferRate) -> TransportError {
-        TransportError(.tooSlow, "Fewer than \(rate.bytes) bytes came in \(rate.window).")
+        TransportError(.tooSlow, "Fewer than \(rate.bytes) bytes arrived in \(rate.window).")
     }
 }
 
