@@ -130,8 +130,8 @@ struct CallEventTests {
         #expect(summary.attempts.map(\.failure) == [.connectionLost, nil])
         #expect(summary.attempts[0].phases.map(\.phase) == [.connect])
         #expect(summary.attempts[1].connectedAt == .seconds(8))
-        #expect(summary.attempts[1].waiting == .seconds(3))
-        #expect(summary.attempts[1].reading == .seconds(5))
+        #expect(summary.attempts[1].timeToFirstByte == .seconds(3))
+        #expect(summary.attempts[1].bodyDuration == .seconds(5))
         #expect(summary.lastAttempt?.connection?.version == "HTTP/2")
         #expect(
             summary.description

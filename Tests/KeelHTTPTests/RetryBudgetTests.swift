@@ -44,7 +44,7 @@ struct RetryBudgetTests: RetrySuite {
             last = error
         }
         #expect(transport.calls.count == 1035)
-        #expect(last?.retryRefusal == .budgetSpent)
+        #expect(last?.retryRefusal == .budgetExhausted)
         #expect(last?.attempts.count == 1)
     }
 

@@ -110,7 +110,7 @@ struct RetryTests: RetrySuite {
                 .failed(.connectionRefused), .answered(status: 502), .failed(.connectionLost),
             ]
         )
-        #expect(error.retryRefusal == .attemptsSpent)
+        #expect(error.retryRefusal == .attemptsExhausted)
         let lost = ScriptedHTTPTransport(then: .failure(TransportError(.connectionLost)))
         let posting = try self.client(lost)
         let refused = try await failure { await posting.response(to: Post()) }

@@ -47,7 +47,7 @@ struct ClientWebSocketTests {
     private static func refusal(_ status: HTTPResponse.Status) -> WebSocketError {
         WebSocketError(
             .upgradeRefused,
-            refusal: .init(head: HTTPResponse(status: status), body: Array("no".utf8))
+            response: .init(head: HTTPResponse(status: status), body: Array("no".utf8))
         )
     }
 
@@ -93,8 +93,8 @@ struct ClientWebSocketTests {
         let client = try client { $0.authorize(with: Tokens()) }
         let error = try await failure { _ = try await read(script, client) }
         #expect(error?.code == .upgradeRefused)
-        #expect(error?.refusal?.head.status == .unauthorized)
-        #expect(error?.refusal?.body == Array("no".utf8))
+        #expect(error?.response?.head.status == .unauthorized)
+        #expect(error?.response?.body == Array("no".utf8))
         #expect(error?.url == "ws://127.0.0.1:80/")
         #expect(script.requests.count == 2)
     }
@@ -146,7 +146,7 @@ struct ClientWebSocketTests {
         ])
         let client = try client { $0.observers = [log] }
         let error = try await failure { _ = try await read(script, client) }
-        #expect(error?.refusal?.head.status == .serviceUnavailable)
+        #expect(error?.response?.head.status == .serviceUnavailable)
         _ = try await read(script, client)
         #expect(log.summaries.map { $0.lastAttempt?.status } == [503, 101])
     }

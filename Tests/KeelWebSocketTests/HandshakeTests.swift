@@ -180,11 +180,11 @@ struct HandshakeTests {
         ]
     )
     func refusal(_ answer: String, body: String, isComplete: Bool) async throws {
-        let error = try await open(configuration { $0.refusalBodyLimit = 10 }) { _ in answer }
+        let error = try await open(configuration { $0.errorBodyLimit = 10 }) { _ in answer }
         #expect(error?.code == .upgradeRefused)
-        #expect(error?.refusal?.head.status.code == 401)
-        #expect(error.map { String(decoding: $0.refusal?.body ?? [], as: UTF8.self) } == body)
-        #expect(error?.refusal?.isComplete == isComplete)
+        #expect(error?.response?.head.status.code == 401)
+        #expect(error.map { String(decoding: $0.response?.body ?? [], as: UTF8.self) } == body)
+        #expect(error?.response?.isComplete == isComplete)
         #expect(error?.description.contains("hello") == false, "contents stay out of logs")
     }
 
@@ -197,7 +197,7 @@ struct HandshakeTests {
             "HTTP/1.1 \(status) X\r\nContent-Length: 0\r\n\r\n"
         }
         #expect(error?.code == .upgradeRefused)
-        #expect(error?.refusal?.head.status.code == status)
+        #expect(error?.response?.head.status.code == status)
         #expect(error?.allowsReconnect == allowsReconnect)
     }
 

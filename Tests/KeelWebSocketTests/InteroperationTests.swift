@@ -133,7 +133,7 @@ struct InteroperationTests {
                 }
             }
             #expect(error?.code == .upgradeRefused)
-            let refusal = try #require(error?.refusal)
+            let refusal = try #require(error?.response)
             #expect(refusal.head.status.code == status)
             #expect(refusal.isComplete)
             let body = String(decoding: refusal.body, as: UTF8.self)

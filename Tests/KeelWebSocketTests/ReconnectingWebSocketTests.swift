@@ -55,7 +55,7 @@ struct ReconnectingWebSocketTests {
             .failure(
                 WebSocketError(
                     .upgradeRefused,
-                    refusal: .init(head: .init(status: .init(code: 503)))
+                    response: .init(head: .init(status: .init(code: 503)))
                 )
             ),
             .connection([.text("2")], end: .close(WebSocketClose(.goingAway))),
@@ -74,7 +74,7 @@ struct ReconnectingWebSocketTests {
             WebSocketError(.protocolViolation), WebSocketError(.handshakeInvalid),
             WebSocketError(closedBy: WebSocketClose(WebSocketCloseCode(4001))),
             WebSocketError(closedBy: WebSocketClose(.policyViolation)),
-            WebSocketError(.upgradeRefused, refusal: .init(head: .init(status: .unauthorized))),
+            WebSocketError(.upgradeRefused, response: .init(head: .init(status: .unauthorized))),
             WebSocketError(transport: TransportError(.tlsUntrusted)),
         ]
     )

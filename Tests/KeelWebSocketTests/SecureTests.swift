@@ -115,7 +115,7 @@ struct SecureTests {
         return PublicKeyPins(
             ["localhost": holds ? [own, other] : [other]],
             mode: mode,
-            report: report
+            onMismatch: report
         )
     }
 

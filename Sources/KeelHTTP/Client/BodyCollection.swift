@@ -10,11 +10,11 @@ package struct BodyCollection: Sendable, Hashable {
     package var limit: Int
 
     /// The number of bytes kept when the status is not 2xx; nil applies `limit` to every status.
-    package var refusalLimit: Int?
+    package var errorBodyLimit: Int?
 
-    package init(limit: Int, refusalLimit: Int? = nil) {
+    package init(limit: Int, errorBodyLimit: Int? = nil) {
         self.limit = limit
-        self.refusalLimit = refusalLimit
+        self.errorBodyLimit = errorBodyLimit
     }
 
     /// Reads the body, or returns the bytes that are already in memory.
@@ -22,9 +22,9 @@ package struct BodyCollection: Sendable, Hashable {
         of reply: HTTPReply,
         to method: HTTPRequest.Method
     ) async throws(TransportError) -> [UInt8] {
-        if let refusalLimit, reply.head.status.kind != .successful {
-            if let bytes = reply.body.collected, bytes.count <= refusalLimit { return bytes }
-            return try await reply.body.collectPrefix(refusalLimit)
+        if let errorBodyLimit, reply.head.status.kind != .successful {
+            if let bytes = reply.body.collected, bytes.count <= errorBodyLimit { return bytes }
+            return try await reply.body.collectPrefix(errorBodyLimit)
         }
         if let bytes = reply.body.collected, bytes.count <= limit { return bytes }
         // The response to HEAD announces the length of a body that is never sent.

@@ -94,7 +94,7 @@ extension NetworkClient {
         do throws(NetworkError) {
             let call = try plan.call(for: self)
             do throws(TransportError) {
-                return .success(try await whole(call, plan, refusalLimit: nil))
+                return .success(try await whole(call, plan, errorBodyLimit: nil))
             } catch {
                 return .failure(error)
             }
@@ -112,7 +112,7 @@ extension NetworkClient {
     ) async throws(NetworkError) -> NetworkResponse {
         let response: NetworkResponse
         do throws(TransportError) {
-            response = try await whole(call, plan, refusalLimit: configuration.errorBodyLimit)
+            response = try await whole(call, plan, errorBodyLimit: configuration.errorBodyLimit)
         } catch {
             throw NetworkError(error)
         }
@@ -136,15 +136,15 @@ extension NetworkClient {
 
     /// Carries out a call and reads its body to the end, all within the total time.
     ///
-    /// At most `refusalLimit` bytes of the body are kept when the status is not 2xx; nil treats all statuses alike.
+    /// At most `errorBodyLimit` bytes of the body are kept when the status is not 2xx; nil treats all statuses alike.
     private func whole(
         _ call: HTTPCall,
         _ plan: RequestPlan,
-        refusalLimit: Int?
+        errorBodyLimit: Int?
     ) async throws(TransportError) -> NetworkResponse {
         let collection = BodyCollection(
             limit: configuration.responseLimit,
-            refusalLimit: refusalLimit
+            errorBodyLimit: errorBodyLimit
         )
         var prepared = call
         prepared.collection = collection

@@ -6,13 +6,13 @@ public struct RetryRefusal: Sendable, Hashable, CustomStringConvertible {
     public init(_ description: String) { self.description = description }
 
     /// All attempts that the policy allows were made.
-    public static let attemptsSpent = Self("attempts spent")
+    public static let attemptsExhausted = Self("attempts exhausted")
     /// The server may have acted on the request, and repeating it may do harm.
     public static let notIdempotent = Self("not idempotent")
     /// The body of the request cannot be sent again.
     public static let notReplayable = Self("body not replayable")
     /// The retry budget of the origin is spent because too many calls to it fail.
-    public static let budgetSpent = Self("retry budget spent")
+    public static let budgetExhausted = Self("retry budget exhausted")
     /// The circuit of the origin is open.
     public static let circuitOpen = Self("circuit open")
     /// The server requests a longer pause than the policy allows.

@@ -159,10 +159,10 @@ extension HTTPCallSummary {
         }
 
         /// The time from passing the request to the transport to the response head.
-        public var waiting: Duration? { headAt.map { $0 - startedAt } }
+        public var timeToFirstByte: Duration? { headAt.map { $0 - startedAt } }
 
         /// The time from the response head to the end of the body.
-        public var reading: Duration? {
+        public var bodyDuration: Duration? {
             guard let headAt, let endedAt else { return nil }
             return endedAt - headAt
         }
@@ -206,8 +206,8 @@ extension HTTPCallSummary: CustomStringConvertible {
             }
         var text = "\(method.rawValue) \(url) \(result) in \(duration)"
         if responseBytes > 0 { text += ", \(responseBytes) bytes" }
-        if let cached { text += ", cached (\(cached))" }
-        if let joined { text += ", shared with \(joined)" }
+        if let cacheFreshness { text += ", cached (\(cacheFreshness))" }
+        if let sharedCall { text += ", shared with \(sharedCall)" }
         if attempts.count > 1 { text += ", \(attempts.count) requests" }
         if retryCount > 0 { text += ", \(retryCount) retries" }
         if redirectCount > 0 { text += ", \(redirectCount) redirects" }

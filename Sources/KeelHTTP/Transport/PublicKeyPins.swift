@@ -50,20 +50,20 @@ public struct PublicKeyPins: Sendable {
     public var mode: Mode
 
     /// A closure that receives every mismatch, in both modes.
-    public var report: @Sendable (Mismatch) -> Void
+    public var onMismatch: @Sendable (Mismatch) -> Void
 
-    /// Creates a set of pins; `report` receives every mismatch and must return quickly.
+    /// Creates a set of pins; `onMismatch` receives every mismatch and must return quickly.
     public init(
         _ hosts: [String: Set<Pin>],
         mode: Mode = .enforce,
-        report: @escaping @Sendable (Mismatch) -> Void = { _ in }
+        onMismatch: @escaping @Sendable (Mismatch) -> Void = { _ in }
     ) {
         self.hosts = Dictionary(
             hosts.map { ($0.key.lowercased(), $0.value) },
             uniquingKeysWith: { $0.union($1) }
         )
         self.mode = mode
-        self.report = report
+        self.onMismatch = onMismatch
     }
 
     /// Returns the pins of a host, or nil if it has none.
@@ -81,7 +81,7 @@ public struct PublicKeyPins: Sendable {
     public func allows(_ digest: [UInt8]?, for host: String) -> Bool {
         guard let pins = pins(for: host) else { return true }
         if let pin = digest.flatMap({ Pin(digest: $0) }), pins.contains(pin) { return true }
-        report(Mismatch(host: host, digest: digest ?? []))
+        onMismatch(Mismatch(host: host, digest: digest ?? []))
         return mode == .audit
     }
 }

@@ -74,7 +74,7 @@ struct ClientWebSocketTransport<Upstream: WebSocketTransport>: WebSocketTranspor
             let opener = NetworkClient(settings, transport: upgrade)
             let reply = try await opener.transfer(self.head(for: request))
             head = reply.head
-            body = try await reply.body.collectPrefix(configuration.refusalBodyLimit)
+            body = try await reply.body.collectPrefix(configuration.errorBodyLimit)
         } catch {
             if let known = error.cause as? WebSocketError { throw known }
             let lost = WebSocketError(transport: error)
@@ -91,7 +91,7 @@ struct ClientWebSocketTransport<Upstream: WebSocketTransport>: WebSocketTranspor
         }
         throw WebSocketError(
             .upgradeRefused,
-            refusal: WebSocketError.Refusal(
+            response: WebSocketError.Response(
                 head: head,
                 body: body,
                 isComplete: upgrade.refusal?.isComplete ?? true

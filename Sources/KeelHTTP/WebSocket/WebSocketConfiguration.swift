@@ -51,7 +51,7 @@ public struct WebSocketConfiguration: Sendable {
     public var closeTimeout: Duration = .seconds(5)
 
     /// The number of bytes of a refused upgrade's body that the error keeps.
-    public var refusalBodyLimit = 64 << 10
+    public var errorBodyLimit = 64 << 10
 
     /// Creates a configuration with the default limits.
     public init() {}

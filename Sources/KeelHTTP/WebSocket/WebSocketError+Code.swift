@@ -34,7 +34,7 @@ extension WebSocketError.Code {
         advice: "Use a ws or wss address without a fragment, and omit the upgrade's header fields."
     )
 
-    /// The server answered with a status other than 101; see ``WebSocketError/refusal``.
+    /// The server answered with a status other than 101; see ``WebSocketError/response``.
     ///
     /// Redirects count as refusals: following them is left to the app, which knows the hosts that may get its
     /// credentials.

@@ -6,17 +6,17 @@ public import KeelCore
 /// The message and the description contain no query, header field, byte of a message or reason of a Close frame.
 public struct WebSocketError: KeelError {
     /// The server's response to an upgrade that it refused.
-    public struct Refusal: Sendable, Hashable {
+    public struct Response: Sendable, Hashable {
         /// The status and the header fields.
         public let head: HTTPResponse
 
-        /// The first bytes of the body, up to ``WebSocketConfiguration/refusalBodyLimit``.
+        /// The first bytes of the body, up to ``WebSocketConfiguration/errorBodyLimit``.
         public let body: [UInt8]
 
         /// Whether `body` is the whole body.
         public let isComplete: Bool
 
-        /// Creates a refusal.
+        /// Creates a response.
         public init(head: HTTPResponse, body: [UInt8] = [], isComplete: Bool = true) {
             self.head = head
             self.body = body
@@ -29,7 +29,7 @@ public struct WebSocketError: KeelError {
     public let cause: (any Error)?
 
     /// The server's response, for ``Code/upgradeRefused``.
-    public let refusal: Refusal?
+    public let response: Response?
 
     /// The peer's Close frame, for ``Code/closed``.
     public let close: WebSocketClose?
@@ -44,14 +44,14 @@ public struct WebSocketError: KeelError {
     public init(
         _ code: Code,
         _ message: String? = nil,
-        refusal: Refusal? = nil,
+        response: Response? = nil,
         close: WebSocketClose? = nil,
         url: String? = nil,
         cause: (any Error)? = nil
     ) {
         self.code = code
         self.message = message ?? code.summary
-        self.refusal = refusal
+        self.response = response
         self.close = close
         self.url = url
         self.cause = cause
@@ -60,7 +60,7 @@ public struct WebSocketError: KeelError {
     /// The code, the message and the target on one line, safe for logs.
     public var description: String {
         var text = "\(code.name): \(message)"
-        if let refusal { text += " (status: \(refusal.head.status.code))" }
+        if let response { text += " (status: \(response.head.status.code))" }
         if let close { text += " (code: \(close.code))" }
         if let url { text += " [\(url)]" }
         if let cause { text += " (cause: \(cause))" }
@@ -97,7 +97,7 @@ extension WebSocketError {
         switch code {
         case .upgradeRefused:
             // RFC 9110 sections 15.5.9 and 15.6; RFC 6585 section 4; RFC 8470 section 5.2.
-            [408, 425, 429, 500, 502, 503, 504].contains(refusal?.head.status.code ?? 0)
+            [408, 425, 429, 500, 502, 503, 504].contains(response?.head.status.code ?? 0)
         case .closed:
             switch close?.code {
             case .goingAway, .noStatus, .internalError, .serviceRestart, .tryAgainLater,

@@ -24,7 +24,7 @@ final class WebSocketUpgrade: HTTPTransport {
     private struct State {
         var attempts: [Int: Attempt] = [:]
         var lastAttempt = 0
-        var refusal: WebSocketError.Refusal?
+        var refusal: WebSocketError.Response?
         var isCancelled = false
         var hasFailed = false
     }
@@ -56,7 +56,7 @@ final class WebSocketUpgrade: HTTPTransport {
         }
     }
 
-    var refusal: WebSocketError.Refusal? { state.withLock { $0.refusal } }
+    var refusal: WebSocketError.Response? { state.withLock { $0.refusal } }
 
     // MARK: HTTPTransport
 
@@ -75,7 +75,7 @@ final class WebSocketUpgrade: HTTPTransport {
         case .success(let handshake):
             return HTTPReply(head: handshake.head, connection: ConnectionInfo(isReused: false))
         case .failure(let error):
-            if let refusal = error.refusal {
+            if let refusal = error.response {
                 state.withLock { $0.refusal = refusal }
                 return HTTPReply(head: refusal.head, body: .collected(refusal.body))
             }

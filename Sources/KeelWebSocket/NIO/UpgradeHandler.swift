@@ -126,7 +126,7 @@ final class UpgradeHandler: ChannelDuplexHandler, RemovableChannelHandler {
         stage = .refused
         opening.note(.init(head: head, isComplete: false))
         let decoder = ByteToMessageHandler(HTTPResponseDecoder())
-        let collector = RefusalHandler(head, limit: configuration.refusalBodyLimit, opening)
+        let collector = RefusalHandler(head, limit: configuration.errorBodyLimit, opening)
         // In this order: the decoder must exist when the collector is added.
         guard add(decoder, after: self, context), add(collector, after: decoder, context) else {
             return
@@ -213,12 +213,12 @@ final class RefusalHandler: ChannelInboundHandler {
     }
 
     private func end(_ context: ChannelHandlerContext, isComplete: Bool) {
-        opening.fail(WebSocketError(.upgradeRefused, refusal: refusal(isComplete: isComplete)))
+        opening.fail(WebSocketError(.upgradeRefused, response: refusal(isComplete: isComplete)))
         context.close(promise: nil)
     }
 
-    private func refusal(isComplete: Bool) -> WebSocketError.Refusal {
-        WebSocketError.Refusal(head: head, body: body, isComplete: isComplete)
+    private func refusal(isComplete: Bool) -> WebSocketError.Response {
+        WebSocketError.Response(head: head, body: body, isComplete: isComplete)
     }
 }
 #endif

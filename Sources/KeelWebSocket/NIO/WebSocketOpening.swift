@@ -11,7 +11,7 @@ final class WebSocketOpening: Sendable {
         /// More than one while several addresses of a host are tried.
         var channels: [any Channel] = []
         var isAbandoned = false
-        var refusal: WebSocketError.Refusal?
+        var refusal: WebSocketError.Response?
     }
 
     private let exchange: UpgradeExchange
@@ -48,7 +48,7 @@ final class WebSocketOpening: Sendable {
         let refusal = abandon()
         // A server that refuses and never ends its response has still refused.
         if let refusal, error.code == .transport {
-            throw WebSocketError(.upgradeRefused, refusal: refusal)
+            throw WebSocketError(.upgradeRefused, response: refusal)
         }
         throw error
     }
@@ -126,7 +126,7 @@ final class WebSocketOpening: Sendable {
     // MARK: From the event loop
 
     /// Stores what is known of a refusal whose body is still arriving.
-    func note(_ refusal: WebSocketError.Refusal) {
+    func note(_ refusal: WebSocketError.Response) {
         state.withLock { $0.refusal = refusal }
     }
 
@@ -143,7 +143,7 @@ final class WebSocketOpening: Sendable {
         answer.give(.success(opened))
     }
 
-    private func abandon() -> WebSocketError.Refusal? {
+    private func abandon() -> WebSocketError.Response? {
         let (channels, refusal) = state.withLock { state in
             state.isAbandoned = true
             return (state.channels, state.refusal)

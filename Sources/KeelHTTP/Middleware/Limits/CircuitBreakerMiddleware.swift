@@ -18,10 +18,10 @@ public struct CircuitBreakerMiddleware: HTTPMiddleware {
         public var minimumCalls = 10
         /// The length of a window; calls of the current and the previous window are recent.
         public var window = Duration.seconds(10)
-        /// The first pause.
-        public var pause = Duration.seconds(5)
-        /// The longest pause.
-        public var maximumPause = Duration.seconds(60)
+        /// How long a circuit is open at first.
+        public var openDuration = Duration.seconds(5)
+        /// The longest time that a circuit is open.
+        public var maximumOpenDuration = Duration.seconds(60)
 
         /// Creates the default settings.
         public init() {}
@@ -164,7 +164,7 @@ struct Circuit: Sendable {
                 return "closed"
             case .failed(let error):
                 lastFailure = error
-                let longer = min(pause * 2, settings.maximumPause)
+                let longer = min(pause * 2, settings.maximumOpenDuration)
                 phase = .open(until: now + longer, pause: longer)
                 return "open"
             case .unknown:
@@ -195,7 +195,7 @@ struct Circuit: Sendable {
         guard recent.all >= settings.minimumCalls,
             Double(recent.marked) >= settings.failureRatio * Double(recent.all)
         else { return nil }
-        phase = .open(until: now + settings.pause, pause: settings.pause)
+        phase = .open(until: now + settings.openDuration, pause: settings.openDuration)
         return "open"
     }
 }

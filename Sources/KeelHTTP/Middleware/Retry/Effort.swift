@@ -42,12 +42,14 @@ struct Effort: Sendable {
         case .unsafe(let refusal): return .stop(refusal)
         case .may(let granted): advice = granted
         }
-        guard attempt < min(policy.attempts, advice.attempts) else { return .stop(.attemptsSpent) }
+        guard attempt < min(policy.attempts, advice.attempts) else {
+            return .stop(.attemptsExhausted)
+        }
         if let asked = advice.asked, asked > policy.retryAfterLimit { return .stop(.pauseTooLong) }
         let pause = policy.pause(before: attempt, advice.kind, asked: advice.asked)
         if let deadline = call.deadline, pause >= deadline.remaining { return .stop(.noTimeLeft) }
         if let budget, let origin, !budget.withdraw(advice.kind, origin) {
-            return .stop(.budgetSpent)
+            return .stop(.budgetExhausted)
         }
         return .again(after: pause, advice)
     }
