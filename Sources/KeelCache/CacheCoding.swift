@@ -82,7 +82,7 @@ extension CacheCoding where Key: Encodable, Value: Codable {
     /// Bytes and strings as they are, and all other values as JSON.
     static var standard: CacheCoding {
         CacheCoding<Key, [UInt8]>.bytes as? Self ?? CacheCoding<Key, Data>.data as? Self
-            ?? CacheCoding<Key, String>.text as? Self ?? .json()
+            ?? CacheCoding<Key, String>.string as? Self ?? .json()
     }
 
     /// Returns a coding that stores values as JSON, by their `Codable` conformance.
@@ -126,7 +126,7 @@ extension CacheCoding where Key: Encodable, Value == Data {
 
 extension CacheCoding where Key: Encodable, Value == String {
     /// A coding that stores strings as UTF-8.
-    public static var text: CacheCoding {
+    public static var string: CacheCoding {
         CacheCoding(
             format: "text",
             key: { try bytes(of: $0) },

@@ -13,7 +13,7 @@ public struct CacheEvent<Key: Hashable & Sendable>: Sendable {
         /// A new value replaced the entry.
         case replaced
         /// The value exceeded memory's limit.
-        case refused
+        case rejected
         /// The tier failed; the cache went on without it.
         case failed(CacheError)
     }

@@ -13,15 +13,15 @@ public struct CacheStatistics: Hashable, Sendable {
     /// Loads that failed.
     public var loadFailures = 0
     /// Values that were not stored because their key changed while they were loaded.
-    public var overtaken = 0
+    public var supersededLoads = 0
     /// Entries evicted from memory to make room.
     public var evictions = 0
     /// Entries dropped because they had expired.
     public var expirations = 0
     /// Entries dropped because one of their tags was removed.
     public var invalidations = 0
-    /// Values refused because they exceeded memory's limit.
-    public var refusals = 0
+    /// Values rejected because they exceeded memory's limit.
+    public var rejections = 0
     /// Failed calls of the tier.
     public var tierFailures = 0
     /// Entries of the tier that did not decode as the cache's value type.

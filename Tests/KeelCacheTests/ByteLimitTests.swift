@@ -22,7 +22,7 @@ struct ByteLimitTests {
         await bytes.set(Array(repeating: 0, count: 700), for: 1)
         #expect(bytes.cost == 700)
         let data = Cache<Int, Data>(configuration(10_000))
-        data.setNow(Data(count: 300), for: 1)
+        data.setSynchronously(Data(count: 300), for: 1)
         #expect(data.cost == 300)
         let texts = Cache<Int, String>(configuration(10_000))
         await texts.set("Zoë", for: 1)
@@ -51,7 +51,7 @@ struct ByteLimitTests {
         let store = CacheStore(configuration(5_000), over: InMemoryCacheTier())
         let texts = store.cache("texts", key: Int.self, value: String.self)
         let menus = store.cache("menus", key: Int.self, value: Menu.self)
-        let views = store.cacheInMemory("views", key: Int.self, value: String.self)
+        let views = store.memoryCache("views", key: Int.self, value: String.self)
         for number in 0..<200 {
             await texts.set(String(repeating: "x", count: 100), for: number)
             await menus.set(Menu(dishes: Array(repeating: "soup", count: 10)), for: number)

@@ -6,7 +6,7 @@ import Testing
 struct CacheHitRatioTests {
     private func read(_ keys: some Sequence<Int>, of cache: Cache<Int, Int>) -> Double {
         let before = cache.statistics
-        for key in keys where cache.peek(key) == nil { cache.setNow(key, for: key) }
+        for key in keys where cache.peek(key) == nil { cache.setSynchronously(key, for: key) }
         let after = cache.statistics
         let (hits, misses) = (after.hits - before.hits, after.misses - before.misses)
         return Double(hits) / Double(hits + misses)

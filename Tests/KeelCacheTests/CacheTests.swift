@@ -18,7 +18,7 @@ struct CacheTests {
         let cache = Cache<String, Int>()
         await cache.set(1, for: "a")
         await cache.set(2, for: "a")
-        cache.setNow(3, for: "b")
+        cache.setSynchronously(3, for: "b")
         #expect(cache.peek("a") == 2)
         #expect(cache.count == 2)
         try await cache.remove("a")
@@ -66,7 +66,7 @@ struct CacheTests {
             for task in 0..<4 {
                 group.addTask {
                     for round in 0..<5_000 {
-                        cache.setNow(round % 20, for: (round &* 31 &+ task &* 7) % 500)
+                        cache.setSynchronously(round % 20, for: (round &* 31 &+ task &* 7) % 500)
                     }
                 }
                 group.addTask {
@@ -87,7 +87,7 @@ struct CacheTests {
         await cache.set("much too large", for: 1)
         #expect(cache.peek(1) == nil)
         #expect(cache.peek(2) == "other")
-        #expect(cache.statistics.refusals == 1)
+        #expect(cache.statistics.rejections == 1)
         #expect(cache.cost == 5)
     }
 
@@ -101,7 +101,7 @@ struct CacheTests {
     @Test("Parts of the limits add up to the whole", arguments: [1, 2_047, 2_048, 10_007, 100_000])
     func divides(_ limit: Int) async {
         let cache = Cache<Int, Int>(CacheConfiguration(limits: .count(limit)))
-        for key in 0..<(2 * limit) { cache.setNow(key, for: key) }
+        for key in 0..<(2 * limit) { cache.setSynchronously(key, for: key) }
         #expect(cache.count <= limit)
         #expect(cache.count > limit * 9 / 10)
     }

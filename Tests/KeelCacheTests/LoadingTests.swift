@@ -88,7 +88,7 @@ struct LoadingTests {
         gate.open()
         #expect(try await caller.value == 1)
         #expect(cache.peek("a") == 99)
-        #expect(cache.statistics.overtaken == 1)
+        #expect(cache.statistics.supersededLoads == 1)
     }
 
     @Test(
@@ -112,7 +112,7 @@ struct LoadingTests {
         #expect(try await caller.value == 1)
         #expect(cache.peek("a") == nil)
         #expect(cache.count == 0)
-        #expect(cache.statistics.overtaken == 1)
+        #expect(cache.statistics.supersededLoads == 1)
     }
 
     @Test("Who asks after a removal does not get what was loaded before it")

@@ -88,7 +88,7 @@ struct PolicyTests {
         try await cache.remove("a")
         #expect(try await ask(.staleWhileRevalidate) { 3 } == 3)
         gate.open()
-        try await waitUntil { cache.statistics.overtaken == 1 }
+        try await waitUntil { cache.statistics.supersededLoads == 1 }
         #expect(cache.peek("a") == 3)
     }
 
@@ -102,7 +102,7 @@ struct PolicyTests {
     }
 
     @Test("Stale if error stands in for a failed load, and a fresh value is not loaded")
-    func survivesErrors() async throws {
+    func servesStaleOnError() async throws {
         await cache.set(1, for: "a")
         #expect(try await ask(.staleIfError) { throw Refusal() } == 1)
         await clock.advance(by: .seconds(20))

@@ -13,7 +13,7 @@ struct StoreTests {
         let store = CacheStore(CacheConfiguration(limits: CacheLimits(count: 10, cost: 100)))
         let restaurants = store.cache("restaurants", key: String.self, value: Restaurant.self)
         let ratings = store.cache("ratings", key: Int.self, value: Double.self, cost: { _ in 20 })
-        let closures = store.cacheInMemory(
+        let closures = store.memoryCache(
             "closures",
             key: Int.self,
             value: (@Sendable () -> Int).self

@@ -107,12 +107,12 @@ struct TierTests {
         let tier = InMemoryCacheTier().recorded()
         let bytes = Cache<Int, [UInt8]>(over: tier, name: "b", coding: .bytes)
         await bytes.set([1, 2, 3], for: 7)
-        let text = Cache<Int, String>(over: tier, name: "t", coding: .text)
+        let text = Cache<Int, String>(over: tier, name: "t", coding: .string)
         await text.set("h\u{e9}", for: 7)
         #expect(
             try tier.records.map { try $0.body.bytes() } == [[1, 2, 3], Array("h\u{e9}".utf8)]
         )
-        let again = Cache<Int, String>(over: tier, name: "t", coding: .text)
+        let again = Cache<Int, String>(over: tier, name: "t", coding: .string)
         #expect(await again.get(7) == "h\u{e9}")
     }
 
@@ -126,7 +126,7 @@ struct TierTests {
         let below: Cache<String, Double> = self.cache(tier)
         #expect(await below.get("a") == nil)
         let error = await #expect(throws: CacheError.self) {
-            try await cache.persist(.nan, for: "a")
+            try await cache.setDurably(.nan, for: "a")
         }
         #expect(error?.code == .encodingFailed)
     }
@@ -156,7 +156,7 @@ struct TierTests {
         await cache.set(3, for: "b")
         #expect(await cache.get("a") == nil)
         let thrown = await #expect(throws: CacheError.self) {
-            try await cache.persist(4, for: "c")
+            try await cache.setDurably(4, for: "c")
         }
         #expect(thrown?.code == .diskFull)
         #expect(cache.peek("c") == 4)

@@ -48,7 +48,7 @@ struct WriteBehindTests {
         let old = cache(tier.base)
         for key in 0..<48 { await old.set([1], for: key) }
         let cache = cache(tier)
-        for key in 0..<48 { cache.setNow([UInt8](repeating: 2, count: 1 << 20), for: key) }
+        for key in 0..<48 { cache.setSynchronously([UInt8](repeating: 2, count: 1 << 20), for: key) }
         tier.gate.open()
         try await cache.flush()
         #expect(tier.byteCount <= TierQueue.byteLimit)
@@ -63,7 +63,7 @@ struct WriteBehindTests {
         }
         #expect(found == tier.writeCount)
         // Writes while there is room reach the tier again.
-        cache.setNow([3], for: 47)
+        cache.setSynchronously([3], for: 47)
         try await cache.flush()
         #expect(await self.cache(tier).get(47) == [3])
     }
@@ -75,18 +75,18 @@ struct WriteBehindTests {
         for key in 0..<1000 { await old.set([1], for: key) }
         let cache = cache(tier)
         // The first is being written; the large ones fill the queue behind it.
-        cache.setNow([2], for: -1)
+        cache.setSynchronously([2], for: -1)
         try await waitUntil { tier.gate.begunCount == 1 }
         let large = [UInt8](repeating: 2, count: 1 << 20)
-        for key in 0..<40 { cache.setNow(large, for: 1_000_000 + key) }
-        for key in 0..<100_000 { cache.setNow([3], for: key) }
+        for key in 0..<40 { cache.setSynchronously(large, for: 1_000_000 + key) }
+        for key in 0..<100_000 { cache.setSynchronously([3], for: key) }
         let queue = try #require(cache.lower?.queue)
         // The writes that fit, as many removals as allowed, and one removal of everything.
         #expect(queue.waitingCount < 2 * TierQueue.removalLimit)
         // A value with a waiting caller still reaches the tier, in order.
         let waiting = Task { await cache.set([4], for: 7) }
         try await waitUntil { cache.peek(7) == [4] }
-        for key in 100_000..<110_000 { cache.setNow([5], for: key) }
+        for key in 100_000..<110_000 { cache.setSynchronously([5], for: key) }
         tier.gate.open()
         await waiting.value
         try await cache.flush()
@@ -98,14 +98,14 @@ struct WriteBehindTests {
     func keepsLast() async throws {
         let tier = SlowTier()
         let cache = cache(tier)
-        cache.setNow([0], for: 0)
+        cache.setSynchronously([0], for: 0)
         try await waitUntil { tier.gate.begunCount == 1 }
-        for round in 0..<10_000 { cache.setNow([UInt8(round % 251)], for: 1) }
-        cache.setNow([1], for: 2, tags: ["old"])
+        for round in 0..<10_000 { cache.setSynchronously([UInt8(round % 251)], for: 1) }
+        cache.setSynchronously([1], for: 2, tags: ["old"])
         let removal = Task { try await cache.removeAll(tagged: "old") }
         try await waitUntil { cache.peek(2) == nil }
-        cache.setNow([2], for: 2, tags: ["old"])
-        cache.setNow([9], for: 1)
+        cache.setSynchronously([2], for: 2, tags: ["old"])
+        cache.setSynchronously([9], for: 1)
         tier.gate.open()
         try await removal.value
         try await cache.flush()

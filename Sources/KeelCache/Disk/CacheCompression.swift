@@ -1,32 +1,32 @@
 /// A compression method for values on disk; KeelCache includes none.
 ///
-/// The method's number is stored with each value, so a folder may hold values of several methods. A
-/// value whose number is not that of the configured method is a miss.
+/// The method's identifier is stored with each value, so a folder may hold values of several methods. A
+/// value whose identifier is not that of the configured method is a miss.
 ///
 /// ```swift
-/// configuration.compression = CacheCompression(number: 1) { try? deflated($0) } expand: {
+/// configuration.compression = CacheCompression(identifier: 1) { try? deflated($0) } expand: {
 ///     try inflated($0, upTo: $1)
 /// }
 /// ```
 public struct CacheCompression: Sendable {
-    /// The number of the method in the files: 1 or more, never reused for another method.
-    public let number: UInt8
+    /// The identifier of the method in the files: 1 or more, never reused for another method.
+    public let identifier: UInt8
     private let compressing: @Sendable ([UInt8]) -> [UInt8]?
     private let expanding: @Sendable ([UInt8], Int) throws -> [UInt8]
 
     /// Creates a method.
     ///
     /// - Parameters:
-    ///   - number: The number of the method in the files; 0 counts as 1.
+    ///   - identifier: The identifier of the method in the files; 0 counts as 1.
     ///   - compress: Returns the compressed value, or nil if compressing it is not worthwhile.
     ///   - expand: Returns the value of compressed bytes, given its length, and must not produce
     ///     more bytes. A value is damaged if this throws or returns another length.
     public init(
-        number: UInt8,
+        identifier: UInt8,
         compress: @escaping @Sendable ([UInt8]) -> [UInt8]?,
         expand: @escaping @Sendable ([UInt8], Int) throws -> [UInt8]
     ) {
-        self.number = max(1, number)
+        self.identifier = max(1, identifier)
         compressing = compress
         expanding = expand
     }

@@ -55,7 +55,7 @@ struct DiskIntake {
         var value = StoredValue(bytes: bytes, plainByteCount: bytes.count)
         if let compression = store.codec.compression, let small = compression.compressed(bytes) {
             value.bytes = small
-            value.compression = compression.number
+            value.compression = compression.identifier
         }
         guard value.bytes.count > store.configuration.usedLargeValueByteCount else {
             return (value, nil)

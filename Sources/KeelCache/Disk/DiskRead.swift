@@ -117,7 +117,7 @@ struct DiskRead: Sendable {
             bytes = whole
         }
         guard value.compression != 0 else { return .bytes(bytes) }
-        guard let compression = store.codec.compression, compression.number == value.compression
+        guard let compression = store.codec.compression, compression.identifier == value.compression
         else { return nil }
         return compression.expanded(bytes, byteCount: value.plainByteCount).map { .bytes($0) }
     }

@@ -56,7 +56,7 @@ extension Cache {
         let now = clock.now
         memory.sweep(at: now.microseconds, board)
         guard let queue = lower?.queue else { return }
-        if let error = await queue.finish(queue.add(.remove(.expired(before: now)))) {
+        if let error = await queue.finish(queue.add(.remove(.expired(by: now)))) {
             throw error
         }
     }

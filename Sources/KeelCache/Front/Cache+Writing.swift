@@ -40,7 +40,7 @@ extension Cache {
     /// values that wait hold at most 32 MiB; values beyond that stay in memory alone. The
     /// parameters are those of ``set(_:for:expiry:staleness:cost:tags:)``.
     @inlinable
-    public func setNow(
+    public func setSynchronously(
         _ value: Value,
         for key: Key,
         expiry: CacheExpiry? = nil,
@@ -59,7 +59,7 @@ extension Cache {
     /// The parameters are those of ``set(_:for:expiry:staleness:cost:tags:)``.
     ///
     /// - Throws: ``CacheError`` if the tier failed; the value is in memory nevertheless.
-    public func persist(
+    public func setDurably(
         _ value: Value,
         for key: Key,
         expiry: CacheExpiry? = nil,
@@ -100,7 +100,7 @@ extension Cache {
             value: value
         )
         let outcome = parts.store(entry, cost: cost.map { max(0, $0) } ?? defaultCost(value))
-        if outcome.result == .refused || own.hasListeners { own.tell(outcome, of: key) }
+        if outcome.result == .rejected || own.hasListeners { own.tell(outcome, of: key) }
     }
 
     @inlinable

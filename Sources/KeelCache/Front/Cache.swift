@@ -18,7 +18,7 @@ internal import Synchronization
 ///   a value whose load began before a change is returned to its waiters and not stored.
 /// - Failures of the tier never fail a read or ``set(_:for:expiry:staleness:cost:tags:)``: the
 ///   value is in memory, and the failure appears in ``statistics`` and ``events(keeping:)``.
-///   ``persist(_:for:expiry:staleness:cost:tags:)`` and removals do throw, because the tier may
+///   ``setDurably(_:for:expiry:staleness:cost:tags:)`` and removals do throw, because the tier may
 ///   then return other data than the caller asked for.
 ///
 /// Hits are answered without suspending, without an actor and without allocating. The `==` of the

@@ -71,8 +71,8 @@ extension Cache {
             )
             stored.append(store(loaded, for: key, stamp: stamp, generation: generation))
         }
-        let overtaken = stored.count { $0.result == .overtaken }
-        if overtaken > 0 { ledger.count { $0.overtaken += overtaken } }
+        let superseded = stored.count { $0.result == .superseded }
+        if superseded > 0 { ledger.count { $0.supersededLoads += superseded } }
         // All are queued by now, so the tier gets them in few calls.
         for entry in stored { _ = await settle(entry) }
         return values

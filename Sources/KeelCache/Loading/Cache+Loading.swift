@@ -69,7 +69,7 @@ extension Cache {
     ) async throws -> Value? {
         let call = LoadCall(key: key, policy: policy, acceptsAbsence: acceptsAbsence, load: load)
         var held = isNoted || policy.source == .load ? glance(key) : use(key)
-        if held == nil, policy.source != .load || policy.survivesErrors,
+        if held == nil, policy.source != .load || policy.servesStaleOnError,
             let found = await promote(key)
         {
             held = usable(found)
@@ -142,7 +142,7 @@ extension Cache {
             }
             return try await race(call, id, standIn)
         } catch {
-            guard call.policy.survivesErrors, !Task.isCancelled,
+            guard call.policy.servesStaleOnError, !Task.isCancelled,
                 let value = substitute(id, standIn)
             else { throw error }
             ledger.count { $0.staleHits += 1 }
@@ -189,7 +189,7 @@ extension Cache {
         // If canceled, no caller waits any more, and another flight may be under way.
         guard loaded.isStored, !Task.isCancelled else { return loaded.value }
         let stored = store(loaded, for: call.key, stamp: id.stamp, generation: id.generation)
-        if stored.result == .overtaken { ledger.count { $0.overtaken += 1 } }
+        if stored.result == .superseded { ledger.count { $0.supersededLoads += 1 } }
         _ = await settle(stored)
         return loaded.value
     }

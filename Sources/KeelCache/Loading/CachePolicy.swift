@@ -19,7 +19,7 @@ public struct CachePolicy: Hashable, Sendable {
     /// Whether a stale value may be returned while a new one is loaded.
     @usableFromInline var revalidates = false
     /// Whether a cached value is served if loading fails.
-    var survivesErrors = false
+    var servesStaleOnError = false
     var softTimeout: Duration?
     var hardTimeout: Duration?
     var refreshAhead: Double?
@@ -35,10 +35,10 @@ public struct CachePolicy: Hashable, Sendable {
     /// Like ``cacheFirst``, but serves a stale value if loading fails.
     ///
     /// RFC 5861, section 4. Needs ``CacheConfiguration/staleness``.
-    public static let staleIfError = CachePolicy(source: .cache, survivesErrors: true)
+    public static let staleIfError = CachePolicy(source: .cache, servesStaleOnError: true)
 
     /// Loads, and serves the cached value if loading fails.
-    public static let loadFirst = CachePolicy(source: .load, survivesErrors: true)
+    public static let loadFirst = CachePolicy(source: .load, servesStaleOnError: true)
 
     /// Always loads.
     public static let refresh = CachePolicy(source: .load)
@@ -73,9 +73,9 @@ public struct CachePolicy: Hashable, Sendable {
     }
 
     /// Serves a cached value if loading fails.
-    public func survivingErrors() -> CachePolicy {
+    public func servingStaleOnError() -> CachePolicy {
         var policy = self
-        policy.survivesErrors = true
+        policy.servesStaleOnError = true
         return policy
     }
 }

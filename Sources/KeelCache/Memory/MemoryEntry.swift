@@ -151,9 +151,9 @@ struct MemoryRemovals<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 enum MemoryResult: Sendable {
     case stored
     /// The entry costs more than the table may hold; the old entry was removed.
-    case refused
+    case rejected
     /// The key was set or removed since making the value began.
-    case overtaken
+    case superseded
 }
 
 /// The outcome of storing an entry, with the entries that left the table.

@@ -120,14 +120,14 @@ struct MemoryParts<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendab
         shard(entry.hash).pointee.withLock { shard in
             let hash = entry.hash
             if let generation, shard.marks[hash]?.generation != generation {
-                return MemoryOutcome(.overtaken)
+                return MemoryOutcome(.superseded)
             }
             let slot = shard.slot(of: entry.key, hash: hash)
-            if onlyIfMissing, slot >= 0 { return MemoryOutcome(.overtaken) }
-            if let admission, !admission() { return MemoryOutcome(.overtaken) }
+            if onlyIfMissing, slot >= 0 { return MemoryOutcome(.superseded) }
+            if let admission, !admission() { return MemoryOutcome(.superseded) }
             if !onlyIfMissing { shard.overtake(hash) }
             guard cost <= shard.costLimit else {
-                var outcome = MemoryOutcome<Key, Value>(.refused)
+                var outcome = MemoryOutcome<Key, Value>(.rejected)
                 if slot >= 0 {
                     outcome.replaced = shard.remove(slot)
                 }

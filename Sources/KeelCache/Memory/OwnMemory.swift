@@ -56,9 +56,9 @@ final class OwnMemory<Key: Hashable & Sendable, Value: Sendable>: CacheMemory, S
 
     @usableFromInline
     func tell(_ outcome: MemoryOutcome<Key, Value>, of key: Key) {
-        if outcome.result == .refused { ledger.count { $0.refusals += 1 } }
+        if outcome.result == .rejected { ledger.count { $0.rejections += 1 } }
         guard ledger.hasListeners else { return }
-        if outcome.result == .refused { ledger.tell(key, .refused) }
+        if outcome.result == .rejected { ledger.tell(key, .rejected) }
         if outcome.replaced != nil, outcome.result == .stored { ledger.tell(key, .replaced) }
         outcome.evicted.visit { ledger.tell($0.key, .evicted) }
     }

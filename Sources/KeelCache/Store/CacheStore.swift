@@ -90,7 +90,7 @@ public final class CacheStore: Sendable {
     ///   - configuration: The cache's times and policy, without its limits; nil for the store's.
     ///   - cost: Returns the cost of a value; nil for 1, or for its size with limits in bytes.
     /// - Returns: The cache.
-    public func cacheInMemory<Key: Hashable & Sendable, Value: Sendable>(
+    public func memoryCache<Key: Hashable & Sendable, Value: Sendable>(
         _ name: String,
         key: Key.Type,
         value: Value.Type,
@@ -182,7 +182,7 @@ public final class CacheStore: Sendable {
         let now = clock.now
         for cache in caches.withLock({ Array($0.values) }) { cache.sweepMemory(at: now) }
         guard let queue else { return }
-        if let error = await queue.finish(queue.add(.remove(.expired(before: now)))) {
+        if let error = await queue.finish(queue.add(.remove(.expired(by: now)))) {
             throw error
         }
     }

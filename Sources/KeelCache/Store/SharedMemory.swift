@@ -83,9 +83,9 @@ final class SharedMemory<Key: Hashable & Sendable, Value: Sendable>: CacheMemory
                 admission: admission
             )
         }
-        if outcome.result == .refused {
-            ledger.count { $0.refusals += 1 }
-            ledger.tell(new.key, .refused)
+        if outcome.result == .rejected {
+            ledger.count { $0.rejections += 1 }
+            ledger.tell(new.key, .rejected)
         } else if outcome.replaced != nil {
             ledger.tell(new.key, .replaced)
         }

@@ -40,7 +40,7 @@ public enum CacheSelection: Hashable, Sendable {
     /// The entries written with a tag; takes constant time.
     case tag(String)
     /// The entries that expire at or before a time.
-    case expired(before: CacheInstant)
+    case expired(by: CacheInstant)
     /// All entries.
     case everything
 }

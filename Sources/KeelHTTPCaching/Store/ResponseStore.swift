@@ -14,7 +14,7 @@ final class ResponseStore: Sendable {
     private let retention: Duration
     private let variantLimit: Int
     private let makeID: @Sendable () -> UInt64
-    private let turns = KeyTurns()
+    private let queue = KeyedSerialQueue()
     let state = Mutex(State())
 
     struct State: Sendable {
@@ -106,7 +106,7 @@ final class ResponseStore: Sendable {
             )
             guard await write(record) else { return }
         }
-        await turns.run(key.list) {
+        await queue.run(key.list) {
             let old = await responses(at: key)
             var kept = old.filter { !replaces(response, $0) }
             kept.sort { $0.received < $1.received }
@@ -129,7 +129,7 @@ final class ResponseStore: Sendable {
     ) async {
         let tags = tags(of: [response], at: key)
         guard await isUsable(tags), !isInvalidated(tags, since: mark) else { return }
-        await turns.run(key.list) {
+        await queue.run(key.list) {
             var stored = await responses(at: key)
             guard let index = stored.firstIndex(where: { $0.body == response.body }) else { return }
             stored[index] = response
@@ -139,7 +139,7 @@ final class ResponseStore: Sendable {
     }
 
     func drop(_ response: StoredResponse, at key: StorageKey) async {
-        await turns.run(key.list) {
+        await queue.run(key.list) {
             let kept = await responses(at: key).filter { $0.body != response.body }
             if kept.isEmpty {
                 await remove(.keys([key.list]))

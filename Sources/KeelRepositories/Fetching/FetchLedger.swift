@@ -131,7 +131,7 @@ final class PassingFetchLedger: FetchLedger {
         at time: Date,
         tags: Set<String>
     ) async throws(DataSourceError) {
-        times.setNow(time, for: key, tags: tags.sorted())
+        times.setSynchronously(time, for: key, tags: tags.sorted())
     }
 
     func invalidate(_ tags: Set<String>) async throws(DataSourceError) {

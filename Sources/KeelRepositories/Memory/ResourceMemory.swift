@@ -116,7 +116,7 @@ public final class ResourceMemory: Sendable {
     private static let everything = "\u{0}"
 
     private func cache<Value>(of type: Value.Type) -> Cache<String, Remembered<Value>> {
-        store.cacheInMemory("resources", key: String.self, value: Remembered<Value>.self)
+        store.memoryCache("resources", key: String.self, value: Remembered<Value>.self)
     }
 
     private func share<Value>(

@@ -181,7 +181,7 @@ where Local.Element: DomainConvertible {
                 try await local.save(
                     dtos.filter { !unsent.contains(names.outboxKey(id($0), owner)) }
                 )
-                answers.setNow(dtos.map(id), for: place)
+                answers.setSynchronously(dtos.map(id), for: place)
             }
         } read: { question async throws(DataSourceError) in
             guard let ids = answers.peek(place) else { return KeptCopy(nil) }

@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// ```swift
 /// let recorded = InMemoryCacheTier().recorded()
-/// let cache = Cache(over: recorded, name: "notes", coding: CacheCoding<String, String>.text)
+/// let cache = Cache(over: recorded, name: "notes", coding: CacheCoding<String, String>.string)
 /// await cache.set("Hello", for: "1")
 /// #expect(recorded.callCount(of: .write) == 1)
 /// ```

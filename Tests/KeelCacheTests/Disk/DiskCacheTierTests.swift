@@ -79,7 +79,7 @@ struct DiskCacheTierTests {
         try await tier?.set("later", [4], expires: later)
         try await tier?.remove(.keys([Array("key".utf8), Array("none".utf8)]))
         try await tier?.remove(.tag("t"))
-        try await tier?.remove(.expired(before: soon))
+        try await tier?.remove(.expired(by: soon))
         try await tier?.set("new", [5], tags: ["t"])
         for _ in 0..<2 {
             #expect(try await tier?.value("key") == nil)
@@ -139,7 +139,7 @@ struct DiskCacheTierTests {
     func compression() async throws {
         let folder = DiskFolder()
         // Stores only the first byte of values that repeat one.
-        let runs = CacheCompression(number: 9) { bytes in
+        let runs = CacheCompression(identifier: 9) { bytes in
             Set(bytes).count == 1 ? [bytes[0]] : nil
         } expand: { bytes, count in
             Array(repeating: bytes[0], count: count)

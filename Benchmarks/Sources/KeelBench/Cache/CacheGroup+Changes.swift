@@ -14,10 +14,10 @@ extension CacheGroup {
             keel: {
                 let cache = Cache<Int, Int>(CacheConfiguration(limits: .count(room)))
                 // Twice, until every part of the cache is full.
-                for number in 0..<(2 * room) { cache.setNow(number, for: number) }
+                for number in 0..<(2 * room) { cache.setSynchronously(number, for: number) }
                 let before = cache.statistics.evictions
                 let start = ContinuousClock.now
-                for number in (2 * room)..<(2 * room + count) { cache.setNow(number, for: number) }
+                for number in (2 * room)..<(2 * room + count) { cache.setSynchronously(number, for: number) }
                 let time = start.duration(to: .now)
                 guard cache.statistics.evictions - before == count, cache.count == room else {
                     throw Flaw("not every insertion made room for itself")
@@ -51,7 +51,7 @@ extension CacheGroup {
             keel: { try await revalidating(count) },
             peer: {
                 let cache = revalidatingCache()
-                cache.setNow(1, for: 1)
+                cache.setSynchronously(1, for: 1)
                 return try await perValue(count, of: cache) { 2 }
             }
         )
@@ -71,7 +71,7 @@ extension CacheGroup {
     @concurrent
     private static func revalidating(_ count: Int) async throws -> Double {
         let cache = revalidatingCache()
-        cache.setNow(1, for: 1, expiry: .seconds(0))
+        cache.setSynchronously(1, for: 1, expiry: .seconds(0))
         let (begun, begins) = AsyncStream<Void>.makeStream()
         let (gate, opener) = AsyncStream<Never>.makeStream()
         let load: @Sendable () async throws -> Int = {

@@ -36,8 +36,8 @@ final class HitPair<Key: Hashable & Sendable>: Sendable {
         let expiring = Cache<Key, Int>(CacheConfiguration(limits: limits, expiry: .hours(1)))
         var entries: [Key: Int] = [:]
         for (number, key) in keys.enumerated() {
-            cache.setNow(number, for: key)
-            expiring.setNow(number, for: key)
+            cache.setSynchronously(number, for: key)
+            expiring.setSynchronously(number, for: key)
             dictionary.set(number, for: key)
             sharded.set(number, for: key)
             timed.set(number, for: key, seconds: 3600)

@@ -139,7 +139,7 @@ extension CacheTierCheck {
                 test.record("c")
             )
             await test.pass(10)
-            try await test.remove(.expired(before: test.now))
+            try await test.remove(.expired(by: test.now))
             #expect(try await test.found("a", "b", "c") == ["b", "c"])
             #expect(try await test.tier.usage().entryCount == 2)
         },

@@ -23,7 +23,7 @@ extension CommentExamples {
 
     static func cacheCompression() async throws {
         var configuration = DiskCacheTier.Configuration(byteLimit: 1 << 20)
-        configuration.compression = CacheCompression(number: 1) {
+        configuration.compression = CacheCompression(identifier: 1) {
             try? deflated($0)
         } expand: {
             try inflated($0, upTo: $1)

@@ -43,7 +43,7 @@ extension CommentExamples {
 
     static func recordedCacheTier() async throws {
         let recorded = InMemoryCacheTier().recorded()
-        let cache = Cache(over: recorded, name: "notes", coding: CacheCoding<String, String>.text)
+        let cache = Cache(over: recorded, name: "notes", coding: CacheCoding<String, String>.string)
         await cache.set("Hello", for: "1")
         #expect(recorded.callCount(of: .write) == 1)
         _ = recorded

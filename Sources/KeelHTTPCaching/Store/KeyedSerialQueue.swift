@@ -1,7 +1,7 @@
 import Synchronization
 
 /// A keyed serial queue: operations with the same key run one after the other.
-final class KeyTurns: Sendable {
+final class KeyedSerialQueue: Sendable {
     private let waiting = Mutex<[[UInt8]: [CheckedContinuation<Void, Never>]]>([:])
 
     /// Runs an operation when no other one runs with the same key.
