@@ -109,7 +109,7 @@ struct RevalidationTests {
         for _ in 0..<3 {
             let outcome = try await bench.send()
             #expect(outcome.text == "old")
-            #expect(outcome.result == .stale(.whileRevalidating))
+            #expect(outcome.result == .stale(.revalidating))
         }
         #expect(bench.cache.revalidationCount == 1)
         gate.open()

@@ -142,7 +142,7 @@ struct ServingTests {
     @Test("Cookies keep users apart where they are named")
     func asksCookies() async throws {
         let bench = CacheBench([CacheBench.text("a"), CacheBench.text("b")]) {
-            $0.partition = .credentials(cookies: ["session"])
+            $0.partition = .byCredentials(cookies: ["session"])
         }
         try await bench.send(.get, "/menu", [.cookie: "session=1; theme=dark"])
         let same = try await bench.send(.get, "/menu", [.cookie: "theme=light; session=1"])

@@ -246,7 +246,7 @@ struct SignedUserTests {
         let user = Mutex("ann")
         for isShared in [false, true] {
             let bench = CacheBench(then: Self.echo()) {
-                if isShared { $0.audience = .everybody }
+                if isShared { $0.audience = .sharedCache }
             }
             let client = try client(bench.cache, bench.origin) {
                 $0.attemptMiddleware = [

@@ -20,11 +20,11 @@ struct StoringTests {
         let reply = try await bench.open()
         var body = reply.body.makeAsyncIterator()
         for chunk in chunks {
-            #expect(bench.cache.statistics.stores == 0)
+            #expect(bench.cache.statistics.storedResponses == 0)
             #expect(try await body.next().map { Array($0) } == chunk)
         }
         #expect(try await body.next() == nil)
-        #expect(bench.cache.statistics.stores == 1)
+        #expect(bench.cache.statistics.storedResponses == 1)
         let second = try await bench.open()
         #expect(second.cacheResult == .fresh)
         #expect(try await second.body.collect(upTo: .max) == chunks.flatMap { $0 })
@@ -66,7 +66,7 @@ struct StoringTests {
         let bench = CacheBench([short, CacheBench.text("whole")])
         #expect(try await bench.send().text.utf8.count == 3)
         #expect(try await bench.send().text == "whole")
-        #expect(bench.cache.statistics.stores == 1)
+        #expect(bench.cache.statistics.storedResponses == 1)
     }
 
     @Test("A body that its reader abandons is not stored, and its file is let go")
@@ -83,7 +83,7 @@ struct StoringTests {
         }
         #expect(tier.begun == 1)
         #expect(tier.finished == 0)
-        #expect(bench.cache.statistics.stores == 0)
+        #expect(bench.cache.statistics.storedResponses == 0)
         #expect(bench.cache.statistics.unfinishedBodies == 1)
     }
 
@@ -146,7 +146,7 @@ struct StoringTests {
         let bench = CacheBench([answer, answer]) { $0.memoryBodyLimit = 5000 }
         #expect(try await bench.open().body.collect(upTo: .max).count == 10_000)
         #expect(try await bench.send().result == .network)
-        #expect(bench.cache.statistics.stores == 0)
+        #expect(bench.cache.statistics.storedResponses == 0)
     }
 
     @Test("A tier that fails to read makes a miss, and says so in the statistics")
@@ -174,7 +174,7 @@ struct StoringTests {
         ) { $0.fileThreshold = 1 }
         #expect(try await bench.send().text == "one")
         #expect(try await bench.send().text == "two")
-        #expect(bench.cache.statistics.stores == 0)
+        #expect(bench.cache.statistics.storedResponses == 0)
     }
 
     @Test("A removal that the tier refuses holds all the same, and is made up for")

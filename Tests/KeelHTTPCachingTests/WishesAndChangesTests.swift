@@ -258,7 +258,7 @@ struct WishesAndChangesTests {
         let bench = CacheBench([
             CacheBench.text("1", "private, max-age=60"), CacheBench.text("2", "max-age=60"),
             CacheBench.text("3", "public, max-age=60"),
-        ]) { $0.audience = .everybody }
+        ]) { $0.audience = .sharedCache }
         try await bench.send()
         try await bench.send(.get, "/menu", [.authorization: "Bearer a"])
         #expect(try await bench.send(.get, "/menu", [.authorization: "Bearer a"]).text == "3")
@@ -272,7 +272,7 @@ struct WishesAndChangesTests {
             CacheBench.text("1", "max-age=60", fields),
             .status(.notModified, headers: [.eTag: "\"1\"", .setCookie: "id=bob"]),
         ]
-        let bench = CacheBench(answers) { $0.audience = .everybody }
+        let bench = CacheBench(answers) { $0.audience = .sharedCache }
         #expect(try await bench.send().fields[.setCookie] == "id=ann")
         let second = try await bench.send()
         #expect(second.result == .fresh)

@@ -91,14 +91,14 @@ extension CacheRules {
             !choice.freshness.isFresh, !question.directives.demandsFreshness,
             !question.directives.onlyIfCached
         {
-            choice.reason = .whileRevalidating
+            choice.reason = .revalidating
             return .serveAndRevalidate(choice)
         }
         return nil
     }
 
     /// Returns why a stored response may be served after a failure of the origin, or nil.
-    func standIn(
+    func staleReason(
         _ choice: CacheDecision.Choice,
         for failure: OriginFailure,
         _ question: CacheQuestion

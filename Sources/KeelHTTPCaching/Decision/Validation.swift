@@ -28,7 +28,7 @@ enum Validation {
         /// The client's copy is valid; nothing is known about the stored response.
         case client
         /// Neither.
-        case nobody
+        case neither
     }
 
     /// Returns the subject of a response with status 304 (section 4.3.4).
@@ -46,7 +46,7 @@ enum Validation {
         if clientHasMore || (request[.ifModifiedSince] != nil && clients.isEmpty) {
             return .client
         }
-        return .nobody
+        return .neither
     }
 
     /// Returns a stored response updated by a newer message about the same state (section 3.2).

@@ -31,12 +31,12 @@ extension CacheExchange {
         do throws(TransportError) {
             arrival = try await send(conditional)
         } catch {
-            return try await standIn(choice, for: error)
+            return try await serveStale(choice, for: error)
         }
         if arrival.reply.head.status == .notModified {
             return await notModified(arrival, choice, body, forward)
         }
-        if let reply = await standIn(choice, for: arrival) { return reply }
+        if let reply = await serveStale(choice, for: arrival) { return reply }
         if arrival.reply.head.status == .partialContent, arrival.isOwners {
             // The condition did not hold, so the part belongs to another state.
             await store.drop(choice.response, at: key)
@@ -66,7 +66,7 @@ extension CacheExchange {
         case .client:
             store.counts.add(\.misses)
             return arrival.reply.passed(forward, by: name)
-        case .nobody:
+        case .neither:
             await store.drop(choice.response, at: key)
             return nil
         }
@@ -128,7 +128,7 @@ extension CacheExchange {
             )
         } catch {
             let failure = (error as? TransportError) ?? TransportError(.cancelled)
-            return try await standIn(choice, for: failure)
+            return try await serveStale(choice, for: failure)
         }
         if isFollower { store.counts.add(\.sharedRevalidations) }
         switch outcome {
@@ -152,7 +152,7 @@ extension CacheExchange {
         _ isFollower: Bool
     ) async throws(TransportError) -> HTTPReply {
         if CacheRules.errorStatuses.contains(reply.head.status.code),
-            let reason = rules.standIn(choice, for: .status, question),
+            let reason = rules.staleReason(choice, for: .status, question),
             let stale = await served(
                 choice,
                 .stale(reason),

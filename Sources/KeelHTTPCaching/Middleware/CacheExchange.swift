@@ -58,7 +58,7 @@ struct CacheExchange: Sendable {
             }
             return try await fetched(.uriMiss, fallback: nil)
         case .serveAndRevalidate(let choice):
-            guard let reply = await served(choice, .stale(.whileRevalidating)) else {
+            guard let reply = await served(choice, .stale(.revalidating)) else {
                 return try await fetched(.uriMiss, fallback: nil)
             }
             revalidateInBackground(choice, cache.revalidations)
@@ -74,7 +74,7 @@ struct CacheExchange: Sendable {
         case .forward(let forward, let fallback):
             return try await fetched(forward, fallback: fallback)
         case .refuse:
-            store.counts.add(\.refusals)
+            store.counts.add(\.onlyIfCachedMisses)
             return refusal()
         }
     }
@@ -97,9 +97,9 @@ struct CacheExchange: Sendable {
         do throws(TransportError) {
             arrival = try await send(call)
         } catch {
-            return try await standIn(fallback, for: error)
+            return try await serveStale(fallback, for: error)
         }
-        if let fallback, let reply = await standIn(fallback, for: arrival) { return reply }
+        if let fallback, let reply = await serveStale(fallback, for: arrival) { return reply }
         if call.head.method == .head {
             await learn(from: arrival)
             store.counts.add(\.misses)
@@ -159,22 +159,22 @@ struct CacheExchange: Sendable {
     // MARK: Serving stale responses
 
     /// Serves a stored response instead of an unreachable origin, or throws the error.
-    func standIn(
+    func serveStale(
         _ choice: CacheDecision.Choice?,
         for error: TransportError
     ) async throws(TransportError) -> HTTPReply {
         guard let choice, Self.offlineCodes.contains(error.code),
-            let reason = rules.standIn(choice, for: .offline, question),
+            let reason = rules.staleReason(choice, for: .offline, question),
             let reply = await served(choice, .stale(reason))
         else { throw error }
         return reply
     }
 
     /// Serves a stored response instead of an answer by which the origin reports a failure.
-    func standIn(_ choice: CacheDecision.Choice, for arrival: Arrival) async -> HTTPReply? {
+    func serveStale(_ choice: CacheDecision.Choice, for arrival: Arrival) async -> HTTPReply? {
         let status = arrival.reply.head.status.code
         guard CacheRules.errorStatuses.contains(status),
-            let reason = rules.standIn(choice, for: .status, question)
+            let reason = rules.staleReason(choice, for: .status, question)
         else { return nil }
         return await served(choice, .stale(reason), forwardStatus: status)
     }

@@ -11,7 +11,7 @@ struct CacheOwner: Sendable {
 
     /// Determines the owner of a call; nil if it cannot be determined.
     init?(of call: HTTPCall, _ configuration: HTTPCache.Configuration) async {
-        guard configuration.audience == .onePerson else {
+        guard configuration.audience == .privateCache else {
             name = nil
             partition = nil
             signer = nil
@@ -20,7 +20,7 @@ struct CacheOwner: Sendable {
         partition = configuration.partition
         signer = await Self.signer(of: call)
         switch await configuration.partition.owner(call) {
-        case .everybody: name = nil
+        case .everyone: name = nil
         case .user(let user): name = user
         case .unknown: return nil
         }
@@ -44,7 +44,7 @@ struct CacheOwner: Sendable {
         }
         guard await Self.signer(of: call) == signer else { return false }
         switch await partition.owner(call) {
-        case .everybody: return name == nil
+        case .everyone: return name == nil
         case .user(let user): return name == user
         case .unknown: return false
         }

@@ -6,17 +6,17 @@ extension HTTPCache {
         /// The users of a cache.
         public enum Audience: Hashable, Sendable {
             /// One user, or several separated by ``Configuration/partition``, as in an app.
-            case onePerson
+            case privateCache
             /// All users together, as in a proxy. Responses for one user are not stored (RFC 9111
             /// section 3.5 and `private`), `s-maxage` counts, and users are not separated.
-            case everybody
+            case sharedCache
         }
 
         /// The users of the cache.
-        public var audience = Audience.onePerson
+        public var audience = Audience.privateCache
 
-        /// How users are separated; ignored by a cache for everybody.
-        public var partition = HTTPCachePartition.credentials
+        /// How users are separated; ignored by a shared cache.
+        public var partition = HTTPCachePartition.byCredentials
 
         /// How long after its freshness a response may be served while the origin is unreachable;
         /// nil, the default, for never.
@@ -36,12 +36,12 @@ extension HTTPCache {
         /// are always obeyed. Lets a proxy hide the failures of your own origin from users.
         public var errorStaleness: Duration?
 
-        /// Whether a cache for everybody serves stored responses with their cookies.
+        /// Whether a shared cache serves stored responses with their cookies.
         ///
         /// RFC 9111 section 7.3 leaves it to origins to keep such responses out of shared caches.
         /// Not all do, and one user's session cookie must not go to another, so by default the
-        /// field is removed. A cache for one person always keeps it.
-        public var sharesCookies = false
+        /// field is removed. A private cache always keeps it.
+        public var servesStoredCookies = false
 
         /// The fraction of the time since a response's last modification for which it is fresh, if
         /// it states no lifetime (RFC 9111 section 4.2.2); 0 disables this heuristic.
@@ -87,14 +87,14 @@ extension HTTPCache {
         /// The configuration of a cache shared by all users.
         public static var shared: Configuration {
             var configuration = Configuration()
-            configuration.audience = .everybody
+            configuration.audience = .sharedCache
             return configuration
         }
 
         var rules: CacheRules {
             var rules = CacheRules()
-            rules.isShared = audience == .everybody
-            rules.dropsCookies = audience == .everybody && !sharesCookies
+            rules.isShared = audience == .sharedCache
+            rules.dropsCookies = audience == .sharedCache && !servesStoredCookies
             rules.heuristicFraction = heuristicFraction
             rules.heuristicLimit = heuristicLimit.components.seconds
             rules.targetedFields = targetedFields

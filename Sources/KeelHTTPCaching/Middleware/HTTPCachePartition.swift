@@ -8,7 +8,7 @@ public import KeelHTTP
 public struct HTTPCachePartition: Sendable {
     /// The user that a call belongs to.
     enum Owner: Hashable, Sendable {
-        case everybody
+        case everyone
         case user(String)
         /// The user cannot be determined, so the cache is bypassed.
         case unknown
@@ -25,7 +25,7 @@ public struct HTTPCachePartition: Sendable {
     /// Calls with a token source that cannot name the user of its tokens bypass the cache. A
     /// response to an `Authorization` field added by a lower layer other than `HTTPAuthorizing` is
     /// not stored.
-    public static let credentials = HTTPCachePartition { call in await signedOwner(of: call) }
+    public static let byCredentials = HTTPCachePartition { call in await signedOwner(of: call) }
 
     /// Separates users by credentials, and by the given cookies if the call has a `Cookie` field.
     ///
@@ -33,7 +33,7 @@ public struct HTTPCachePartition: Sendable {
     ///
     /// - Parameter cookies: The names of the cookies that identify the user.
     /// - Returns: The partition.
-    public static func credentials(cookies: Set<String>) -> HTTPCachePartition {
+    public static func byCredentials(cookies: Set<String>) -> HTTPCachePartition {
         HTTPCachePartition { call in
             let pairs = call.head.headerFields[values: .cookie]
                 .flatMap { FieldList.split($0, at: UInt8(ascii: ";")) }
@@ -44,26 +44,26 @@ public struct HTTPCachePartition: Sendable {
             let cookie = "cookie:" + pairs.joined(separator: ";")
             switch await signedOwner(of: call) {
             case .unknown: return .unknown
-            case .everybody: return .user(cookie)
+            case .everyone: return .user(cookie)
             case .user(let name): return .user(name + "\n" + cookie)
             }
         }
     }
 
     /// Does not separate users: for a cache that has one user, or serves only public responses.
-    public static let none = HTTPCachePartition({ _ in .everybody }, countsCredentials: false)
+    public static let none = HTTPCachePartition({ _ in .everyone }, countsCredentials: false)
 
     /// Separates users as the app decides.
     ///
     /// A call during which the user changed is not stored.
     ///
-    /// - Parameter user: Returns the name of a call's user, or nil for everybody.
+    /// - Parameter user: Returns the name of a call's user, or nil for everyone.
     /// - Returns: The partition.
     public static func custom(
         _ user: @escaping @Sendable (HTTPCall) -> String?
     ) -> HTTPCachePartition {
         HTTPCachePartition(
-            { call in user(call).map { .user("custom:" + $0) } ?? .everybody },
+            { call in user(call).map { .user("custom:" + $0) } ?? .everyone },
             countsCredentials: false
         )
     }
@@ -82,7 +82,7 @@ public struct HTTPCachePartition: Sendable {
             return .user("authorization:" + fields.joined(separator: ","))
         }
         guard let signer = call.options.signer, call.options.authentication != .none else {
-            return .everybody
+            return .everyone
         }
         return await signer.identity().map { .user("signer:" + $0) } ?? .unknown
     }

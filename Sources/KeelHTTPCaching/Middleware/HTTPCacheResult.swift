@@ -18,7 +18,7 @@ public enum HTTPCacheResult: Hashable, Sendable {
         /// The request or its policy allows it.
         case requested
         /// It is being revalidated for the next caller (`stale-while-revalidate`, RFC 5861).
-        case whileRevalidating
+        case revalidating
         /// The origin failed (`stale-if-error`, RFC 5861).
         case serverError
         /// The origin was unreachable.

@@ -13,13 +13,13 @@ public struct HTTPCacheStatistics: Hashable, Sendable {
     /// Calls the cache did not handle because of their method, their policy or an unknown user.
     public var bypasses = 0
     /// Calls for which nothing usable was stored and that excluded the origin.
-    public var refusals = 0
+    public var onlyIfCachedMisses = 0
     /// Calls that shared another call's revalidation.
     public var sharedRevalidations = 0
     /// Revalidations started in the background.
     public var backgroundRevalidations = 0
     /// Responses that were stored.
-    public var stores = 0
+    public var storedResponses = 0
     /// Bodies not stored because they were truncated, abandoned or too large.
     public var unfinishedBodies = 0
     /// Addresses and groups invalidated by calls that change resources.

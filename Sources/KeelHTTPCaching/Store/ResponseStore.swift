@@ -115,7 +115,7 @@ final class ResponseStore: Sendable {
             guard await write(kept, at: key, expires: expires) else { return }
             let names = Set(kept.map(\.body))
             await remove(bodies: old.map(\.body).filter { !names.contains($0) })
-            counts.add(\.stores)
+            counts.add(\.storedResponses)
             // The resource may have been changed while the entry was being written.
             if isInvalidated(tags, since: mark) { await remove(.keys([key.list])) }
         }

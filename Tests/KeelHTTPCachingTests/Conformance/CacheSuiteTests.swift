@@ -58,7 +58,7 @@ struct CacheSuiteTests {
 
     @Test("The runner finds a cache that keeps nothing wanting")
     func findsAbsence() async {
-        var mode = SuiteMode.onePerson
+        var mode = SuiteMode.privateCache
         mode.configuration.bodyLimit = -1
         let report = await SuiteReport.run(mode)
         #expect(report.score(.optimal).passed < 5)
@@ -67,7 +67,7 @@ struct CacheSuiteTests {
 
     @Test("The runner finds a cache wanting that guesses where it must not")
     func findsBoldness() async {
-        var mode = SuiteMode.everybody
+        var mode = SuiteMode.sharedCache
         mode.configuration = HTTPCache.Configuration()
         let report = await SuiteReport.run(mode)
         #expect(report.verdicts["cc-resp-private-shared"] != .passed)

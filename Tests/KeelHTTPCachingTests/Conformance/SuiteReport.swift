@@ -11,7 +11,7 @@ struct SuiteMode: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 
     /// An app's private cache, excluding cases for shared caches.
-    static let onePerson = SuiteMode(
+    static let privateCache = SuiteMode(
         name: "private",
         configuration: HTTPCache.Configuration()
     ) { test in
@@ -19,17 +19,17 @@ struct SuiteMode: Sendable, CustomTestStringConvertible {
     }
 
     /// A proxy's cache, with the field that CDNs use.
-    static let everybody: SuiteMode = {
+    static let sharedCache: SuiteMode = {
         var configuration = HTTPCache.Configuration.shared
         // The suite follows RFC 9111 literally, which leaves cookies to origins (section 7.3).
-        configuration.sharesCookies = true
+        configuration.servesStoredCookies = true
         configuration.targetedFields = ["CDN-Cache-Control"].compactMap { HTTPField.Name($0) }
         return SuiteMode(name: "shared", configuration: configuration) { test in
             !test.isBrowserOnly && !test.hasInterimResponses
         }
     }()
 
-    static let all = [onePerson, everybody]
+    static let all = [privateCache, sharedCache]
 }
 
 /// The result of the suite in one mode.
