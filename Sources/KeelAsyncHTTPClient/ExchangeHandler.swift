@@ -19,7 +19,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
 
     let connection: Connection
     private let waiting: WaitingExchanges
-    private let sending: SendWatch
+    private let sending: SendStallTimeout
     private var exchange: Exchange?
     private var context: ChannelHandlerContext?
 
@@ -31,7 +31,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
     init(_ connection: Connection, _ waiting: WaitingExchanges, writeTimeout: TimeAmount) {
         self.connection = connection
         self.waiting = waiting
-        sending = SendWatch(writeTimeout)
+        sending = SendStallTimeout(writeTimeout)
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {

@@ -47,7 +47,7 @@ struct RequestBodyChunks: AsyncSequence, Sendable {
 }
 
 extension ByteBuffer {
-    /// The number of bytes written at once: ``SendWatch`` sees only whole pieces being taken.
+    /// The number of bytes written at once: ``SendStallTimeout`` sees only whole pieces being taken.
     static let pieceSize = 64 * 1024
 
     /// Removes and returns the next piece, or nil if there are no more bytes.

@@ -21,7 +21,7 @@ public struct HTTPLogging: HTTPEventObserver {
         /// A call answered with a status below 500.
         public var answered: Logger.Level = .info
         /// A call answered with a status of 500 or above.
-        public var refused: Logger.Level = .warning
+        public var serverError: Logger.Level = .warning
         /// A call that failed.
         public var failed: Logger.Level = .warning
         /// A call that its caller canceled.
@@ -87,7 +87,7 @@ public struct HTTPLogging: HTTPEventObserver {
     private func level(of call: HTTPCallSummary) -> Logger.Level {
         switch call.outcome {
         case .pending: levels.details
-        case .answered(let status): status >= 500 ? levels.refused : levels.answered
+        case .answered(let status): status >= 500 ? levels.serverError : levels.answered
         case .failed(let code): code == .cancelled ? levels.cancelled : levels.failed
         }
     }

@@ -190,7 +190,7 @@ struct DownloadPeerTests {
     ) throws -> ResumableDownload {
         var configuration = ResumableDownload.Configuration()
         configuration.changedAddress = changedAddress
-        configuration.checkpointBytes = 128 << 10
+        configuration.checkpointByteCount = 128 << 10
         configuration.retry.policy.baseDelay = .milliseconds(5)
         // The next server may start slowly on a busy machine.
         configuration.retry.policy.attempts = 1000

@@ -36,7 +36,7 @@ enum Fixture {
         _ change: (inout ResumableDownload.Configuration) -> Void = { _ in }
     ) throws -> ResumableDownload {
         var configuration = ResumableDownload.Configuration()
-        configuration.checkpointBytes = 4000
+        configuration.checkpointByteCount = 4000
         configuration.retry.jitter = { 0.5 }
         change(&configuration)
         return ResumableDownload(

@@ -190,7 +190,7 @@ struct TransferFaultTests {
         var client = NetworkClient.Configuration(baseURL: address)
         client.idleTimeout = idle
         var configuration = ResumableDownload.Configuration()
-        configuration.checkpointBytes = 16_000
+        configuration.checkpointByteCount = 16_000
         configuration.retry.policy = RetryPolicy(
             attempts: 1000,
             baseDelay: .milliseconds(1),

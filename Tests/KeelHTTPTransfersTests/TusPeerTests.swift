@@ -67,7 +67,7 @@ struct TusPeerTests {
         var rounds = 0
         while done < kills {
             let upload = try Self.upload(source.url("film"), tus, transport) {
-                $0.pieceBytes = 32 << 10
+                $0.pieceByteCount = 32 << 10
             }
             async let receipt = upload.run()
             for _ in 0..<3 where done < kills {
@@ -115,7 +115,7 @@ struct TusPeerTests {
         try Data(content).write(to: source.url("film"))
         let transport = AsyncHTTPClientTransport()
         let good = try Self.upload(source.url("film"), tus, transport) {
-            $0.pieceBytes = 30_000
+            $0.pieceByteCount = 30_000
             $0.pieceChecksum = ResumableUpload.PieceChecksum("sha256") { PlainSHA256() }
         }
         _ = try await good.run()
@@ -170,7 +170,7 @@ struct TusPeerTests {
             of: file,
             to: address,
             through: NetworkClient(baseURL: address, transport: transport),
-            by: .tus,
+            protocol: .tus,
             configuration: configuration
         )
     }

@@ -106,7 +106,7 @@ struct UploadSimulationTests {
         _ change: (inout ResumableUpload.Configuration) -> Void = { _ in }
     ) throws -> ResumableUpload {
         var configuration = ResumableUpload.Configuration()
-        configuration.pieceBytes = 4000
+        configuration.pieceByteCount = 4000
         configuration.retry.jitter = { 0.5 }
         configuration.metadata = ["filename": "film.mp4"]
         change(&configuration)
@@ -115,7 +115,7 @@ struct UploadSimulationTests {
             of: Fixture.file,
             to: try Fixture.url("uploads"),
             through: try Fixture.client(transport),
-            by: isTus ?? origin?.isTus ?? false ? .tus : .ietf,
+            protocol: isTus ?? origin?.isTus ?? false ? .tus : .ietf,
             configuration: configuration,
             files: files
         )

@@ -96,7 +96,7 @@ struct UploadTests {
             #expect(error?.code == .resumptionUnsupported)
             #expect(origin.requests.map(\.method) == [.options])
             let plain = try UploadSimulationTests.upload(origin, files) {
-                $0.withoutSupport = .sendWhole
+                $0.fallback = .sendPlainRequest
             }
             let receipt = try await plain.run()
             #expect(!receipt.wasResumable)
@@ -115,7 +115,7 @@ struct UploadTests {
         let files = try UploadSimulationTests.disk(Self.content)
         let error = await #expect(throws: TransferError.self) {
             _ = try await UploadSimulationTests.upload(dying, files, false) {
-                $0.withoutSupport = .sendWhole
+                $0.fallback = .sendPlainRequest
             }.run()
         }
         #expect(error?.code == .connection)

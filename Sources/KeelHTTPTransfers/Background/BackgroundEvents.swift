@@ -87,7 +87,7 @@ final class BackgroundEvents: NSObject, URLSessionDownloadDelegate, URLSessionDa
         guard head.status.kind == .successful else { return }
         let file = DownloadFile(completing: task)
         do throws(TransferError) {
-            let record = DownloadAnswer(head, address: task.address).record
+            let record = DownloadResponse(head, address: task.address).record
             try runs.onDisk(task.key) { isRunning throws(TransferError) in
                 try file.adopt(location, record, isLocked: isRunning)
             }

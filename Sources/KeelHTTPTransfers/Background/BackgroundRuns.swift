@@ -7,12 +7,12 @@ import Synchronization
 /// Connects the runs of this process with the tasks of a background session.
 final class BackgroundRuns: Sendable {
     /// A response with the first bytes of its body; a download's body is in the part file.
-    struct Answer: Sendable {
+    struct Response: Sendable {
         var head: HTTPResponse
         var body: [UInt8]
     }
 
-    typealias Outcome = Result<Answer, TransferError>
+    typealias Outcome = Result<Response, TransferError>
 
     struct End: Sendable {
         var task: BackgroundTask

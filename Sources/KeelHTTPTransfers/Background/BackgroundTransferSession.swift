@@ -28,7 +28,7 @@ public import Foundation
 ///     handleEventsForBackgroundURLSession identifier: String,
 ///     completionHandler: @escaping () -> Void
 /// ) {
-///     background.whenEventsAreOver { completionHandler() }
+///     background.onEventsFinished { completionHandler() }
 /// }
 /// ```
 ///
@@ -70,7 +70,7 @@ public final class BackgroundTransferSession: Sendable {
     /// Pass the handler of `application(_:handleEventsForBackgroundURLSession:completionHandler:)`.
     /// Runs that pause between attempts or query a server are waited for; runs that have not begun
     /// are not, so begin them first. A new handler replaces one that was not called.
-    public func whenEventsAreOver(_ handler: @escaping @MainActor @Sendable () -> Void) {
+    public func onEventsFinished(_ handler: @escaping @MainActor @Sendable () -> Void) {
         runs.whenOver(handler)
     }
 

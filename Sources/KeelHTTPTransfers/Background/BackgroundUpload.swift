@@ -19,7 +19,7 @@ struct BackgroundUpload: Sendable {
     let watch: BackgroundWatch
 
     /// Waits for a piece that an earlier run handed to the system; returns nil if there is none.
-    func earlier() async -> (piece: UploadPiece, answer: BackgroundRuns.Answer)? {
+    func earlier() async -> (piece: UploadPiece, answer: BackgroundRuns.Response)? {
         guard let end = await session.earlier(task, watch, where: { _ in true }),
             let piece = end.task.piece, case .success(let answer) = end.outcome
         else { return nil }
@@ -50,7 +50,7 @@ struct BackgroundUpload: Sendable {
         _ piece: UploadPiece,
         _ source: UploadSource,
         _ isOnce: Bool
-    ) async throws(TransferError) -> BackgroundRuns.Answer {
+    ) async throws(TransferError) -> BackgroundRuns.Response {
         guard let request = URLRequest(head) else { throw TransferError(.invalidAddress) }
         var purpose = task
         purpose.piece = piece
@@ -121,16 +121,16 @@ extension ResumableUpload {
     /// Sends the missing bytes through the system.
     ///
     /// Each piece is one request that the system performs, with all missing bytes unless the server
-    /// wants less; ``Configuration/pieceBytes`` is ignored. The rest of a file is first copied
+    /// wants less; ``Configuration/pieceByteCount`` is ignored. The rest of a file is first copied
     /// beside the record. The small requests around the pieces go through the client while the app
     /// runs. Those with a piece bypass its layers: put credentials into ``Configuration/headers``.
     ///
     /// Call it again after a launch: it waits for the piece under way, asks the server what has
     /// arrived, and sends the rest. While a piece is sent, the observer receives
-    /// ``TransferEvent/underway(_:)``. A change of the file is detected only after sending a piece.
+    /// ``TransferEvent/provisionalProgress(_:)``. A change of the file is detected only after sending a piece.
     ///
     /// The system repeats requests on its own if the network fails. A piece has an offset that the
-    /// server compares; the plain request of ``WithoutSupport/sendWhole`` may arrive twice.
+    /// server compares; the plain request of ``Fallback/sendPlainRequest`` may arrive twice.
     ///
     /// - Parameters:
     ///   - session: The background session.
@@ -145,12 +145,12 @@ extension ResumableUpload {
         defer { observer?.finish() }
         try check()
         var configuration = configuration
-        configuration.pieceBytes = .max
+        configuration.pieceByteCount = .max
         let whole = ResumableUpload(
             of: file,
             to: address,
             through: client,
-            by: kind,
+            protocol: kind,
             configuration: configuration,
             files: files
         )

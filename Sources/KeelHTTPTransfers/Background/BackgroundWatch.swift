@@ -26,7 +26,9 @@ final class BackgroundWatch: Sendable {
     func moved(_ count: Int64, of total: Int64) {
         counts.withLock { $0.moved = count }
         let total = total < 0 ? nil : total
-        observer?.tell(.underway(TransferProgress(completedBytes: count, totalBytes: total)))
+        observer?.tell(
+            .provisionalProgress(TransferProgress(completedBytes: count, totalBytes: total))
+        )
     }
 }
 #endif

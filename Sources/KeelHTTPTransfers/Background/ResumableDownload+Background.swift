@@ -18,7 +18,7 @@ extension ResumableDownload {
     ///
     /// Call it again after a launch: it finds the received file, the task under way, or the resume
     /// data of one that was paused or has failed. While the file is fetched, the observer receives
-    /// ``TransferEvent/underway(_:)``.
+    /// ``TransferEvent/provisionalProgress(_:)``.
     ///
     /// - Parameters:
     ///   - session: The background session.
@@ -124,7 +124,7 @@ private struct BackgroundFetch: Sendable {
             return earlier?.isPast == false ? watch.resumedBytes : count
         }
         if Task.isCancelled { throw TransferError(.cancelled, completedBytes: watch.movedBytes) }
-        let answer: BackgroundRuns.Answer
+        let answer: BackgroundRuns.Response
         do throws(TransferError) {
             answer = try await begin(head).get()
         } catch {

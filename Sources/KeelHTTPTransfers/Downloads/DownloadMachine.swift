@@ -10,7 +10,7 @@ struct DownloadMachine: Sendable {
     enum Event: Sendable {
         /// The record on disk and its number of durable bytes; nil if there is no usable one.
         case found(DownloadRecord?, durable: Int64, isDamaged: Bool)
-        case answered(DownloadAnswer)
+        case answered(DownloadResponse)
         /// A number of bytes of the body was written.
         case wrote(Int)
         /// The written bytes are durable and recorded.
@@ -160,7 +160,7 @@ struct DownloadMachine: Sendable {
     // MARK: Responses
 
     private mutating func take(
-        _ answer: DownloadAnswer,
+        _ answer: DownloadResponse,
         _ validator: StrongValidator?
     ) -> [Effect] {
         switch answer.status.code {
@@ -222,7 +222,7 @@ struct DownloadMachine: Sendable {
                 TransferError(.invalidResponse, "The server sent more bytes than it announced.")
             )
         }
-        guard position - durable >= Int64(rules.checkpointBytes) else { return [.read] }
+        guard position - durable >= Int64(rules.checkpointByteCount) else { return [.read] }
         return keep(then: .readOn)
     }
 

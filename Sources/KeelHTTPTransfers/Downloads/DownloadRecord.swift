@@ -87,7 +87,7 @@ struct DownloadRecord: Codable, Hashable, Sendable {
 }
 
 /// The properties of a response that a download's decisions depend on.
-struct DownloadAnswer: Hashable, Sendable {
+struct DownloadResponse: Hashable, Sendable {
     var status: HTTPResponse.Status
     var record: DownloadRecord
     var fields: HTTPFields

@@ -146,7 +146,7 @@ struct DownloadRun {
             let reply = try await download.client.transfer(head, options: options)
             // Releasing the reply ends the exchange if its body is not wanted.
             if reply.head.status.kind == .successful { body = reply.body.makeAsyncIterator() }
-            return .answered(DownloadAnswer(reply.head, address: DownloadAddress(head)))
+            return .answered(DownloadResponse(reply.head, address: DownloadAddress(head)))
         } catch {
             return .broke(TransferError(error))
         }
@@ -164,7 +164,7 @@ struct DownloadRun {
         }
         var block: [UInt8] = []
         var outcome: DownloadMachine.Event?
-        let blockSize = min(Self.blockSize, download.configuration.checkpointBytes)
+        let blockSize = min(Self.blockSize, download.configuration.checkpointByteCount)
         while block.count < blockSize, outcome == nil {
             do throws(TransportError) {
                 guard let piece = try await body?.next() else {

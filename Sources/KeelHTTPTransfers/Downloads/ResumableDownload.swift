@@ -86,7 +86,7 @@ public struct ResumableDownload: Sendable {
         /// The checkpoint interval: the bytes written before they are made durable and reported.
         ///
         /// A crash loses at most this many bytes. Smaller values wait for the disk more often.
-        public var checkpointBytes = 32 * 1024 * 1024
+        public var checkpointByteCount = 32 * 1024 * 1024
 
         /// The treatment of a part that was fetched from another address.
         public var changedAddress = ChangedAddress.resumeIfDigestExpected
@@ -151,8 +151,8 @@ public struct ResumableDownload: Sendable {
         observer: ResumableTransferObserver? = nil
     ) async throws(TransferError) -> Receipt {
         defer { observer?.finish() }
-        guard configuration.checkpointBytes > 0 else {
-            throw TransferError(.invalidConfiguration, "checkpointBytes must be positive.")
+        guard configuration.checkpointByteCount > 0 else {
+            throw TransferError(.invalidConfiguration, "checkpointByteCount must be positive.")
         }
         var run = try DownloadRun(self, observer)
         return try await run.run()

@@ -5,7 +5,7 @@ public enum TransferEvent: Sendable {
     /// Bytes became safe: synchronized for a download, acknowledged for an upload.
     case progress(TransferProgress)
     /// The system sent or received bytes in the background, which are not safe yet.
-    case underway(TransferProgress)
+    case provisionalProgress(TransferProgress)
     /// The transfer continues after the bytes of an earlier run.
     case resumed(at: Int64)
     /// The transfer restarts, and drops what was transferred before.
@@ -13,7 +13,7 @@ public enum TransferEvent: Sendable {
     /// An attempt failed, and another follows after a pause.
     case retrying(after: Duration, TransferError)
     /// The server does not offer resumable uploads; the file is sent as one plain request.
-    case sendingWhole
+    case sendingPlainRequest
 }
 
 /// The reason a transfer restarted.
@@ -70,7 +70,8 @@ public struct ResumableTransferObserver: Sendable {
         )
         let observer = ResumableTransferObserver { event in
             switch event {
-            case .progress(let progress), .underway(let progress): continuation.yield(progress)
+            case .progress(let progress), .provisionalProgress(let progress):
+                continuation.yield(progress)
             default: break
             }
         } end: {

@@ -41,7 +41,7 @@ struct IETFUploads: UploadDialect {
 
     // MARK: Answers
 
-    func probed(_ head: HTTPResponse) -> UploadAnswer {
+    func probed(_ head: HTTPResponse) -> UploadResponse {
         let fields = head.headerFields
         let speaks = fields[.uploadLimit] != nil || fields[.uploadDraftInteropVersion] != nil
         if head.status.kind == .successful {
@@ -52,7 +52,7 @@ struct IETFUploads: UploadDialect {
         return .failure(head)
     }
 
-    func created(_ head: HTTPResponse) -> UploadAnswer {
+    func created(_ head: HTTPResponse) -> UploadResponse {
         guard head.status.kind == .successful else { return failure(head) }
         guard let location = head.headerFields[.location],
             head.headerFields.byteCount(.uploadOffset) != nil
@@ -61,7 +61,7 @@ struct IETFUploads: UploadDialect {
         return .created(location: location, limits(head.headerFields))
     }
 
-    func told(_ head: HTTPResponse, length: Int64) -> UploadAnswer {
+    func told(_ head: HTTPResponse, length: Int64) -> UploadResponse {
         guard head.status.kind == .successful else { return failure(head) }
         if head.headerFields[.uploadComplete] == "?1" { return .complete }
         guard let offset = head.headerFields.byteCount(.uploadOffset) else {
@@ -70,7 +70,7 @@ struct IETFUploads: UploadDialect {
         return .arrived(offset)
     }
 
-    func appended(_ head: HTTPResponse, _ piece: UploadPiece) -> UploadAnswer {
+    func appended(_ head: HTTPResponse, _ piece: UploadPiece) -> UploadResponse {
         guard head.status.kind == .successful else { return failure(head) }
         switch head.headerFields[.uploadComplete] {
         case "?1": return .complete
@@ -82,7 +82,7 @@ struct IETFUploads: UploadDialect {
         }
     }
 
-    private func failure(_ head: HTTPResponse) -> UploadAnswer {
+    private func failure(_ head: HTTPResponse) -> UploadResponse {
         // The server does not know the version, or the protocol.
         head.status.code == 400 && head.headerFields[.uploadDraftInteropVersion] != nil
             && head.headerFields[.uploadDraftInteropVersion] != Self.interopVersion

@@ -11,7 +11,7 @@ public import Foundation
 /// An upload of a file that can be interrupted at any moment and resumed.
 ///
 /// ```swift
-/// let upload = ResumableUpload(of: file, to: address, through: client, by: .tus)
+/// let upload = ResumableUpload(of: file, to: address, through: client, protocol: .tus)
 /// let receipt = try await upload.run()
 /// ```
 ///
@@ -29,7 +29,7 @@ public import Foundation
 /// - two uploads of one file to one address, in one process or two, refuse each other.
 ///
 /// The record is beside the file, in a file whose name begins with `.keel-`, or in
-/// ``Configuration/records``. It contains the address of the upload, which often suffices to add to
+/// ``Configuration/recordFolder``. It contains the address of the upload, which often suffices to add to
 /// it, so only the user may read it.
 public struct ResumableUpload: Sendable {
     let file: URL
@@ -52,14 +52,14 @@ public struct ResumableUpload: Sendable {
         of file: URL,
         to address: URL,
         through client: NetworkClient,
-        by kind: ResumableUploadProtocol = .ietf,
+        protocol kind: ResumableUploadProtocol = .ietf,
         configuration: Configuration = Configuration()
     ) {
         self.init(
             of: file,
             to: address,
             through: client,
-            by: kind,
+            protocol: kind,
             configuration: configuration,
             files: DiskFileSystem()
         )
@@ -69,7 +69,7 @@ public struct ResumableUpload: Sendable {
         of file: URL,
         to address: URL,
         through client: NetworkClient,
-        by kind: ResumableUploadProtocol,
+        protocol kind: ResumableUploadProtocol,
         configuration: Configuration,
         files: any FileSystem
     ) {
@@ -90,18 +90,18 @@ public struct ResumableUpload: Sendable {
         ///
         /// A server may ask for less or more. A broken connection costs at most what the server
         /// drops of one piece; each piece costs a round trip.
-        public var pieceBytes = 8 * 1024 * 1024
+        public var pieceByteCount = 8 * 1024 * 1024
 
         /// Whether to ask the server for its capabilities before creating an upload.
         ///
         /// Otherwise a server without the protocol may take the creating request for an empty file.
-        public var asksFirst = true
+        public var probesServer = true
 
         /// What to do if the server does not offer resumable uploads.
-        public var withoutSupport = WithoutSupport.fail
+        public var fallback = Fallback.fail
 
         /// The folder of the upload's record; nil means the folder of the file.
-        public var records: URL?
+        public var recordFolder: URL?
 
         /// Metadata of the file that tus sends, such as `filename`; keys are ASCII words.
         public var metadata: [String: String] = [:]
@@ -126,11 +126,11 @@ public struct ResumableUpload: Sendable {
     }
 
     /// The behavior if the server does not offer resumable uploads.
-    public enum WithoutSupport: Sendable, Hashable {
+    public enum Fallback: Sendable, Hashable {
         /// Fails with ``TransferError/Code/resumptionUnsupported``.
         case fail
         /// Sends the file as the body of one plain `POST`, without retries.
-        case sendWhole
+        case sendPlainRequest
     }
 
     /// A checksum that tus sends with each piece.
@@ -178,8 +178,8 @@ public struct ResumableUpload: Sendable {
 
     /// Throws if the configuration is invalid.
     func check() throws(TransferError) {
-        guard configuration.pieceBytes > 0 else {
-            throw TransferError(.invalidConfiguration, "pieceBytes must be positive.")
+        guard configuration.pieceByteCount > 0 else {
+            throw TransferError(.invalidConfiguration, "pieceByteCount must be positive.")
         }
         guard configuration.metadata.keys.allSatisfy(Self.isMetadataKey) else {
             throw TransferError(.invalidConfiguration, "A key of the metadata is not a word.")

@@ -46,7 +46,7 @@ struct TusUploads: UploadDialect {
 
     // MARK: Answers
 
-    func probed(_ head: HTTPResponse) -> UploadAnswer {
+    func probed(_ head: HTTPResponse) -> UploadResponse {
         let fields = head.headerFields
         if head.status.kind == .successful {
             guard let versions = fields[.tusVersion] ?? fields[.tusResumable],
@@ -61,7 +61,7 @@ struct TusUploads: UploadDialect {
         return failure(head)
     }
 
-    func created(_ head: HTTPResponse) -> UploadAnswer {
+    func created(_ head: HTTPResponse) -> UploadResponse {
         guard head.status.kind == .successful else { return failure(head) }
         guard head.headerFields[.tusResumable] != nil else { return .unsupported }
         guard let location = head.headerFields[.location] else {
@@ -73,7 +73,7 @@ struct TusUploads: UploadDialect {
         )
     }
 
-    func told(_ head: HTTPResponse, length: Int64) -> UploadAnswer {
+    func told(_ head: HTTPResponse, length: Int64) -> UploadResponse {
         guard head.status.kind == .successful else {
             // The protocol also lets a server answer 403 for an unknown upload.
             return head.status.code == 403 ? .gone : failure(head)
@@ -87,7 +87,7 @@ struct TusUploads: UploadDialect {
         return offset == length ? .complete : .arrived(offset)
     }
 
-    func appended(_ head: HTTPResponse, _ piece: UploadPiece) -> UploadAnswer {
+    func appended(_ head: HTTPResponse, _ piece: UploadPiece) -> UploadResponse {
         guard head.status.kind == .successful else { return failure(head) }
         guard let offset = head.headerFields.byteCount(.uploadOffset) else {
             return .invalid("The server did not say how many bytes have arrived.")
@@ -95,7 +95,7 @@ struct TusUploads: UploadDialect {
         return piece.isLast && offset == piece.end ? .complete : .arrived(offset)
     }
 
-    private func failure(_ head: HTTPResponse) -> UploadAnswer {
+    private func failure(_ head: HTTPResponse) -> UploadResponse {
         switch head.status.code {
         case 412: .unsupported
         // Another request is still writing to the upload; this one may be retried a little later.

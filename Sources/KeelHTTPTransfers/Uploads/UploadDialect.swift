@@ -14,10 +14,10 @@ protocol UploadDialect: Sendable {
     func terminate(_ head: inout HTTPRequest)
 
     /// Interprets responses, apart from those common to all protocols.
-    func probed(_ head: HTTPResponse) -> UploadAnswer
-    func created(_ head: HTTPResponse) -> UploadAnswer
-    func told(_ head: HTTPResponse, length: Int64) -> UploadAnswer
-    func appended(_ head: HTTPResponse, _ piece: UploadPiece) -> UploadAnswer
+    func probed(_ head: HTTPResponse) -> UploadResponse
+    func created(_ head: HTTPResponse) -> UploadResponse
+    func told(_ head: HTTPResponse, length: Int64) -> UploadResponse
+    func appended(_ head: HTTPResponse, _ piece: UploadPiece) -> UploadResponse
 }
 
 struct UploadPiece: Codable, Hashable, Sendable {
@@ -29,7 +29,7 @@ struct UploadPiece: Codable, Hashable, Sendable {
 }
 
 /// The meaning of a server's response.
-enum UploadAnswer: Hashable, Sendable {
+enum UploadResponse: Hashable, Sendable {
     /// The server supports the protocol, within these limits.
     case offers(UploadLimits)
     case unsupported
@@ -52,7 +52,7 @@ enum UploadAnswer: Hashable, Sendable {
     case invalid(String)
 
     /// Returns the meaning of statuses common to all protocols.
-    static func failure(_ head: HTTPResponse) -> UploadAnswer {
+    static func failure(_ head: HTTPResponse) -> UploadResponse {
         switch head.status.code {
         case 404, 410: .gone
         case 409: .conflict

@@ -10,7 +10,7 @@ struct UploadMachine: Sendable {
     enum Event: Sendable {
         /// The record of an earlier run; nil if there is no usable one.
         case found(UploadRecord?, isDamaged: Bool)
-        case answered(UploadAnswer)
+        case answered(UploadResponse)
         /// The exchange failed.
         case broke(TransferError)
         /// The record is on disk.
@@ -28,7 +28,7 @@ struct UploadMachine: Sendable {
         case query(location: String)
         case append(location: String, UploadPiece)
         /// Send the whole file as one plain request.
-        case sendWhole
+        case sendPlainRequest
         /// Pause for a random part of `longest`, but at least `atLeast`.
         case rest(longest: Duration, atLeast: Duration)
         /// Ask the server to terminate the upload, ignoring the outcome; yields no event.
@@ -39,7 +39,7 @@ struct UploadMachine: Sendable {
         case resumed(at: Int64)
         case restarted(TransferRestart)
         case progress(Int64)
-        case sendingWhole
+        case sendingPlainRequest
         /// End with success.
         case finish
         case fail
@@ -52,7 +52,7 @@ struct UploadMachine: Sendable {
         case saving
         case querying
         case appending(UploadPiece)
-        case sendingWhole
+        case sendingPlainRequest
         case resting
         case over
     }
@@ -100,7 +100,7 @@ struct UploadMachine: Sendable {
             return took(answer, nil)
         case (.appending(let piece), .answered(let answer)):
             return took(answer, piece)
-        case (.sendingWhole, .answered(let answer)):
+        case (.sendingPlainRequest, .answered(let answer)):
             if answer == .complete { return finish() }
             return failed(by: answer)
         case (.resting, .rested):
@@ -124,7 +124,7 @@ struct UploadMachine: Sendable {
     }
 
     private mutating func probe() -> [Effect] {
-        guard rules.asksFirst else { return create() }
+        guard rules.probesServer else { return create() }
         state = .probing
         return [.probe]
     }
@@ -134,7 +134,7 @@ struct UploadMachine: Sendable {
         return [.create]
     }
 
-    private mutating func begun(_ answer: UploadAnswer) -> [Effect] {
+    private mutating func begun(_ answer: UploadResponse) -> [Effect] {
         switch answer {
         case .offers(let limits):
             guard source.size <= limits.maximumSize ?? .max else {
@@ -154,12 +154,12 @@ struct UploadMachine: Sendable {
             )
             return save()
         case .unsupported:
-            guard rules.withoutSupport == .sendWhole else {
+            guard rules.fallback == .sendPlainRequest else {
                 return fail(TransferError(.resumptionUnsupported))
             }
             wasResumable = false
-            state = .sendingWhole
-            return [.sendingWhole, .sendWhole]
+            state = .sendingPlainRequest
+            return [.sendingPlainRequest, .sendPlainRequest]
         case .gone:
             return fail(TransferError(refusedWith: .notFound))
         default:
@@ -184,7 +184,7 @@ struct UploadMachine: Sendable {
     private mutating func append() -> [Effect] {
         guard var record else { return probe() }
         let wanted = max(
-            min(Int64(rules.pieceBytes), record.maximumPiece ?? .max),
+            min(Int64(rules.pieceByteCount), record.maximumPiece ?? .max),
             record.minimumPiece ?? 1,
             1
         )
@@ -205,7 +205,7 @@ struct UploadMachine: Sendable {
         return [.append(location: record.location, piece)]
     }
 
-    private mutating func took(_ answer: UploadAnswer, _ piece: UploadPiece?) -> [Effect] {
+    private mutating func took(_ answer: UploadResponse, _ piece: UploadPiece?) -> [Effect] {
         switch answer {
         case .arrived(let offset):
             // A server that lost bytes may report fewer than before, but never more than were sent.
@@ -275,7 +275,7 @@ struct UploadMachine: Sendable {
         return [.forget, .restarted(reason), .progress(0)] + create()
     }
 
-    private mutating func failed(by answer: UploadAnswer) -> [Effect] {
+    private mutating func failed(by answer: UploadResponse) -> [Effect] {
         switch answer {
         case .refused(let status, let asked):
             let error = TransferError(refusedWith: status)
@@ -299,14 +299,14 @@ struct UploadMachine: Sendable {
 
     private mutating func broke(_ error: TransferError) -> [Effect] {
         // A plain request may have taken effect and is not sent again.
-        guard error.isTransient, state != .sendingWhole, state != .resting else {
+        guard error.isTransient, state != .sendingPlainRequest, state != .resting else {
             return fail(error)
         }
         return rest(error, nil)
     }
 
     private mutating func rest(_ error: TransferError, _ asked: Duration?) -> [Effect] {
-        guard state != .sendingWhole else { return fail(error) }
+        guard state != .sendingPlainRequest else { return fail(error) }
         switch patience.failed(rules.retry, asked: asked, now: now) {
         case .giveUp:
             return fail(error)

@@ -40,7 +40,7 @@ struct UploadRun {
         path = try TransferNames(upload.file).file
         notes = UploadNotes(
             try TransferNames(upload.file),
-            folder: try upload.configuration.records.map { folder throws(TransferError) in
+            folder: try upload.configuration.recordFolder.map { folder throws(TransferError) in
                 try TransferNames(folder).file
             },
             // One file may be uploaded to several addresses at once.
@@ -167,7 +167,7 @@ struct UploadRun {
             return await query(location, source.size)
         case .append(let location, let piece):
             return await append(location, piece, source)
-        case .sendWhole:
+        case .sendPlainRequest:
             let piece = UploadPiece(offset: 0, count: source.size, isLast: true)
             var head = own(head)
             head.headerFields[.contentType] = upload.configuration.contentType
@@ -188,8 +188,8 @@ struct UploadRun {
         case .progress(let count):
             let progress = TransferProgress(completedBytes: count, totalBytes: source.size)
             observer?.tell(.progress(progress))
-        case .sendingWhole:
-            observer?.tell(.sendingWhole)
+        case .sendingPlainRequest:
+            observer?.tell(.sendingPlainRequest)
         case .rest, .finish, .fail:
             break
         }
@@ -294,7 +294,7 @@ struct UploadRun {
         isEmpty: Bool = false,
         isOnce: Bool = false,
         keepsResponse: Bool = false,
-        reading read: (HTTPResponse) -> UploadAnswer
+        reading read: (HTTPResponse) -> UploadResponse
     ) async -> UploadMachine.Event {
         do throws(TransportError) {
             let reply =

@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// Signals when it is full, so that the socket is not read, and when it has room again.
 final class MessageMailbox: Sendable {
-    typealias Reader = Answer<WebSocketMessage?>
+    typealias Reader = OneShotResult<WebSocketMessage?>
 
     enum End: Sendable {
         /// Ended by the peer's Close frame.

@@ -43,7 +43,7 @@ final class NIOWebSocketChannel: WebSocketChannel {
         if let end = mailbox.end { throw end.error }
         let count = message.byteCount
         guard backlog.enter(count) else {
-            let sent = Answer<Void>()
+            let sent = OneShotResult<Void>()
             onLoop { [backlog] handler in
                 handler.send(message) { outcome in
                     backlog.leave(count)
@@ -70,7 +70,7 @@ final class NIOWebSocketChannel: WebSocketChannel {
     }
 
     func ping() async throws(WebSocketError) -> Duration {
-        let answered = Answer<Void>()
+        let answered = OneShotResult<Void>()
         let elapsed = stopwatch(on: clock)
         onLoop { $0.ping(answered) }
         try await answered.wait(
@@ -82,7 +82,7 @@ final class NIOWebSocketChannel: WebSocketChannel {
     }
 
     func close(_ close: WebSocketClose) async throws(WebSocketError) {
-        let answered = Answer<Void>()
+        let answered = OneShotResult<Void>()
         onLoop { $0.close(close, answered) }
         let outcome = await answered.wait(
             upTo: configuration.closeTimeout,
@@ -123,7 +123,7 @@ final class NIOWebSocketChannel: WebSocketChannel {
 
     /// Closes the connection if it is open, and returns once the socket is closed.
     func shutdown(_ close: WebSocketClose) async {
-        let hungUp = Answer<Void>()
+        let hungUp = OneShotResult<Void>()
         channel.closeFuture.whenComplete { _ in hungUp.give(.success(())) }
         onLoop { $0.close(close) }
         // The server closes the socket first, so that its side is in TIME_WAIT (RFC 6455 section

@@ -12,7 +12,7 @@ final class WebSocketHandler: ChannelDuplexHandler {
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    typealias Sent = Answer<Void>
+    typealias Sent = OneShotResult<Void>
 
     private let mailbox: MessageMailbox
     private let outgoingFrameSize: Int

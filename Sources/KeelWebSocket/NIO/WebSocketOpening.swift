@@ -19,7 +19,7 @@ final class WebSocketOpening: Sendable {
     private let tls: SecureContext
     private let clock: any Clock<Duration>
     private let state = Mutex(State())
-    private let answer = Answer<NIOWebSocketChannel>()
+    private let answer = OneShotResult<NIOWebSocketChannel>()
 
     init(
         _ exchange: UpgradeExchange,

@@ -49,7 +49,7 @@ enum ArticleFileExamples {
         let download = ResumableDownload(from: address, to: file, through: client)
         try await download.run()
 
-        let upload = ResumableUpload(of: film, to: uploads, through: client, by: .tus)
+        let upload = ResumableUpload(of: film, to: uploads, through: client, protocol: .tus)
         try await upload.run()
     }
 

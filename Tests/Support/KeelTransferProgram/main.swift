@@ -36,7 +36,7 @@ let before = peakMemory()
 do {
     if arguments[1] == "download" {
         var configuration = ResumableDownload.Configuration()
-        configuration.checkpointBytes = step
+        configuration.checkpointByteCount = step
         let download = ResumableDownload(
             from: address,
             to: file,
@@ -46,12 +46,12 @@ do {
         _ = try await download.run(observer: observer)
     } else {
         var configuration = ResumableUpload.Configuration()
-        configuration.pieceBytes = step
+        configuration.pieceByteCount = step
         let upload = ResumableUpload(
             of: file,
             to: address,
             through: client,
-            by: arguments[1] == "upload-tus" ? .tus : .ietf,
+            protocol: arguments[1] == "upload-tus" ? .tus : .ietf,
             configuration: configuration
         )
         _ = try await upload.run(observer: observer)

@@ -223,7 +223,7 @@ private final class Folder: Sendable {
     func upload(_ port: Int) throws -> ResumableUpload {
         let address = try #require(URL(string: "http://127.0.0.1:\(port)/films"))
         var configuration = ResumableUpload.Configuration()
-        configuration.pieceBytes = 64 * 1024
+        configuration.pieceByteCount = 64 * 1024
         configuration.retry.policy = RetryPolicy(
             attempts: 1000,
             baseDelay: .milliseconds(2),

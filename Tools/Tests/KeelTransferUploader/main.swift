@@ -21,7 +21,7 @@ else {
 }
 let transport = AsyncHTTPClientTransport()
 var configuration = ResumableUpload.Configuration()
-configuration.pieceBytes = piece
+configuration.pieceByteCount = piece
 let upload = ResumableUpload(
     of: URL(filePath: arguments[1]),
     to: address,

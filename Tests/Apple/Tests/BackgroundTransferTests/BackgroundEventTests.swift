@@ -12,7 +12,7 @@ struct BackgroundEventTests {
     /// The delegate of an app, which gets what UIKit gives.
     @MainActor
     private func wake(_ app: Device.App, _ completionHandler: @escaping () -> Void) {
-        app.whenEventsAreOver { completionHandler() }
+        app.onEventsFinished { completionHandler() }
     }
 
     @Test("The handler is called once, on the main actor, when the file is in its place")

@@ -155,7 +155,7 @@ struct BackgroundUploadTests {
     func sendsWhole() async throws {
         let unknown = Answer.status(.notFound)
         let device = try device([unknown, unknown])
-        let upload = try device.upload { $0.withoutSupport = .sendWhole }
+        let upload = try device.upload { $0.fallback = .sendPlainRequest }
         let first = start(upload, in: device.launch())
         let task = try await device.transfer()
         try await end(first, on: device)

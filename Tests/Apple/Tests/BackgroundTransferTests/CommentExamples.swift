@@ -19,7 +19,7 @@ private enum CommentExamples {
             handleEventsForBackgroundURLSession identifier: String,
             completionHandler: @escaping () -> Void
         ) {
-            background.whenEventsAreOver { completionHandler() }
+            background.onEventsFinished { completionHandler() }
         }
     }
 }

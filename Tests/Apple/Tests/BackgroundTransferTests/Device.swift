@@ -67,14 +67,14 @@ final class Device: Sendable {
         _ change: (inout ResumableUpload.Configuration) -> Void = { _ in }
     ) throws -> ResumableUpload {
         var configuration = ResumableUpload.Configuration()
-        configuration.pieceBytes = 2
+        configuration.pieceByteCount = 2
         configuration.retry.policy = RetryPolicy(attempts: 2)
         change(&configuration)
         return ResumableUpload(
             of: film,
             to: try #require(URL(string: "films")),
             through: try client(),
-            by: .tus,
+            protocol: .tus,
             configuration: configuration
         )
     }
@@ -104,12 +104,12 @@ final class Told: Sendable {
             let text =
                 switch event {
                 case .progress(let now): "safe \(now.completedBytes)"
-                case .underway(let now):
+                case .provisionalProgress(let now):
                     "\(now.completedBytes) of \(now.totalBytes.map(String.init) ?? "?")"
                 case .resumed(let offset): "resumed at \(offset)"
                 case .restarted(let reason): "\(reason)"
                 case .retrying: "again"
-                case .sendingWhole: "whole"
+                case .sendingPlainRequest: "whole"
                 }
             state.withLock { $0.append(text) }
         }

@@ -24,7 +24,7 @@ extension CommentExamples {
     }
 
     static func resumableUpload(_ file: URL, _ address: URL, _ client: NetworkClient) async throws {
-        let upload = ResumableUpload(of: file, to: address, through: client, by: .tus)
+        let upload = ResumableUpload(of: file, to: address, through: client, protocol: .tus)
         let receipt = try await upload.run()
         _ = upload
         _ = receipt

@@ -7,7 +7,7 @@ import NIOCore
 /// runs while there is nothing to send, and starts for requests without a body as well.
 ///
 /// Used only on its channel's event loop.
-final class SendWatch {
+final class SendStallTimeout {
     private let limit: TimeAmount
     private var waitingBytes = 0
     private var lastProgress = NIODeadline.distantPast

@@ -5,7 +5,7 @@ import Synchronization
 /// A result that one task waits for and the first caller provides.
 ///
 /// Cancellation of the waiting task and a timeout are results as well: a late provider cleans up.
-final class Answer<Value: Sendable>: Sendable {
+final class OneShotResult<Value: Sendable>: Sendable {
     typealias Outcome = Result<Value, WebSocketError>
 
     private enum State {
