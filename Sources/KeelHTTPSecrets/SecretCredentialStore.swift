@@ -4,7 +4,7 @@ public import KeelSecrets
 /// A store of a session's credentials in a secret store.
 ///
 /// ```swift
-/// let secrets = try await SecretStore.platformDefault(service: "com.example.notes", orElse: file)
+/// let secrets = try await SecretStore.platformDefault(service: "com.example.notes", fallback: file)
 /// let session = AuthSession(
 ///     server: OAuthIdentityServer(client, path: "/token"),
 ///     store: SecretCredentialStore<BearerCredentials>(secrets)

@@ -40,7 +40,7 @@ extension SecretError.Code {
     /// The key has no secret.
     public static let keyNotFound = Self(
         name: "keyNotFound",
-        advice: "Save the secret first, or use findData(forKey:) where it may be missing."
+        advice: "Save the secret first, or use loadIfPresent(forKey:) where it may be missing."
     )
     /// The stored bytes do not have the requested form.
     public static let invalidData = Self(

@@ -19,16 +19,16 @@ extension SecretStore {
     /// - Parameters:
     ///   - algorithm: The signature algorithm.
     ///   - key: The key of the secret.
-    ///   - isMadeOnDemand: Whether a missing pair is created.
+    ///   - createsIfMissing: Whether a missing pair is created.
     /// - Returns: The private key.
     /// - Throws: `SecretError`, with the code `keyNotFound` if the pair is missing and not created, or `invalidData` if
     ///   the secret is not such a key.
     public func privateKey(
         _ algorithm: SignatureAlgorithm,
         forKey key: String,
-        creatingIfAbsent isMadeOnDemand: Bool = true
+        createsIfMissing: Bool = true
     ) async throws(SecretError) -> SigningKey {
-        let text = try await text(forKey: key, isMadeOnDemand) { () throws(SecurityError) in
+        let text = try await text(forKey: key, createsIfMissing) { () throws(SecurityError) in
             SigningKey(algorithm).cleartextPEM()
         }
         guard let found = try? SigningKey(pemRepresentation: text), found.algorithm == algorithm
@@ -41,15 +41,15 @@ extension SecretStore {
     /// - Parameters:
     ///   - algorithm: The signature algorithm.
     ///   - key: The key of the secret.
-    ///   - isMadeOnDemand: Whether a missing pair is created.
+    ///   - createsIfMissing: Whether a missing pair is created.
     /// - Returns: The public key.
-    /// - Throws: The errors of ``privateKey(_:forKey:creatingIfAbsent:)``.
+    /// - Throws: The errors of ``privateKey(_:forKey:createsIfMissing:)``.
     public func publicKey(
         _ algorithm: SignatureAlgorithm,
         forKey key: String,
-        creatingIfAbsent isMadeOnDemand: Bool = true
+        createsIfMissing: Bool = true
     ) async throws(SecretError) -> VerificationKey {
-        try await privateKey(algorithm, forKey: key, creatingIfAbsent: isMadeOnDemand).publicKey
+        try await privateKey(algorithm, forKey: key, createsIfMissing: createsIfMissing).publicKey
     }
 
     /// Returns the private key of an RSA key pair, creating the pair if it is missing.
@@ -58,16 +58,16 @@ extension SecretStore {
     ///
     /// - Parameters:
     ///   - key: The key of the secret.
-    ///   - isMadeOnDemand: Whether a missing pair is created.
+    ///   - createsIfMissing: Whether a missing pair is created.
     /// - Returns: The private key.
     /// - Throws: `SecretError`, with the code `keyNotFound` if the pair is missing and not created, or `invalidData` if
     ///   the secret is not such a key.
     @concurrent
     public func rsaPrivateKey(
         forKey key: String,
-        creatingIfAbsent isMadeOnDemand: Bool = true
+        createsIfMissing: Bool = true
     ) async throws(SecretError) -> RSAPrivateKey {
-        let text = try await text(forKey: key, isMadeOnDemand) { () throws(SecurityError) in
+        let text = try await text(forKey: key, createsIfMissing) { () throws(SecurityError) in
             try RSAPrivateKey().cleartextPEM()
         }
         guard let found = try? RSAPrivateKey(pemRepresentation: text) else { throw notAKey(key) }
@@ -78,27 +78,27 @@ extension SecretStore {
     ///
     /// - Parameters:
     ///   - key: The key of the secret.
-    ///   - isMadeOnDemand: Whether a missing pair is created.
+    ///   - createsIfMissing: Whether a missing pair is created.
     /// - Returns: The public key.
-    /// - Throws: The errors of ``rsaPrivateKey(forKey:creatingIfAbsent:)``.
+    /// - Throws: The errors of ``rsaPrivateKey(forKey:createsIfMissing:)``.
     public func rsaPublicKey(
         forKey key: String,
-        creatingIfAbsent isMadeOnDemand: Bool = true
+        createsIfMissing: Bool = true
     ) async throws(SecretError) -> RSAPublicKey {
-        try await rsaPrivateKey(forKey: key, creatingIfAbsent: isMadeOnDemand).publicKey
+        try await rsaPrivateKey(forKey: key, createsIfMissing: createsIfMissing).publicKey
     }
 
     // MARK: Parts
 
     private func text(
         forKey key: String,
-        _ isMadeOnDemand: Bool,
+        _ createsIfMissing: Bool,
         _ make: () throws(SecurityError) -> String
     ) async throws(SecretError) -> String {
         do throws(SecretError) {
             return try await loadString(forKey: key)
         } catch {
-            guard error.code == .keyNotFound, isMadeOnDemand else { throw error }
+            guard error.code == .keyNotFound, createsIfMissing else { throw error }
         }
         let made: String
         do {

@@ -80,7 +80,7 @@ package struct KeptKeyset: Sendable {
         defer { withExtendedLifetime(lock) {} }
         if try isThere() { return try await found() }
         do throws(SecurityError) {
-            return try await file(isMadeOnDemand: true).ring(creating: algorithm)
+            return try await file(createsIfMissing: true).ring(creating: algorithm)
         } catch {
             throw unusable(error, "could not be made")
         }
@@ -88,14 +88,14 @@ package struct KeptKeyset: Sendable {
 
     private func found() async throws(SecurityError) -> KeyRing {
         do throws(SecurityError) {
-            return try await file(isMadeOnDemand: false).ring()
+            return try await file(createsIfMissing: false).ring()
         } catch {
             throw unusable(error, "cannot be opened")
         }
     }
 
-    private func file(isMadeOnDemand: Bool) -> KeysetFile {
-        let source = SecretStoreKeySource(secrets, key: key, isMadeOnDemand: isMadeOnDemand)
+    private func file(createsIfMissing: Bool) -> KeysetFile {
+        let source = SecretStoreKeySource(secrets, key: key, createsIfMissing: createsIfMissing)
         return KeysetFile(at: path, under: source, files: files)
     }
 

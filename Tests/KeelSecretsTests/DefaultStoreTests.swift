@@ -39,9 +39,9 @@ struct DefaultStoreTests {
     @Test("An explicit choice is taken as it is, memory and a locked store too")
     func choice() async throws {
         let memory = InMemorySecretStoreAdapter()
-        let first = try await SecretStore.platformDefault(service: "a", choosing: memory)
+        let first = try await SecretStore.platformDefault(service: "a", store: memory)
         #expect(await first.capabilities().kind == .memory)
-        let second = try await SecretStore.platformDefault(service: "a", choosing: Refusing())
+        let second = try await SecretStore.platformDefault(service: "a", store: Refusing())
         #expect(await second.capabilities().isLocked)
     }
 

@@ -18,7 +18,7 @@ struct MigrationTests {
         for key in ["A", "B", "C"] { try await source.save(key + key, forKey: key) }
         let report = try await source.migrate(to: destination)
         #expect(report.moved == ["A", "B", "C"])
-        #expect(report.present.isEmpty && report.conflicting.isEmpty)
+        #expect(report.alreadyPresent.isEmpty && report.conflicting.isEmpty)
         #expect(try await source.list().isEmpty)
         #expect(try await destination.list() == ["A", "B", "C"])
         #expect(try await destination.loadString(forKey: "B") == "BB")
@@ -30,7 +30,7 @@ struct MigrationTests {
         try await destination.save("1", forKey: "A")
         try await destination.save("2", forKey: "B")
         let report = try await source.migrate(to: destination)
-        #expect(report.present == ["A"])
+        #expect(report.alreadyPresent == ["A"])
         #expect(report.conflicting == ["B"])
         #expect(try await source.list() == ["B"])
         #expect(try await destination.loadString(forKey: "B") == "2")
@@ -115,7 +115,9 @@ struct MigrationTests {
             try await store.save("1799999999", forKey: "keel-migration-young")
         }
         let report = try await source.migrate(to: destination, now: now)
-        #expect(report.moved == ["A"] && report.present.isEmpty && report.conflicting.isEmpty)
+        #expect(
+            report.moved == ["A"] && report.alreadyPresent.isEmpty && report.conflicting.isEmpty
+        )
         // Another program may still need the young marks.
         #expect(try await source.list() == ["keel-migration-young"])
         #expect(try await destination.list() == ["A", "keel-migration-young"])
@@ -134,7 +136,7 @@ struct MigrationTests {
         // The state after a crash between copying and deleting.
         try await file.save("A", forKey: "A")
         let report = try await source.migrate(to: file)
-        #expect(report.present == ["A"] && report.moved == ["B"])
+        #expect(report.alreadyPresent == ["A"] && report.moved == ["B"])
         #expect(try await file.list() == ["A", "B"])
     }
     #endif

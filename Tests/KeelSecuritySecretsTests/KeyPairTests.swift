@@ -16,7 +16,7 @@ struct KeyPairTests {
     func signing(_ algorithm: SignatureAlgorithm) async throws {
         let secrets = try secrets()
         let missing = await #expect(throws: SecretError.self) {
-            try await secrets.publicKey(algorithm, forKey: "device", creatingIfAbsent: false)
+            try await secrets.publicKey(algorithm, forKey: "device", createsIfMissing: false)
         }
         #expect(missing?.code == .keyNotFound)
         let data = Data("pay 5".utf8)
@@ -31,7 +31,7 @@ struct KeyPairTests {
     @Test("An RSA pair is made once, and kept")
     func rsa() async throws {
         let sealed = try await secrets().rsaPublicKey(forKey: "mail").encrypt(Data("hello".utf8))
-        let key = try await secrets().rsaPrivateKey(forKey: "mail", creatingIfAbsent: false)
+        let key = try await secrets().rsaPrivateKey(forKey: "mail", createsIfMissing: false)
         #expect(try key.decrypt(sealed) == Data("hello".utf8))
         #expect(try await secrets().list() == ["mail"])
     }
@@ -89,14 +89,14 @@ struct KeyPairTests {
         #expect(try await secrets().list() == ["key-encryption-key"])
         let copy = try await Keyset(
             encrypted: data,
-            under: SecretStoreKeySource(try secrets(), isMadeOnDemand: false)
+            under: SecretStoreKeySource(try secrets(), createsIfMissing: false)
         )
         #expect(copy.cleartextBinary() == keyset.cleartextBinary())
         try await secrets().delete(forKey: "key-encryption-key")
         let error = await #expect(throws: SecurityError.self) {
             try await Keyset(
                 encrypted: data,
-                under: SecretStoreKeySource(try secrets(), isMadeOnDemand: false)
+                under: SecretStoreKeySource(try secrets(), createsIfMissing: false)
             )
         }
         #expect(error?.code == .keyStoreFailed)

@@ -8,7 +8,7 @@ public import KeelSecrets
 /// another place or service, set a store in the composition root:
 ///
 /// ```swift
-/// let secrets = try await SecretStore.platformDefault(service: "com.example.notes", orElse: file)
+/// let secrets = try await SecretStore.platformDefault(service: "com.example.notes", fallback: file)
 /// try await withDependencies { $0.secrets = secrets } operation: { try await run() }
 /// ```
 public enum SecretsDependency: DependencyKey, Sendable {

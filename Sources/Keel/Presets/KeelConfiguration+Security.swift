@@ -66,7 +66,7 @@ extension KeelConfiguration {
                 )
             )
         )
-        return try store(on: PlatformSecretStoreAdapter(orElse: file), service)
+        return try store(on: PlatformSecretStoreAdapter(fallback: file), service)
         #else
         return try makeSecrets()
         #endif

@@ -46,7 +46,9 @@ public actor EncryptedFileSecretStoreAdapter: SecretStoreAdapter {
     }
 
     /// The record of the store that has the secrets: this file or another store.
-    nonisolated var choice: StoreChoice { StoreChoice(folder: folder, files: files) }
+    nonisolated var choice: StoreSelectionRecord {
+        StoreSelectionRecord(folder: folder, files: files)
+    }
 
     public func capabilities() async -> SecretStoreCapabilities {
         var capabilities = SecretStoreCapabilities(

@@ -9,7 +9,7 @@ public struct SecretMigration: Hashable, Sendable {
     /// The keys that were copied, verified and deleted from the source.
     public var moved: [String] = []
     /// The keys that already had the same bytes in the destination, and were deleted from the source.
-    public var present: [String] = []
+    public var alreadyPresent: [String] = []
     /// The keys with different bytes in the destination, or changed meanwhile in the source; neither secret was
     /// replaced or deleted.
     public var conflicting: [String] = []
@@ -46,13 +46,13 @@ extension SecretStore {
         _ = try await destination.removeOldMarks(now)
         try await checkIsAnother(destination, now)
         for key in keys {
-            guard let data = try await findData(forKey: key) else { continue }
+            guard let data = try await loadIfPresent(forKey: key) else { continue }
             let isNew = try await destination.compareAndSet(
                 forKey: key,
                 expected: nil,
                 new: data
             )
-            guard try await destination.findData(forKey: key) == data else {
+            guard try await destination.loadIfPresent(forKey: key) == data else {
                 guard isNew else {
                     report.conflicting.append(key)
                     continue
@@ -63,7 +63,7 @@ extension SecretStore {
                 report.conflicting.append(key)
                 continue
             }
-            if isNew { report.moved.append(key) } else { report.present.append(key) }
+            if isNew { report.moved.append(key) } else { report.alreadyPresent.append(key) }
         }
         return report
     }
@@ -104,7 +104,7 @@ extension SecretStore {
         var keys: [String] = []
         for key in try await list() {
             guard MigrationMark.isOne(key),
-                let mark = try await findData(forKey: key),
+                let mark = try await loadIfPresent(forKey: key),
                 MigrationMark.isOld(String(decoding: mark, as: UTF8.self), now)
             else {
                 keys.append(key)

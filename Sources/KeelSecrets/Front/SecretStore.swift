@@ -7,7 +7,7 @@ public import Foundation
 /// The secrets of one service, such as tokens, passwords and keys, in a secret store of the platform.
 ///
 /// ```swift
-/// let secrets = try await SecretStore.platformDefault(service: "com.example.notes", orElse: file)
+/// let secrets = try await SecretStore.platformDefault(service: "com.example.notes", fallback: file)
 /// try await secrets.save("s3cret", forKey: "api-token")
 /// let token = try await secrets.loadString(forKey: "api-token")
 /// ```
@@ -61,14 +61,14 @@ public struct SecretStore: Sendable {
 
     /// Returns the data under a key, or throws `keyNotFound` if there is none.
     public func load(forKey key: String) async throws(SecretError) -> Data {
-        guard let data = try await findData(forKey: key) else {
+        guard let data = try await loadIfPresent(forKey: key) else {
             throw SecretError(.keyNotFound, "There is no secret \(key) of \(service).")
         }
         return data
     }
 
     /// Returns the data under a key, or nil if there is none.
-    public func findData(forKey key: String) async throws(SecretError) -> Data? {
+    public func loadIfPresent(forKey key: String) async throws(SecretError) -> Data? {
         let name = try name(key)
         try Self.checkCancellation()
         return try await adapter.read(name).map { Data($0) }
@@ -81,7 +81,7 @@ public struct SecretStore: Sendable {
 
     /// Returns whether a key has a secret.
     public func exists(forKey key: String) async throws(SecretError) -> Bool {
-        try await findData(forKey: key) != nil
+        try await loadIfPresent(forKey: key) != nil
     }
 
     /// Returns the keys of this service, each once, in byte order.

@@ -10,27 +10,27 @@ public import KeelCore
 /// files unchanged.
 public struct KeyFileSource: KeyEncryptionKeySource {
     private let path: String
-    private let isMadeOnDemand: Bool
+    private let createsIfMissing: Bool
     private let files: any FileSystem
 
     /// Creates a source.
     ///
     /// - Parameters:
     ///   - path: The absolute path of the file.
-    ///   - isMadeOnDemand: Whether a missing file is created, with a random key.
-    public init(path: String, isMadeOnDemand: Bool = true) {
-        self.init(path: path, isMadeOnDemand: isMadeOnDemand, files: DiskFileSystem())
+    ///   - createsIfMissing: Whether a missing file is created, with a random key.
+    public init(path: String, createsIfMissing: Bool = true) {
+        self.init(path: path, createsIfMissing: createsIfMissing, files: DiskFileSystem())
     }
 
-    package init(path: String, isMadeOnDemand: Bool = true, files: any FileSystem) {
+    package init(path: String, createsIfMissing: Bool = true, files: any FileSystem) {
         self.path = path
-        self.isMadeOnDemand = isMadeOnDemand
+        self.createsIfMissing = createsIfMissing
         self.files = files
     }
 
     public func keyEncryptionKey() async throws -> KeyEncryptionKey {
         if let key = try existing() { return key }
-        guard isMadeOnDemand else {
+        guard createsIfMissing else {
             throw SecretError(.missingKey, "There is no key file \(path).")
         }
         do throws(FileSystemError) {

@@ -19,27 +19,27 @@ internal import Foundation
 public struct SecretStoreKeySource: KeyEncryptionKeySource {
     private let secrets: SecretStore
     private let key: String
-    private let isMadeOnDemand: Bool
+    private let createsIfMissing: Bool
 
     /// Creates a source.
     ///
     /// - Parameters:
     ///   - secrets: The store of the key.
     ///   - key: The key of the secret.
-    ///   - isMadeOnDemand: Whether a missing secret is created, with a random key.
+    ///   - createsIfMissing: Whether a missing secret is created, with a random key.
     public init(
         _ secrets: SecretStore,
         key: String = "key-encryption-key",
-        isMadeOnDemand: Bool = true
+        createsIfMissing: Bool = true
     ) {
         self.secrets = secrets
         self.key = key
-        self.isMadeOnDemand = isMadeOnDemand
+        self.createsIfMissing = createsIfMissing
     }
 
     public func keyEncryptionKey() async throws -> KeyEncryptionKey {
         if let found = try await existing() { return found }
-        guard isMadeOnDemand else {
+        guard createsIfMissing else {
             throw SecretError(.missingKey, "There is no secret \(key) of \(secrets.service).")
         }
         let digits = Hexadecimal.text(
@@ -58,7 +58,7 @@ public struct SecretStoreKeySource: KeyEncryptionKeySource {
     }
 
     private func existing() async throws(SecretError) -> KeyEncryptionKey? {
-        guard let data = try await secrets.findData(forKey: key) else { return nil }
+        guard let data = try await secrets.loadIfPresent(forKey: key) else { return nil }
         return try KeyText.key(Array(data), from: "The secret \(key)")
     }
 }

@@ -1,18 +1,18 @@
 /// An adapter that chooses a store of the platform on first use, and keeps it.
 ///
-/// Use this adapter where ``SecretStore/platformDefault(service:choosing:orElse:)`` cannot be awaited, such as when
+/// Use this adapter where ``SecretStore/platformDefault(service:store:fallback:)`` cannot be awaited, such as when
 /// registering dependencies. It makes the same choice. While no store is usable, calls throw `noStore`, and each call
 /// looks again.
 public actor PlatformSecretStoreAdapter: SecretStoreAdapter {
     private let candidates: [any SecretStoreAdapter]
-    private let noted: StoreChoice?
+    private let noted: StoreSelectionRecord?
     private var chosen: (any SecretStoreAdapter)?
 
     #if Crypto
     /// Creates an adapter without looking for a store yet.
     ///
     /// - Parameter file: The encrypted file to use if the platform has no store.
-    public init(orElse file: EncryptedFileSecretStoreAdapter? = nil) {
+    public init(fallback file: EncryptedFileSecretStoreAdapter? = nil) {
         candidates = SecretStore.platformStores + (file.map { [$0] } ?? [])
         noted = file?.choice
     }
@@ -28,7 +28,7 @@ public actor PlatformSecretStoreAdapter: SecretStoreAdapter {
         self.init(candidates: candidates, noted: nil)
     }
 
-    init(candidates: [any SecretStoreAdapter], noted: StoreChoice?) {
+    init(candidates: [any SecretStoreAdapter], noted: StoreSelectionRecord?) {
         self.candidates = candidates
         self.noted = noted
     }

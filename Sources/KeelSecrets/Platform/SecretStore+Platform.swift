@@ -19,8 +19,8 @@ extension SecretStore {
     /// - Throws: ``SecretError`` with the code `noStore`, whose message explains why no store is usable.
     public static func platformDefault(
         service: String,
-        choosing choice: (any SecretStoreAdapter)? = nil,
-        orElse file: EncryptedFileSecretStoreAdapter? = nil
+        store choice: (any SecretStoreAdapter)? = nil,
+        fallback file: EncryptedFileSecretStoreAdapter? = nil
     ) async throws(SecretError) -> SecretStore {
         try await choose(
             service: service,
@@ -42,7 +42,7 @@ extension SecretStore {
     /// - Throws: ``SecretError`` with the code `noStore`, whose message explains why no store is usable.
     public static func platformDefault(
         service: String,
-        choosing choice: (any SecretStoreAdapter)? = nil
+        store choice: (any SecretStoreAdapter)? = nil
     ) async throws(SecretError) -> SecretStore {
         try await choose(service: service, choice, from: platformStores)
     }
@@ -65,7 +65,7 @@ extension SecretStore {
         service: String,
         _ choice: (any SecretStoreAdapter)?,
         from stores: [any SecretStoreAdapter],
-        noted: StoreChoice? = nil
+        noted: StoreSelectionRecord? = nil
     ) async throws(SecretError) -> SecretStore {
         if let choice { return try SecretStore(choice, service: service) }
         let store = try await usable(of: stores, noted, for: service)
@@ -82,7 +82,7 @@ extension SecretStore {
     /// - Throws: `noStore`, `cancelled`, or an error of the stores.
     static func usable(
         of stores: [any SecretStoreAdapter],
-        _ noted: StoreChoice?,
+        _ noted: StoreSelectionRecord?,
         for service: String?
     ) async throws(SecretError) -> any SecretStoreAdapter {
         if let kind = try noted?.kind() { return try await chosen(kind, of: stores) }

@@ -58,7 +58,7 @@ struct KeySourceTests {
     @Test("A missing key file is made on demand only")
     func notMade() async throws {
         let files = SimulatedFileSystem()
-        let source = KeyFileSource(path: "/k/key", isMadeOnDemand: false, files: files)
+        let source = KeyFileSource(path: "/k/key", createsIfMissing: false, files: files)
         #expect(await code(source) == .missingKey)
         #expect(files.steps.isEmpty)
     }

@@ -31,7 +31,7 @@ struct SecretFileKillTests {
             )
             let numbers = try #require(printed, "the program ended by itself")
             let store = try store(folder)
-            let value = try await store.findData(forKey: prefix)
+            let value = try await store.loadIfPresent(forKey: prefix)
             let left = value.flatMap { Int(String(decoding: $0, as: UTF8.self)) }
             if let last = numbers.last {
                 let found = try #require(left, "the secret is gone")

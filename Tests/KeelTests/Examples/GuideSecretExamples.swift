@@ -45,7 +45,7 @@ struct GuideSecretExamples {
         } catch {
             #expect(error.code == .keyNotFound)
         }
-        #expect(try await secrets.findData(forKey: "api-token") == nil)
+        #expect(try await secrets.loadIfPresent(forKey: "api-token") == nil)
     }
 
     @Test("Two who renew a token at once")

@@ -60,7 +60,7 @@ func printDefault(_ folder: String?) async {
                 key: .source(KeyFileSource(path: folder + ".key"))
             )
         }
-        let store = try await SecretStore.platformDefault(service: "test", orElse: file)
+        let store = try await SecretStore.platformDefault(service: "test", fallback: file)
         #else
         let store = try await SecretStore.platformDefault(service: "test")
         #endif

@@ -33,8 +33,8 @@ package struct KeySourceChoice: Sendable {
     /// - Parameter isMadeOnDemand: Whether to create a missing key, if the source can.
     /// - Returns: The source.
     /// - Throws: The error of a secret store that cannot be used.
-    package func source(isMadeOnDemand: Bool) async throws -> any KeyEncryptionKeySource {
-        if let file { return KeyFileSource(path: file, isMadeOnDemand: isMadeOnDemand) }
+    package func source(createsIfMissing: Bool) async throws -> any KeyEncryptionKeySource {
+        if let file { return KeyFileSource(path: file, createsIfMissing: createsIfMissing) }
         if let variable { return EnvironmentKeySource(variable: variable) }
         if let credential { return SystemdCredentialSource(name: credential) }
         guard let service else {
@@ -44,6 +44,6 @@ package struct KeySourceChoice: Sendable {
             )
         }
         let secrets = try await SecretStore.platformDefault(service: service)
-        return SecretStoreKeySource(secrets, isMadeOnDemand: isMadeOnDemand)
+        return SecretStoreKeySource(secrets, createsIfMissing: createsIfMissing)
     }
 }

@@ -35,7 +35,7 @@ package struct SecretKeyChoice: Sendable {
     /// - Throws: An error if no passphrase is available.
     package func key(
         isNew: Bool = false,
-        isMadeOnDemand: Bool = false
+        createsIfMissing: Bool = false
     ) async throws -> SecretFileKey? {
         if asksForPassphrase {
             let question = "Passphrase"
@@ -53,6 +53,6 @@ package struct SecretKeyChoice: Sendable {
             return .passphrase(text)
         }
         guard source.count == 1 else { return nil }
-        return .source(try await source.source(isMadeOnDemand: isMadeOnDemand))
+        return .source(try await source.source(createsIfMissing: createsIfMissing))
     }
 }

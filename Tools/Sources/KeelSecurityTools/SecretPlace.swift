@@ -51,7 +51,7 @@ package enum SecretPlace: Sendable, Hashable {
             let file = URL(filePath: folder)
                 .appending(path: EncryptedFileSecretStoreAdapter.fileName).path
             let isNew = isWritten && !FileManager.default.fileExists(atPath: file)
-            guard let key = try await choice.key(isNew: isNew, isMadeOnDemand: isWritten) else {
+            guard let key = try await choice.key(isNew: isNew, createsIfMissing: isWritten) else {
                 throw ToolError(
                     "the key of the encrypted file is not named",
                     advice: "Give \(options)."

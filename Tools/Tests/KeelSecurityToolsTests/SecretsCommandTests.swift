@@ -44,7 +44,7 @@ struct SecretsCommandTests {
     @Test("The app finds what the command has kept")
     func shared() async throws {
         _ = try keel(["set", "token"] + place, input: "s3cret")
-        let key = KeyFileSource(path: scratch.file("key").path, isMadeOnDemand: false)
+        let key = KeyFileSource(path: scratch.file("key").path, createsIfMissing: false)
         let file = EncryptedFileSecretStoreAdapter(
             folder: scratch.file("store").path,
             key: .source(key)

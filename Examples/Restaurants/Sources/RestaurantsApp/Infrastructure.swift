@@ -70,7 +70,7 @@ struct Infrastructure {
         }
         return try await SecretStore.platformDefault(
             service: Settings.app,
-            orElse: EncryptedFileSecretStoreAdapter(
+            fallback: EncryptedFileSecretStoreAdapter(
                 folder: folder.path(percentEncoded: false),
                 key: file
             )

@@ -18,7 +18,7 @@ extension SecretStoreCheck {
                 )
                 #expect(
                     await test.code { () async throws(SecretError) in
-                        _ = try await test.store.findData(forKey: key)
+                        _ = try await test.store.loadIfPresent(forKey: key)
                     } == .invalidArgument
                 )
                 #expect(

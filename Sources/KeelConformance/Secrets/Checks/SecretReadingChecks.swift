@@ -12,7 +12,7 @@ extension SecretStoreCheck {
                     _ = try await test.store.load(forKey: "ABSENT")
                 } == .keyNotFound
             )
-            #expect(try await test.store.findData(forKey: "ABSENT") == nil)
+            #expect(try await test.store.loadIfPresent(forKey: "ABSENT") == nil)
         },
         Self(.reading, "a secret is found", needs: [], holding: ["A": "one"]) { test async throws in
             #expect(try await test.store.load(forKey: "A") == Data("one".utf8))

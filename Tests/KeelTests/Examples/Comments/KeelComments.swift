@@ -30,7 +30,7 @@ extension CommentExamples {
     static func secretsDependency(_ file: EncryptedFileSecretStoreAdapter) async throws {
         let secrets = try await SecretStore.platformDefault(
             service: "com.example.notes",
-            orElse: file
+            fallback: file
         )
         try await withDependencies {
             $0.secrets = secrets

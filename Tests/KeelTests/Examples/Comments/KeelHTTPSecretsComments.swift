@@ -13,7 +13,7 @@ extension CommentExamples {
     ) async throws {
         let secrets = try await SecretStore.platformDefault(
             service: "com.example.notes",
-            orElse: file
+            fallback: file
         )
         let session = AuthSession(
             server: OAuthIdentityServer(client, path: "/token"),

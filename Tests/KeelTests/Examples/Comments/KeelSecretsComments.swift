@@ -17,7 +17,7 @@ extension CommentExamples {
     static func secretStore(_ file: EncryptedFileSecretStoreAdapter) async throws {
         let secrets = try await SecretStore.platformDefault(
             service: "com.example.notes",
-            orElse: file
+            fallback: file
         )
         try await secrets.save("s3cret", forKey: "api-token")
         let token = try await secrets.loadString(forKey: "api-token")

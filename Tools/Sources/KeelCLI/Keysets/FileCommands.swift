@@ -31,7 +31,7 @@ struct FileKeyOptions: ParsableArguments {
     func encryption(keepsDates: Bool) async throws -> FileEncryption {
         let file = KeysetFile(
             at: URL(filePath: keyset),
-            under: try await key.choice.source(isMadeOnDemand: false),
+            under: try await key.choice.source(createsIfMissing: false),
             associatedData: Data(keysetContext.utf8)
         )
         var keyset = try await file.load()

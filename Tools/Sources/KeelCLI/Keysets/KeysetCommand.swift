@@ -35,7 +35,7 @@ struct KeysetCreateCommand: AsyncParsableCommand {
     func run() async throws {
         try await keyset.output.reporting {
             let made = try Keyset.make(algorithm.algorithm)
-            try await keyset.file(isMadeOnDemand: true).create(made)
+            try await keyset.file(createsIfMissing: true).create(made)
             try KeysetTable(made).show(keyset.output)
             return .done
         }

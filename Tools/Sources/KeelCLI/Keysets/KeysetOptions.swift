@@ -18,10 +18,10 @@ struct KeysetOptions: ParsableArguments {
 
     var output: CommandOutput { CommandOutput(isJSON: json) }
 
-    func file(isMadeOnDemand: Bool = false) async throws -> KeysetFile {
+    func file(createsIfMissing: Bool = false) async throws -> KeysetFile {
         KeysetFile(
             at: URL(filePath: keyset),
-            under: try await key.choice.source(isMadeOnDemand: isMadeOnDemand),
+            under: try await key.choice.source(createsIfMissing: createsIfMissing),
             associatedData: Data(keysetContext.utf8)
         )
     }

@@ -19,7 +19,7 @@ struct KeysetRewrapCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await keyset.output.reporting {
-            let source = try await next.choice.source(isMadeOnDemand: true)
+            let source = try await next.choice.source(createsIfMissing: true)
             try await keyset.file().rewrap(under: source)
             let moved = KeysetFile(
                 at: URL(filePath: keyset.keyset),

@@ -55,12 +55,12 @@ struct SecretsMigrateCommand: AsyncParsableCommand {
             let report = try await secrets.open().migrate(to: destination)
             if secrets.json {
                 try secrets.output.record([
-                    "moved": report.moved, "present": report.present,
+                    "moved": report.moved, "present": report.alreadyPresent,
                     "conflicting": report.conflicting,
                 ])
             } else {
                 try secrets.output.line(
-                    "\(report.moved.count) moved, \(report.present.count) there already"
+                    "\(report.moved.count) moved, \(report.alreadyPresent.count) there already"
                 )
                 for key in report.conflicting {
                     secrets.output.message("\(key): another secret is there; both were left alone")

@@ -4,7 +4,7 @@ internal import KeelCore
 ///
 /// Which stores are usable changes from one minute to the next: a keyring is locked while a session begins, or there is
 /// no session. Without a record, secrets would be split between stores.
-struct StoreChoice: Sendable {
+struct StoreSelectionRecord: Sendable {
     private static let fileName = "secrets.choice"
     private static let lockName = "secrets.lock"
 
