@@ -25,7 +25,7 @@ extension FileStoreError.Code {
     /// There is no file at the path.
     public static let fileNotFound = Self(
         name: "fileNotFound",
-        advice: "Put the file first, or use find(_:upTo:) where it may be missing."
+        advice: "Write the file first, or use readIfPresent(_:upTo:) if it may be missing."
     )
     /// The precondition failed: the file exists, is missing, or has another version.
     public static let conditionFailed = Self(

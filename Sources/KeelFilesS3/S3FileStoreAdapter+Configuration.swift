@@ -23,7 +23,7 @@ extension S3FileStoreAdapter {
     /// The bucket of an adapter, and how it is used.
     public struct Configuration: Sendable {
         /// The minimum size of a part except the last one of a file: 5 MiB.
-        public static let smallestPartByteCount = 5 << 20
+        public static let minimumPartByteCount = 5 << 20
 
         /// The name of the bucket.
         public var bucket: String
@@ -50,8 +50,8 @@ extension S3FileStoreAdapter {
         ///
         /// AWS does. Set this to false for a server that ignores them: calls with a condition then fail with
         /// `unsupported` instead of overwriting a file.
-        public var honoursConditions = true
-        /// The size of a part in bytes, at least ``smallestPartByteCount``; 8 MiB by default.
+        public var honorsConditions = true
+        /// The size of a part in bytes, at least ``minimumPartByteCount``; 8 MiB by default.
         ///
         /// Files up to this size are uploaded in one request. Parts are larger if a file would have more than 10,000 of
         /// them. `URLSessionTransport` sends at most 64 MiB in one request: with that transport, use smaller parts, and
@@ -60,7 +60,7 @@ extension S3FileStoreAdapter {
         /// The maximum number of concurrent part uploads, at least 1.
         ///
         /// An upload needs memory for this many parts plus one.
-        public var parallelPartCount = 4
+        public var maximumConcurrentParts = 4
         /// A folder on disk that records unfinished uploads; nil records none.
         ///
         /// With a folder, an upload that failed or was killed resumes when the same file is written to the same path

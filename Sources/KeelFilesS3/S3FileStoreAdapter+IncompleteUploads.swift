@@ -34,9 +34,9 @@ extension S3FileStoreAdapter {
                 }
                 for element in document.all("Upload") {
                     guard let text = element.text("Key"), let id = element.text("UploadId"),
-                        let begun = S3Object.time(element.text("Initiated"))
+                        let startDate = S3Object.time(element.text("Initiated"))
                     else { throw S3Failure.failed(.invalidReply("an upload lacks its id")) }
-                    uploads.append(IncompleteUpload(key: key(text), id: id, begun: begun))
+                    uploads.append(IncompleteUpload(key: key(text), id: id, startDate: startDate))
                 }
                 let next = document.text("NextKeyMarker").map(key)
                 guard document.text("IsTruncated") == "true", let next, !next.isEmpty else { break }
@@ -67,7 +67,7 @@ extension S3FileStoreAdapter {
     ) async throws(FileStoreError) -> Int {
         let latest = connection.now.addingTimeInterval(-(age / .seconds(1)))
         var count = 0
-        for upload in try await incompleteUploads() where upload.begun <= latest {
+        for upload in try await incompleteUploads() where upload.startDate <= latest {
             do throws(S3Failure) {
                 var call = S3Call(.delete, upload.key)
                 call.query = [(name: "uploadId", value: upload.id)]

@@ -67,7 +67,7 @@ extension S3FileStoreAdapter {
         _ first: [UInt8],
         _ reader: S3PartReader
     ) async throws(S3Failure) -> [S3Part] {
-        let limit = configuration.parallelPartCount
+        let limit = configuration.maximumConcurrentParts
         let result = await withTaskGroup(
             of: Result<S3Part, S3Failure>.self
         ) { group -> Result<[S3Part], S3Failure> in

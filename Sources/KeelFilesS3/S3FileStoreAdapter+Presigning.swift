@@ -39,7 +39,7 @@ extension S3FileStoreAdapter {
         expiresIn duration: Duration
     ) async throws(FileStoreError) -> URL {
         try path.check()
-        guard duration >= .seconds(1), duration <= AWSSignatureV4.longestExpiry else {
+        guard duration >= .seconds(1), duration <= AWSSignatureV4.maximumExpiry else {
             throw FileStoreError(.invalidArgument, "A URL is good for 1 second to 7 days.")
         }
         let call = S3Call(use == .get ? .get : .put, try checkedKey(path))

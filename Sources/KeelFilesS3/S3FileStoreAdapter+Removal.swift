@@ -85,7 +85,7 @@ extension S3FileStoreAdapter {
 enum S3Removal {
     enum Outcome: Hashable {
         case deleted
-        case refused(S3Refusal)
+        case refused(S3ErrorReply)
     }
 
     /// Returns the element of a key, or nil if XML 1.0 cannot represent it (section 2.2).
@@ -123,7 +123,7 @@ enum S3Removal {
         }
         for element in document.all("Error") {
             guard let key = element.text("Key") else { continue }
-            outcomes[Array(key.utf8)] = .refused(S3Refusal(head, element))
+            outcomes[Array(key.utf8)] = .refused(S3ErrorReply(head, element))
         }
         return outcomes
     }

@@ -34,7 +34,7 @@ extension S3FileStoreAdapter {
         if request.isMove {
             // If the source was replaced after the copy, it stays.
             let condition: FileCondition =
-                configuration.honoursConditions ? .version(source.version) : .none
+                configuration.honorsConditions ? .version(source.version) : .none
             _ = try await delete(request.source, if: condition)
         }
         return copy
@@ -92,7 +92,7 @@ extension S3FileStoreAdapter {
             let starts = stride(from: 0, to: source.size, by: copyByteCount)
             let ranges = starts.map { $0..<min($0 + copyByteCount, source.size) }
             let parts = try await Array(ranges.enumerated()).concurrentMap(
-                limit: configuration.parallelPartCount
+                limit: configuration.maximumConcurrentParts
             ) { (index, range) async throws(S3Failure) in
                 try await upload.copy(index + 1, range, of: place, source.version)
             }

@@ -145,7 +145,7 @@ extension S3FileStoreAdapter {
         let kept = try? await object(at: file.path, file.key)
         // A server that ignores conditions, such as rclone, may also change the version of a file uploaded in parts
         // once it is stored. No condition can rely on that version, so the size decides.
-        let isComparable = version != nil && configuration.honoursConditions
+        let isComparable = version != nil && configuration.honorsConditions
         if let kept, kept.size == size, !isComparable || kept.version == version { return kept }
         let time = head.headerFields[.date].flatMap { HTTPDate($0)?.seconds }
         return FileMetadata(

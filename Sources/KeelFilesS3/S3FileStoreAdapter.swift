@@ -65,8 +65,8 @@ public struct S3FileStoreAdapter: FileStoreAdapter {
         copyByteCount: Int = largestCopy,
         now: @escaping @Sendable () -> Date
     ) throws(FileStoreError) {
-        guard configuration.partByteCount >= Configuration.smallestPartByteCount,
-            configuration.partByteCount <= 5 << 30, configuration.parallelPartCount >= 1
+        guard configuration.partByteCount >= Configuration.minimumPartByteCount,
+            configuration.partByteCount <= 5 << 30, configuration.maximumConcurrentParts >= 1
         else {
             throw FileStoreError(
                 .invalidArgument,
@@ -90,7 +90,7 @@ public struct S3FileStoreAdapter: FileStoreAdapter {
             .persistent, .survivesPowerFailure, .attributes, .distinguishesCase,
             .filesBesideFolders,
         ]
-        if configuration.honoursConditions { capabilities.insert(.conditionsAcrossProcesses) }
+        if configuration.honorsConditions { capabilities.insert(.conditionsAcrossProcesses) }
         return capabilities
     }
 
@@ -178,7 +178,7 @@ public struct S3FileStoreAdapter: FileStoreAdapter {
 
     /// Refuses a condition if the server ignores conditions.
     func refuseIfIgnored(_ condition: FileCondition) throws(FileStoreError) {
-        guard condition != .none, !configuration.honoursConditions else { return }
+        guard condition != .none, !configuration.honorsConditions else { return }
         throw FileStoreError(
             .unsupported,
             "The server ignores conditions, as the adapter's configuration says."

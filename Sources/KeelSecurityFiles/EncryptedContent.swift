@@ -41,7 +41,7 @@ extension EncryptedFileStoreAdapter {
             let reader = try await content.open()
             return FileReader { () async throws(FileStoreError) in
                 try await sealer.next(from: reader) { hash, count throws(FileStoreError) in
-                    try FileArrival.check(count, hash.checksum, of: content, options, path)
+                    try FileIntegrityCheck.check(count, hash.checksum, of: content, options, path)
                 }
             }
         }

@@ -36,7 +36,7 @@ struct KillTests {
             case .unclear: break
             case .ended:
                 let files = FileStore(try peer.adapter(.root))
-                let read = try await files.get(try FileStorePath(path))
+                let read = try await files.read(try FileStorePath(path))
                 #expect(Array(read) == bytes)
                 ended += 1
             }
@@ -47,13 +47,13 @@ struct KillTests {
         }
         let last: FileStorePath = "\(folder)/\(ended)"
         let recorded = FileContent(bytes)
-        try await FileStore(adapter).put(recorded, at: last)
-        #expect(try await Array(FileStore(adapter).get(last)) == bytes)
+        try await FileStore(adapter).write(recorded, to: last)
+        #expect(try await Array(FileStore(adapter).read(last)) == bytes)
         #expect(try FileManager.default.contentsOfDirectory(atPath: notes).isEmpty)
         // A kill between the server's reply and the record leaves an upload behind.
         let left = try await adapter.incompleteUploads().filter { $0.key.hasPrefix("\(folder)/") }
         #expect(left.count <= Self.killCount)
-        for upload in left { #expect(upload.begun <= Date.now.addingTimeInterval(5)) }
+        for upload in left { #expect(upload.startDate <= Date.now.addingTimeInterval(5)) }
         try await adapter.abortIncompleteUploads(olderThan: .zero)
         #expect(try await adapter.incompleteUploads().isEmpty)
         // Kills before or after the upload would prove nothing.

@@ -19,8 +19,8 @@ struct PeerTests {
     private static let megabyte = 1 << 20
 
     private func smallParts(_ configuration: inout S3FileStoreAdapter.Configuration) {
-        configuration.partByteCount = S3FileStoreAdapter.Configuration.smallestPartByteCount
-        configuration.parallelPartCount = 3
+        configuration.partByteCount = S3FileStoreAdapter.Configuration.minimumPartByteCount
+        configuration.maximumConcurrentParts = 3
     }
 
     private func pieces(_ bytes: [UInt8], isKnown: Bool) -> FileContent {
@@ -53,7 +53,7 @@ struct PeerTests {
         head.headerFields[.contentEncoding] = "gzip"
         let reply = try await peer.transport.send(HTTPCall(head, body: HTTPBody(Array(stored))))
         #expect(reply.head.status == .ok)
-        #expect(try await FileStore(try peer.adapter(folder)).get("packed") == stored)
+        #expect(try await FileStore(try peer.adapter(folder)).read("packed") == stored)
         let system = FileStore(
             try S3FileStoreAdapter(peer.configuration(folder), transport: URLSessionTransport())
         )
@@ -81,17 +81,17 @@ struct PeerTests {
                     contentType: "image/x-own",
                     attributes: ["by": "Zoë"]
                 )
-                let put = try await files.put(
+                let put = try await files.write(
                     pieces(bytes, isKnown: isKnown),
-                    at: path,
+                    to: path,
                     options: options
                 )
                 #expect(put.size == count)
                 #expect(try await files.metadata(of: path) == put)
                 #expect(put.contentType == "image/x-own")
                 #expect(put.attributes == ["by": "Zoë"])
-                #expect(try await Array(files.get(path)) == bytes)
-                let middle = try await files.get(path, range: .bytes(5_242_870, count: 20))
+                #expect(try await Array(files.read(path)) == bytes)
+                let middle = try await files.read(path, range: .bytes(5_242_870, count: 20))
                 #expect(Array(middle) == Array(bytes[5_242_870..<min(5_242_890, count)]))
             }
         }
@@ -108,14 +108,14 @@ struct PeerTests {
             }
         )
         let error = await #expect(throws: FileStoreError.self) {
-            try await FileStore(adapter).put(failing, at: "a")
+            try await FileStore(adapter).write(failing, to: "a")
         }
         #expect(error?.code == .sourceFailed)
         let wrong = FileWriteOptions(checksum: try .of([1], by: .sha256))
         let mismatch = await #expect(throws: FileStoreError.self) {
-            try await FileStore(adapter).put(
+            try await FileStore(adapter).write(
                 FileContent(sampleBytes(1, count: 6 << 20)),
-                at: "a",
+                to: "a",
                 options: wrong
             )
         }
@@ -129,15 +129,15 @@ struct PeerTests {
         let adapter = try S3Peer.shared(.moto).adapter(freshFolder(), smallParts)
         let files = FileStore(adapter)
         let content = FileContent(sampleBytes(1, count: 6 << 20))
-        let first = try await files.put(content, at: "a", options: .init(condition: .absent))
-        let replaced = try await files.put(
+        let first = try await files.write(content, to: "a", options: .init(condition: .absent))
+        let replaced = try await files.write(
             FileContent(sampleBytes(2, count: 6 << 20)),
-            at: "a",
+            to: "a",
             options: .init(condition: .version(first.version))
         )
         for condition in [FileCondition.absent, .version(first.version)] {
             let error = await #expect(throws: FileStoreError.self) {
-                try await files.put(content, at: "a", options: .init(condition: condition))
+                try await files.write(content, to: "a", options: .init(condition: condition))
             }
             #expect(error?.code == .conditionFailed)
         }
@@ -148,17 +148,17 @@ struct PeerTests {
                 switch counter.next() {
                 case 0: return sampleBytes(1, count: 6 << 20)
                 case 1:
-                    try await files.put(Data("x".utf8), at: "b")
+                    try await files.write(Data("x".utf8), to: "b")
                     return [1]
                 default: return nil
                 }
             }
         }
         let error = await #expect(throws: FileStoreError.self) {
-            try await files.put(late, at: "b", options: .init(condition: .absent))
+            try await files.write(late, to: "b", options: .init(condition: .absent))
         }
         #expect(error?.code == .conditionFailed)
-        #expect(try await files.get("b") == Data("x".utf8))
+        #expect(try await files.read("b") == Data("x".utf8))
         #expect(try await files.metadata(of: "a") == replaced)
         #expect(try await adapter.incompleteUploads().isEmpty)
     }
@@ -177,7 +177,7 @@ struct PeerTests {
             ) throws -> S3FileStoreAdapter {
                 var configuration = peer.configuration(folder)
                 smallParts(&configuration)
-                configuration.parallelPartCount = 1
+                configuration.maximumConcurrentParts = 1
                 configuration.uploadFolder = scratch.path
                 configuration.retry = .never
                 return try S3FileStoreAdapter(configuration, transport: transport)
@@ -186,17 +186,17 @@ struct PeerTests {
             let lost = HTTPFault.fail(.offline)
             let broken = peer.transport.failing([nil, nil, nil, nil, lost, lost, lost, lost])
             let error = await #expect(throws: FileStoreError.self) {
-                try await FileStore(try configured(broken)).put(FileContent(bytes), at: "a")
+                try await FileStore(try configured(broken)).write(FileContent(bytes), to: "a")
             }
             #expect(error?.code == .unavailable)
             #expect(try await configured(peer.transport).incompleteUploads().count == 1)
             let recorded = peer.transport.recorded()
             let adapter = try configured(recorded)
-            try await FileStore(adapter).put(FileContent(bytes), at: "a")
+            try await FileStore(adapter).write(FileContent(bytes), to: "a")
             let parts = recorded.heads.filter { $0.path?.contains("partNumber=") == true }
             #expect(parts.count == 3, "\(kind)")
             #expect(recorded.heads.count { $0.path?.contains("?uploads") == true } == 0)
-            #expect(try await Array(FileStore(adapter).get("a")) == bytes)
+            #expect(try await Array(FileStore(adapter).read("a")) == bytes)
             #expect(try await adapter.incompleteUploads().isEmpty)
             #expect(try scratch.names().isEmpty)
         }
@@ -210,7 +210,7 @@ struct PeerTests {
         func adapter(_ transport: some HTTPTransport) throws -> S3FileStoreAdapter {
             var configuration = peer.configuration(folder)
             smallParts(&configuration)
-            configuration.parallelPartCount = 1
+            configuration.maximumConcurrentParts = 1
             configuration.uploadFolder = scratch.path
             configuration.retry = .never
             return try S3FileStoreAdapter(configuration, transport: transport)
@@ -218,14 +218,14 @@ struct PeerTests {
         let broken = peer.transport.failing([nil, nil, nil, .fail(), .fail(), .fail()])
         let old = sampleBytes(1, count: 18 << 20)
         await #expect(throws: FileStoreError.self) {
-            try await FileStore(try adapter(broken)).put(FileContent(old), at: "a")
+            try await FileStore(try adapter(broken)).write(FileContent(old), to: "a")
         }
         var new = old
         new[6 << 20] ^= 1
         new += [1, 2, 3]
         let good = try adapter(peer.transport)
-        try await FileStore(good).put(FileContent(new), at: "a")
-        #expect(try await Array(FileStore(good).get("a")) == new)
+        try await FileStore(good).write(FileContent(new), to: "a")
+        #expect(try await Array(FileStore(good).read("a")) == new)
         // An upload that another client has aborted is restarted.
         await #expect(throws: FileStoreError.self) {
             try await FileStore(
@@ -233,8 +233,8 @@ struct PeerTests {
             ).put(FileContent(old), at: "b")
         }
         #expect(try await good.abortIncompleteUploads(olderThan: .zero) == 1)
-        try await FileStore(good).put(FileContent(old), at: "b")
-        #expect(try await Array(FileStore(good).get("b")) == old)
+        try await FileStore(good).write(FileContent(old), to: "b")
+        #expect(try await Array(FileStore(good).read("b")) == old)
         // So is one with other attributes.
         await #expect(throws: FileStoreError.self) {
             try await FileStore(
@@ -242,7 +242,7 @@ struct PeerTests {
             ).put(FileContent(old), at: "c")
         }
         let options = FileWriteOptions(attributes: ["x": "1"])
-        try await FileStore(good).put(FileContent(old), at: "c", options: options)
+        try await FileStore(good).write(FileContent(old), to: "c", options: options)
         #expect(try await FileStore(good).metadata(of: "c").attributes == ["x": "1"])
         #expect(try await good.incompleteUploads().isEmpty)
     }
@@ -286,11 +286,11 @@ struct PeerTests {
         let files = FileStore(adapter)
         let bytes = sampleBytes(9, count: (11 << 20) + 5)
         let options = FileWriteOptions(contentType: "text/x", attributes: ["a": "ü"])
-        try await files.put(FileContent(bytes), at: "a b", options: options)
+        try await files.write(FileContent(bytes), to: "a b", options: options)
         let copy = try await files.copy("a b", to: "c", if: .absent)
         #expect(copy.contentType == "text/x")
         #expect(copy.attributes == ["a": "ü"])
-        #expect(try await Array(files.get("c")) == bytes)
+        #expect(try await Array(files.read("c")) == bytes)
         let moved = try await files.move("c", to: "d")
         #expect(moved.size == bytes.count)
         #expect(try await files.list().files.map(\.path.string) == ["a b", "d"])
@@ -309,7 +309,7 @@ struct PeerTests {
             now: { Date() }
         )
         let files = FileStore(adapter)
-        try await files.put(FileContent(sampleBytes(9, count: 6 << 20)), at: "a")
+        try await files.write(FileContent(sampleBytes(9, count: 6 << 20)), to: "a")
         let error = await #expect(throws: FileStoreError.self) {
             try await files.copy("a", to: "b")
         }
@@ -332,7 +332,7 @@ struct PeerTests {
             "\u{301}accent/\u{301}behind",
         ]
         for name in names {
-            try await files.put(Data(name.utf8), at: try FileStorePath("f ü/" + name))
+            try await files.write(Data(name.utf8), to: try FileStorePath("f ü/" + name))
         }
         var listed: [String] = []
         for try await file in files.files(in: "f ü", pageSize: 4) {
@@ -341,7 +341,7 @@ struct PeerTests {
         #expect(listed == names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
         for name in names {
             let path = try FileStorePath("f ü/" + name)
-            #expect(try await files.get(path) == Data(name.utf8))
+            #expect(try await files.read(path) == Data(name.utf8))
             let copy = try await files.copy(path, to: "copy")
             #expect(copy.size == name.utf8.count)
         }
@@ -363,8 +363,8 @@ struct PeerTests {
         for credentials in [wrong, unknown] {
             let files = FileStore(try peer.adapter(freshFolder()) { $0.credentials = credentials })
             let calls: [() async throws -> Void] = [
-                { try await files.put(Data("x".utf8), at: "a") },
-                { _ = try await files.get("a") },
+                { try await files.write(Data("x".utf8), to: "a") },
+                { _ = try await files.read("a") },
                 { _ = try await files.metadata(of: "a") },
                 { try await files.delete("a") },
                 { _ = try await files.list() },
@@ -384,7 +384,7 @@ struct PeerTests {
             try S3Peer.shared(kind).adapter(.root) { $0.bucket = "no-such-bucket" }
         )
         for call in [
-            { try await files.put(Data("x".utf8), at: "a") as Any },
+            { try await files.write(Data("x".utf8), to: "a") as Any },
             { try await files.list() as Any },
         ] as [() async throws -> Any] {
             let error = await #expect(throws: FileStoreError.self) { _ = try await call() }
@@ -412,7 +412,7 @@ struct PeerTests {
             return (reply.head.status.code, String(decoding: bytes, as: UTF8.self))
         }
         #expect(try await send(.put, put, "hello").0 == 200)
-        #expect(try await FileStore(adapter).get(path) == Data("hello".utf8))
+        #expect(try await FileStore(adapter).read(path) == Data("hello".utf8))
         #expect(try await send(.get, get, nil) == (200, "hello"))
         guard kind == .rclone else { return }
         // A URL for another operation or with changes is refused.
@@ -421,7 +421,7 @@ struct PeerTests {
         let forgedToo = try #require(URL(string: get.absoluteString.dropLast() + "1"))
         let codes = [try await send(.get, forged, nil).0, try await send(.get, forgedToo, nil).0]
         #expect(codes.contains(403))
-        #expect(try await FileStore(adapter).get(path) == Data("hello".utf8))
+        #expect(try await FileStore(adapter).read(path) == Data("hello".utf8))
         for duration in [Duration.zero, .seconds(604_801)] {
             let error = await #expect(throws: FileStoreError.self) {
                 try await adapter.presignedURL(for: path, to: .get, expiresIn: duration)
@@ -453,7 +453,7 @@ struct PeerTests {
             configuration,
             transport: GaugedTransport(upstream: peer.transport, gauge: gauge)
         )
-        let metadata = try await FileStore(counted).put(content, at: "long")
+        let metadata = try await FileStore(counted).write(content, to: "long")
         #expect(metadata.size == count * Self.megabyte)
         // Three parts in transit, one being filled, and a piece.
         #expect(gauge.most <= 4 * (5 << 20) + 2 * Self.megabyte)

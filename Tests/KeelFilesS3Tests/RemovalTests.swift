@@ -177,12 +177,12 @@ struct RemovalTests {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for name in names {
                     group.addTask {
-                        try await files.put(Data("x".utf8), at: try FileStorePath("f/" + name))
+                        try await files.write(Data("x".utf8), to: try FileStorePath("f/" + name))
                     }
                 }
                 try await group.waitForAll()
             }
-            try await files.put(Data("x".utf8), at: "g")
+            try await files.write(Data("x".utf8), to: "g")
             #expect(try await files.deleteAll(in: "f") == names.count)
             #expect(try await files.list().files.map(\.path) == ["g"])
         }

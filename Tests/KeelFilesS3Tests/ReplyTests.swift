@@ -73,7 +73,7 @@ struct ReplyTests {
             ])
             let files = FileStore(try Self.adapter(transport))
             let options = FileWriteOptions(condition: condition)
-            let metadata = try await files.put(Data("x".utf8), at: "a", options: options)
+            let metadata = try await files.write(Data("x".utf8), to: "a", options: options)
             #expect(metadata.version == FileVersion("e1"))
             try transport.verify()
         }
@@ -88,13 +88,13 @@ struct ReplyTests {
             let plain = ScriptedHTTPTransport([
                 failure, .status(.ok, headers: [.eTag: "\"e1\""]), Self.object("x"),
             ])
-            try await FileStore(try Self.adapter(plain)).put(Data("x".utf8), at: "a")
+            try await FileStore(try Self.adapter(plain)).write(Data("x".utf8), to: "a")
             try plain.verify()
             let conditional = ScriptedHTTPTransport([failure])
             let error = await #expect(throws: FileStoreError.self, "\(name)") {
-                try await FileStore(try Self.adapter(conditional)).put(
+                try await FileStore(try Self.adapter(conditional)).write(
                     Data("x".utf8),
-                    at: "a",
+                    to: "a",
                     options: FileWriteOptions(condition: .absent)
                 )
             }
@@ -121,7 +121,7 @@ struct ReplyTests {
         for (status, code, expected) in table {
             let transport = ScriptedHTTPTransport([Self.refusal(status, code)])
             let error = await #expect(throws: FileStoreError.self) {
-                try await FileStore(try Self.adapter(transport)).put(Data("x".utf8), at: "a")
+                try await FileStore(try Self.adapter(transport)).write(Data("x".utf8), to: "a")
             }
             #expect(error?.code == expected, "\(code)")
             #expect(error?.message.contains(code) == true)
@@ -174,7 +174,7 @@ struct ReplyTests {
             Self.refusal(.badRequest, "ExpiredToken"), Self.object("x"),
         ])
         let adapter = try Self.adapter(transport, credentials: Renewing())
-        _ = try await FileStore(adapter).get("a")
+        _ = try await FileStore(adapter).read("a")
         let name = try #require(HTTPField.Name("x-amz-security-token"))
         #expect(transport.calls.map { $0.head.headerFields[name] } == ["token0", "token1"])
     }
@@ -211,9 +211,9 @@ struct ReplyTests {
         ])
         let adapter = try Self.adapter(transport) { configuration in
             configuration.partByteCount = 5 << 20
-            configuration.parallelPartCount = 1
+            configuration.maximumConcurrentParts = 1
         }
-        let metadata = try await FileStore(adapter).put(FileContent(bytes), at: "a")
+        let metadata = try await FileStore(adapter).write(FileContent(bytes), to: "a")
         #expect(metadata.version == FileVersion("e-2"))
         try transport.verify()
     }
@@ -233,7 +233,7 @@ struct ReplyTests {
             ),
             Self.object("56789", ["content-range": "bytes 5-9/10"]),
         ])
-        let data = try await FileStore(try Self.adapter(transport)).get("a")
+        let data = try await FileStore(try Self.adapter(transport)).read("a")
         #expect(String(decoding: data, as: UTF8.self) == "0123456789")
         let second = try #require(transport.calls.last).head.headerFields
         #expect(second[.range] == "bytes=5-9")
@@ -254,7 +254,7 @@ struct ReplyTests {
             Self.refusal(.preconditionFailed, "PreconditionFailed"),
         ])
         let error = await #expect(throws: FileStoreError.self) {
-            try await FileStore(try Self.adapter(transport)).get("a")
+            try await FileStore(try Self.adapter(transport)).read("a")
         }
         #expect(error?.code == .conditionFailed)
     }
@@ -265,7 +265,7 @@ struct ReplyTests {
             Self.object("0123456", ["content-length": "5"]), Self.object("01234"),
         ])
         let error = await #expect(throws: FileStoreError.self) {
-            try await FileStore(try Self.adapter(transport)).get("a")
+            try await FileStore(try Self.adapter(transport)).read("a")
         }
         #expect(error?.code == .invalidReply)
     }
@@ -277,10 +277,10 @@ struct ReplyTests {
     func encoded(_ coding: String) async throws {
         let answer = Self.object("packed", ["content-encoding": coding])
         let raw = ScriptedHTTPTransport([answer])
-        #expect(try await FileStore(try Self.adapter(raw)).get("a") == Data("packed".utf8))
+        #expect(try await FileStore(try Self.adapter(raw)).read("a") == Data("packed".utf8))
         let decoding = ScriptedHTTPTransport([answer], features: [.streamingUpload])
         let error = await #expect(throws: FileStoreError.self) {
-            try await FileStore(try Self.adapter(decoding)).get("a")
+            try await FileStore(try Self.adapter(decoding)).read("a")
         }
         #expect(error?.code == .unsupported)
         #expect(error?.code.advice.contains("AsyncHTTPClientTransport") == true)
@@ -291,7 +291,9 @@ struct ReplyTests {
         for coding in ["identity", "aws-chunked", "AWS-Chunked, identity", ""] {
             let answer = Self.object("plain", ["content-encoding": coding])
             let transport = ScriptedHTTPTransport([answer], features: [.streamingUpload])
-            #expect(try await FileStore(try Self.adapter(transport)).get("a") == Data("plain".utf8))
+            #expect(
+                try await FileStore(try Self.adapter(transport)).read("a") == Data("plain".utf8)
+            )
         }
     }
 
@@ -301,16 +303,16 @@ struct ReplyTests {
         let right = try FileChecksum.of(Array("hello".utf8), by: algorithm)
         let field = ["x-amz-checksum-\(name)": Data(right.bytes).base64EncodedString()]
         let good = ScriptedHTTPTransport([Self.object("hello", field)])
-        #expect(try await FileStore(try Self.adapter(good)).get("a").count == 5)
+        #expect(try await FileStore(try Self.adapter(good)).read("a").count == 5)
         let bad = ScriptedHTTPTransport([Self.object("hallo", field)])
         let error = await #expect(throws: FileStoreError.self) {
-            try await FileStore(try Self.adapter(bad)).get("a")
+            try await FileStore(try Self.adapter(bad)).read("a")
         }
         #expect(error?.code == .damaged)
         // The checksum of the parts' checksums says nothing about the bytes.
         let parts = field.merging(["x-amz-checksum-type": "COMPOSITE"]) { $1 }
         let composite = ScriptedHTTPTransport([Self.object("hallo", parts)])
-        #expect(try await FileStore(try Self.adapter(composite)).get("a").count == 5)
+        #expect(try await FileStore(try Self.adapter(composite)).read("a").count == 5)
     }
 
     @Test("Replies that are none are refused")
@@ -329,7 +331,7 @@ struct ReplyTests {
         }
         let transport = ScriptedHTTPTransport([.status(.ok, body: Array("x".utf8))])
         let error = await #expect(throws: FileStoreError.self) {
-            try await FileStore(try Self.adapter(transport)).get("a")
+            try await FileStore(try Self.adapter(transport)).read("a")
         }
         #expect(error?.code == .invalidReply)
     }
@@ -351,7 +353,7 @@ struct ReplyTests {
             let adapter = try Self.adapter(transport, endpoint: endpoint) {
                 $0.payloadSigning = signing
             }
-            try await FileStore(adapter).put(Data("x".utf8), at: "a")
+            try await FileStore(adapter).write(Data("x".utf8), to: "a")
             let field = transport.calls.first?.head.headerFields[name]
             #expect(
                 field

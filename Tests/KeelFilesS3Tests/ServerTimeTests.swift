@@ -71,7 +71,7 @@ struct ServerTimeTests {
             then: Self.skewed(date)
         )
         let error = await #expect(throws: FileStoreError.self) {
-            try await FileStore(try Self.adapter(transport)).get("a")
+            try await FileStore(try Self.adapter(transport)).read("a")
         }
         #expect(error?.code == .credentialsRefused)
         #expect(transport.calls.count == 2)
@@ -96,7 +96,7 @@ struct ServerTimeTests {
             then: Self.skewed(date)
         )
         let error = await #expect(throws: FileStoreError.self) {
-            try await FileStore(try Self.adapter(transport, endpoint: endpoint)).get("a")
+            try await FileStore(try Self.adapter(transport, endpoint: endpoint)).read("a")
         }
         #expect(transport.calls.count == (isTaken ? 2 : 1))
         #expect(error?.message.contains("set this machine's clock") == true)

@@ -27,7 +27,7 @@ struct UploadTests {
             credentials: AWSCredentials(accessKeyID: "AKID", secretAccessKey: "the secret")
         )
         configuration.partByteCount = 5 << 20
-        configuration.parallelPartCount = 1
+        configuration.maximumConcurrentParts = 1
         change(&configuration)
         return try S3FileStoreAdapter(
             configuration,
@@ -45,7 +45,7 @@ struct UploadTests {
         let line = SlowLine(bytesPerSecond: 125_000 / 4)
         let bytes = sampleBytes(1, count: megabytes << 20)
         let adapter = try Self.adapter(line) { $0.partByteCount = 8 << 20 }
-        try await FileStore(adapter).put(FileContent(bytes), at: "a")
+        try await FileStore(adapter).write(FileContent(bytes), to: "a")
         #expect(line.stored.values.reduce(0) { $0 + $1.count } == bytes.count)
         #expect(line.stored.sorted { $0.key < $1.key }.flatMap(\.value) == bytes)
         #expect(line.refused == 0)
@@ -59,7 +59,7 @@ struct UploadTests {
             configuration.retry = RetryPolicy(attempts: 2)
         }
         let put = Task {
-            try await FileStore(adapter).put(FileContent(sampleBytes(1, count: 5 << 20)), at: "a")
+            try await FileStore(adapter).write(FileContent(sampleBytes(1, count: 5 << 20)), to: "a")
         }
         for attempt in 1...2 {
             try await waitUntil { line.stalled == attempt }
@@ -120,9 +120,9 @@ struct UploadTests {
                 try Self.head(bytes, tag: "e-2"), try Self.head(bytes, tag: "e-2"),
             ]
         )
-        let metadata = try await FileStore(Self.adapter(transport)).put(
+        let metadata = try await FileStore(Self.adapter(transport)).write(
             FileContent(bytes),
-            at: "a",
+            to: "a",
             options: FileWriteOptions(condition: .absent)
         )
         #expect(metadata.version == FileVersion("e-2"))
@@ -141,9 +141,9 @@ struct UploadTests {
             ]
         )
         let error = await #expect(throws: FileStoreError.self) {
-            try await FileStore(Self.adapter(transport)).put(
+            try await FileStore(Self.adapter(transport)).write(
                 FileContent(bytes),
-                at: "a",
+                to: "a",
                 options: FileWriteOptions(condition: .absent)
             )
         }
@@ -162,9 +162,9 @@ struct UploadTests {
                     .status(.ok, body: Array(made.utf8)), try Self.head(bytes, tag: later),
                 ]
             )
-            let metadata = try await FileStore(Self.adapter(transport)).put(
+            let metadata = try await FileStore(Self.adapter(transport)).write(
                 FileContent(bytes),
-                at: "a"
+                to: "a"
             )
             #expect(metadata.version == FileVersion("e-2"))
             try transport.verify()

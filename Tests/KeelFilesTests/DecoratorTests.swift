@@ -16,9 +16,9 @@ struct DecoratorTests {
                 told.withLock { $0.append(call) }
             }
         )
-        try await files.put(Data("hello".utf8), at: "a")
-        _ = try await files.get("a")
-        _ = try await files.find("b")
+        try await files.write(Data("hello".utf8), to: "a")
+        _ = try await files.read("a")
+        _ = try await files.readIfPresent("b")
         try await files.move("a", to: "c")
         _ = try await files.list()
         let calls = told.withLock { $0 }
@@ -33,7 +33,7 @@ struct DecoratorTests {
     func dropped() async throws {
         let told = Mutex<[FileStoreObservation]>([])
         let store = InMemoryFileStoreAdapter()
-        try await FileStore(store).put(Data("hello".utf8), at: "a")
+        try await FileStore(store).write(Data("hello".utf8), to: "a")
         let files = FileStore(store.observed { call in told.withLock { $0.append(call) } })
         _ = try await files.open("a")
         #expect(told.withLock { $0.map(\.operation) } == [.read])
@@ -43,24 +43,24 @@ struct DecoratorTests {
     func cached() async throws {
         let slow = InMemoryFileStoreAdapter().recorded()
         let files = FileStore(slow.cached(in: InMemoryFileStoreAdapter()))
-        try await files.put(Data("one".utf8), at: "a")
-        for _ in 0..<3 { #expect(try await files.get("a") == Data("one".utf8)) }
-        #expect(try await files.get("a", range: .last(2)) == Data("ne".utf8))
+        try await files.write(Data("one".utf8), to: "a")
+        for _ in 0..<3 { #expect(try await files.read("a") == Data("one".utf8)) }
+        #expect(try await files.read("a", range: .last(2)) == Data("ne".utf8))
         #expect(slow.callCount(of: .read) == 1)
         // Another client changes the file.
-        try await FileStore(slow).put(Data("two".utf8), at: "a")
-        #expect(try await files.get("a") == Data("two".utf8))
+        try await FileStore(slow).write(Data("two".utf8), to: "a")
+        #expect(try await files.read("a") == Data("two".utf8))
         #expect(slow.callCount(of: .read) == 2)
         try await files.delete("a")
-        #expect(try await files.find("a") == nil)
+        #expect(try await files.readIfPresent("a") == nil)
     }
 
     @Test("A fast store that fails costs nothing but time")
     func failingCache() async throws {
         let broken = InMemoryFileStoreAdapter().failing { _ in .fail(.diskFull) }
         let files = FileStore(InMemoryFileStoreAdapter().cached(in: broken))
-        try await files.put(Data("one".utf8), at: "a")
-        #expect(try await files.get("a") == Data("one".utf8))
+        try await files.write(Data("one".utf8), to: "a")
+        #expect(try await files.read("a") == Data("one".utf8))
         try await files.delete("a")
         #expect(try await files.exists("a") == false)
     }
@@ -72,13 +72,13 @@ struct DecoratorTests {
         let store = InMemoryFileStoreAdapter()
         let files = FileStore(store.failing([.breakOff(after: 3), nil, .breakOff(after: 3)]))
         let put = await #expect(throws: FileStoreError.self) {
-            try await files.put(Data("hello".utf8), at: "a")
+            try await files.write(Data("hello".utf8), to: "a")
         }
         #expect(put?.code == .unavailable)
-        try await files.put(Data("hello".utf8), at: "a")
-        let read = await #expect(throws: FileStoreError.self) { try await files.get("a") }
+        try await files.write(Data("hello".utf8), to: "a")
+        let read = await #expect(throws: FileStoreError.self) { try await files.read("a") }
         #expect(read?.code == .unavailable)
-        #expect(try await files.get("a") == Data("hello".utf8))
+        #expect(try await files.read("a") == Data("hello".utf8))
     }
 
     @Test("A lost reply is of a call that took effect")
@@ -86,7 +86,7 @@ struct DecoratorTests {
         let store = InMemoryFileStoreAdapter()
         let files = FileStore(store.failing([.loseReply()]))
         let error = await #expect(throws: FileStoreError.self) {
-            try await files.put(Data("x".utf8), at: "a")
+            try await files.write(Data("x".utf8), to: "a")
         }
         #expect(error?.isTransient == true)
         #expect(try await files.exists("a"))

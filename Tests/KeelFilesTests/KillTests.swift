@@ -43,7 +43,7 @@ struct KillTests {
         )
         #expect(leftovers.isEmpty)
         for try await file in files.files() {
-            let bytes = try await Array(files.get(file.path))
+            let bytes = try await Array(files.read(file.path))
             let number = try #require(
                 Int(String(decoding: bytes.prefix { $0 != UInt8(ascii: ";") }, as: UTF8.self))
             )
@@ -51,7 +51,7 @@ struct KillTests {
             #expect((last - 19...last + 1).contains(number), "\(file.path)")
         }
         if last > 0 {
-            let same = try await Array(files.get("same"))
+            let same = try await Array(files.read("same"))
             #expect([last, last + 1].contains { Self.content($0) == same })
             for number in max(1, last - 18)...last {
                 #expect(try await files.exists("kept/\(number)"), "\(number)")

@@ -35,7 +35,7 @@ struct LocalStoreTests {
         #expect(metadata.size == 5)
         #expect(metadata.contentType == "text/plain")
         #expect(metadata.checksum == nil)
-        #expect(try await files.get("b.txt") == Data("hello".utf8))
+        #expect(try await files.read("b.txt") == Data("hello".utf8))
         #expect(try await files.list().files.map(\.path) == ["b.txt"])
         try await files.delete("b.txt", if: .version(metadata.version))
         #expect(!FileManager.default.fileExists(atPath: place("b.txt")))
@@ -43,9 +43,9 @@ struct LocalStoreTests {
 
     @Test("A file that another program changes has another version, and no checksum any more")
     func changed() async throws {
-        let put = try await files.put(
+        let put = try await files.write(
             Data("hello".utf8),
-            at: "a",
+            to: "a",
             options: .init(contentType: "x/y")
         )
         let handle = try FileHandle(forWritingTo: URL(filePath: place("a")))
@@ -56,14 +56,14 @@ struct LocalStoreTests {
         #expect(metadata.version != put.version)
         #expect(metadata.checksum == nil)
         #expect(metadata.contentType == "x/y")
-        #expect(try await files.get("a") == Data("hello world".utf8))
+        #expect(try await files.read("a") == Data("hello world".utf8))
         let code = await code { try await files.delete("a", if: .version(put.version)) }
         #expect(code == .conditionFailed)
     }
 
     @Test("Bytes that changed while nobody wrote are noticed when the whole file is read")
     func damaged() async throws {
-        let put = try await files.put(Data(repeating: 1, count: 5000), at: "a")
+        let put = try await files.write(Data(repeating: 1, count: 5000), to: "a")
         try #require(put.checksum != nil, "the volume keeps no extended attributes")
         // Like a failing disk, which leaves the size and the time unchanged.
         let path = place("a")
@@ -72,16 +72,16 @@ struct LocalStoreTests {
         )
         _ = time
         try Self.flipByte(of: path)
-        let code = await code { _ = try await files.get("a") }
+        let code = await code { _ = try await files.read("a") }
         #expect(code == .damaged)
         // A part is not compared with the checksum of the whole.
-        #expect(try await files.get("a", range: .last(10)).count == 10)
+        #expect(try await files.read("a", range: .last(10)).count == 10)
         var trusting = LocalFileStoreAdapter.Configuration()
         trusting.verifiesChecksums = false
         let other = FileStore(
             try LocalFileStoreAdapter(folder: scratch.path + "/store", configuration: trusting)
         )
-        #expect(try await other.get("a").count == 5000)
+        #expect(try await other.read("a").count == 5000)
     }
 
     /// Changes a byte and restores the time, to the nanosecond.
@@ -118,8 +118,8 @@ struct LocalStoreTests {
         ]
         for path in paths {
             let codes = [
-                await code { _ = try await files.get(path) },
-                await code { try await files.put(Data("x".utf8), at: path) },
+                await code { _ = try await files.read(path) },
+                await code { try await files.write(Data("x".utf8), to: path) },
                 await code { _ = try await files.metadata(of: path) },
                 await code { try await files.delete(path) },
                 await code { try await files.copy(path, to: "copy") },
@@ -138,26 +138,26 @@ struct LocalStoreTests {
             withIntermediateDirectories: true
         )
         #expect(try await files.list(isRecursive: false) == FilePage(files: []))
-        try await files.put(Data("x".utf8), at: "a/b/c")
-        #expect(try await files.get("a/b/c") == Data("x".utf8))
+        try await files.write(Data("x".utf8), to: "a/b/c")
+        #expect(try await files.read("a/b/c") == Data("x".utf8))
         // The remains of a process that was killed while writing a file.
         try FileManager.default.createDirectory(
             atPath: place("d/e/f"),
             withIntermediateDirectories: true
         )
-        try await files.put(Data("y".utf8), at: "d")
-        #expect(try await files.get("d") == Data("y".utf8))
+        try await files.write(Data("y".utf8), to: "d")
+        #expect(try await files.read("d") == Data("y".utf8))
     }
 
     @Test("A store whose folder vanishes says so, and goes on when it is opened anew")
     func vanishes() async throws {
-        try await files.put(Data("x".utf8), at: "a")
+        try await files.write(Data("x".utf8), to: "a")
         try FileManager.default.removeItem(atPath: scratch.path + "/store")
-        let code = await code { try await files.put(Data("y".utf8), at: "a") }
+        let code = await code { try await files.write(Data("y".utf8), to: "a") }
         #expect(code == .writeFailed)
         let again = FileStore(try LocalFileStoreAdapter(folder: scratch.path + "/store"))
-        try await again.put(Data("y".utf8), at: "a")
-        #expect(try await again.get("a") == Data("y".utf8))
+        try await again.write(Data("y".utf8), to: "a")
+        #expect(try await again.read("a") == Data("y".utf8))
     }
 
     @Test("A folder that cannot be made is told when the store is opened")

@@ -43,19 +43,19 @@ struct StoreLockTests {
     func kept() async throws {
         let clock = LeapingClock()
         let store = try store(clock)
-        try await store.put(Data([1]), at: "a")
+        try await store.write(Data([1]), to: "a")
         let lock = takeLock()
         let error = await #expect(throws: FileStoreError.self) {
-            try await store.put(Data([2]), at: "a")
+            try await store.write(Data([2]), to: "a")
         }
         #expect(error?.code == .timeout)
         #expect(error?.message.contains("store/.keel-files/lock") == true)
         #expect(error?.message.contains("nothing was changed") == true)
         #expect(clock.elapsed == .seconds(10))
-        #expect(try await store.get("a") == Data([1]))
+        #expect(try await store.read("a") == Data([1]))
         close(lock)
-        try await store.put(Data([3]), at: "a")
-        #expect(try await store.get("a") == Data([3]))
+        try await store.write(Data([3]), to: "a")
+        #expect(try await store.read("a") == Data([3]))
     }
 
     @Test("Many changes that wait fail together, and not one after the other")
@@ -82,14 +82,14 @@ struct StoreLockTests {
     func waiting() async throws {
         let clock = TestClock()
         let store = try store(clock)
-        try await store.put(Data([1]), at: "a")
+        try await store.write(Data([1]), to: "a")
         let lock = takeLock()
         // More tasks than threads: if they blocked threads, nothing below would run.
         let changes = (0..<64).map { number in
-            Task { try await store.put(Data([2]), at: FileStorePath("f\(number)")) }
+            Task { try await store.write(Data([2]), to: FileStorePath("f\(number)")) }
         }
         await clock.waitForSleepers()
-        #expect(try await store.get("a") == Data([1]))
+        #expect(try await store.read("a") == Data([1]))
         for (number, change) in changes.enumerated() where number.isMultiple(of: 2) {
             change.cancel()
             let error = await #expect(throws: FileStoreError.self) { try await change.value }
@@ -107,7 +107,7 @@ struct StoreLockTests {
 
     @Test("Tasks come in the order in which they asked, without those that were cancelled")
     func order() async throws {
-        let line = WaitingLine()
+        let line = TaskQueue()
         #expect(await line.enter())
         for round in 0..<3 {
             var waiting: [Task<Bool, Never>] = []

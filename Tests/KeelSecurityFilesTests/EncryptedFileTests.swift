@@ -31,28 +31,28 @@ struct EncryptedFileTests {
     @Test("Nothing of the bytes stands in the store, and sizes are those of the plain bytes")
     func hidden() async throws {
         let files = FileStore(try store.encrypted(with: streams()))
-        let told = try await files.put(
+        let told = try await files.write(
             text,
-            at: "a.txt",
+            to: "a.txt",
             options: FileWriteOptions(checksum: .of(Array(text)))
         )
         #expect(told.size == text.count)
         #expect(told.contentType == "text/plain")
         #expect(told.checksum == nil)
-        let kept = try await FileStore(store).get("a.txt")
+        let kept = try await FileStore(store).read("a.txt")
         #expect(kept.count == text.count + 56)
         #expect(kept.range(of: text.prefix(8)) == nil)
         #expect(try await files.list().files.map(\.size) == [text.count])
-        #expect(try await files.get("a.txt") == text)
+        #expect(try await files.read("a.txt") == text)
     }
 
     @Test("Equal files are not equal in the store")
     func salted() async throws {
         let files = FileStore(try store.encrypted(with: streams(), binding: .context))
-        try await files.put(text, at: "a")
-        try await files.put(text, at: "b")
+        try await files.write(text, to: "a")
+        try await files.write(text, to: "b")
         let plain = FileStore(store)
-        #expect(try await plain.get("a") != plain.get("b"))
+        #expect(try await plain.read("a") != plain.read("b"))
     }
 
     @Test("Every part is the part, around the ends of all segments")
@@ -61,18 +61,18 @@ struct EncryptedFileTests {
         let bytes = Data((0..<12_500).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
         let edges = [0, 1, 4039, 4040, 4041, 8119, 8120, 8121, 12_199, 12_200, 12_201, 12_499]
         for size in [0, 1, 4040, 8120, 12_500] {
-            try await files.put(bytes.prefix(size), at: "a")
+            try await files.write(bytes.prefix(size), to: "a")
             for start in edges where start <= size {
                 for end in edges where end >= start {
                     let expected = bytes[start..<max(start, min(end, size))]
-                    let part = try await files.get("a", range: .bytes(start, count: end - start))
+                    let part = try await files.read("a", range: .bytes(start, count: end - start))
                     #expect(part == Data(expected))
                 }
-                #expect(try await files.get("a", range: .from(start)) == bytes[start..<size])
+                #expect(try await files.read("a", range: .from(start)) == bytes[start..<size])
                 let last = bytes[max(0, size - start)..<size]
-                #expect(try await files.get("a", range: .last(start)) == last)
+                #expect(try await files.read("a", range: .last(start)) == last)
             }
-            let behind = await code { try await files.get("a", range: .from(size + 1)) }
+            let behind = await code { try await files.read("a", range: .from(size + 1)) }
             #expect(behind == .rangeNotSatisfiable)
         }
     }
@@ -84,49 +84,49 @@ struct EncryptedFileTests {
             if call.operation == .read { count.withLock { $0 += call.byteCount } }
         }
         let files = FileStore(try counted.encrypted(with: streams()))
-        try await files.put(Data(count: 1 << 20), at: "a")
-        _ = try await files.get("a", range: .bytes(500_000, count: 100))
+        try await files.write(Data(count: 1 << 20), to: "a")
+        _ = try await files.read("a", range: .bytes(500_000, count: 100))
         #expect(count.withLock { $0 } <= 2 * 4096 + 40)
     }
 
     @Test("A flipped bit anywhere is noticed, and so is what is missing or too much")
     func damage() async throws {
         let files = FileStore(try store.encrypted(with: streams()))
-        try await files.put(Data(count: 9000), at: "a")
-        let sealed = try await FileStore(store).get("a")
+        try await files.write(Data(count: 9000), to: "a")
+        let sealed = try await FileStore(store).read("a")
         for place in stride(from: 0, to: sealed.count, by: 211) {
             var flipped = sealed
             flipped[place] ^= 4
-            try await FileStore(store).put(flipped, at: "a")
-            #expect(await code { try await files.get("a") } == .damaged)
+            try await FileStore(store).write(flipped, to: "a")
+            #expect(await code { try await files.read("a") } == .damaged)
         }
         for other in [sealed.dropLast(), sealed.prefix(4096), sealed + [0], sealed.prefix(20)] {
-            try await FileStore(store).put(Data(other), at: "a")
-            #expect(await code { try await files.get("a") } == .damaged)
-            #expect(await code { try await files.get("a", range: .last(10)) } == .damaged)
+            try await FileStore(store).write(Data(other), to: "a")
+            #expect(await code { try await files.read("a") } == .damaged)
+            #expect(await code { try await files.read("a", range: .last(10)) } == .damaged)
         }
     }
 
     @Test("A part of a damaged segment is noticed, one beside of it is read")
     func damagedPart() async throws {
         let files = FileStore(try store.encrypted(with: streams()))
-        try await files.put(Data(count: 9000), at: "a")
-        var sealed = try await FileStore(store).get("a")
+        try await files.write(Data(count: 9000), to: "a")
+        var sealed = try await FileStore(store).read("a")
         sealed[5000] ^= 1
-        try await FileStore(store).put(sealed, at: "a")
-        #expect(await code { try await files.get("a", range: .bytes(4100, count: 1)) } == .damaged)
-        #expect(try await files.get("a", range: .bytes(100, count: 5)) == Data(count: 5))
+        try await FileStore(store).write(sealed, to: "a")
+        #expect(await code { try await files.read("a", range: .bytes(4100, count: 1)) } == .damaged)
+        #expect(try await files.read("a", range: .bytes(100, count: 5)) == Data(count: 5))
     }
 
     @Test("A file that somebody put in the place of another is refused, unless that is allowed")
     func swapped() async throws {
         for binding in FileBinding.allCases {
             let files = FileStore(try store.encrypted(with: streams(), binding: binding))
-            try await files.put(text, at: "user")
+            try await files.write(text, to: "user")
             try await FileStore(store).copy("user", to: "admin")
-            let code = await code { try await files.get("admin") }
+            let code = await code { try await files.read("admin") }
             #expect(code == (binding == .path ? .damaged : nil))
-            let part = await self.code { try await files.get("admin", range: .from(3)) }
+            let part = await self.code { try await files.read("admin", range: .from(3)) }
             #expect(part == code)
         }
     }
@@ -135,34 +135,34 @@ struct EncryptedFileTests {
     func foreign() async throws {
         let streams = try streams()
         let files = FileStore(try store.encrypted(with: streams, context: "mail"))
-        try await files.put(text, at: "a")
+        try await files.write(text, to: "a")
         let others = [
             try store.encrypted(with: streams, context: "mai"),
             try store.encrypted(with: self.streams(), context: "mail"),
         ]
         for other in others {
-            #expect(await code { try await FileStore(other).get("a") } == .damaged)
+            #expect(await code { try await FileStore(other).read("a") } == .damaged)
         }
         // Plain concatenation would give the same bytes for both.
         let path: FileStorePath = "l/a"
         let mai = FileStore(try store.encrypted(with: streams, context: "mai"))
-        try await files.put(text, at: "a")
+        try await files.write(text, to: "a")
         try await FileStore(store).copy("a", to: path)
-        #expect(await code { try await mai.get(path) } == .damaged)
+        #expect(await code { try await mai.read(path) } == .damaged)
     }
 
     @Test("After a rotation, old files are read and new ones have the new key")
     func rotation() async throws {
         let old = try Keyset.make(.aes256GCMHKDF4KB)
         let files = FileStore(try store.encrypted(with: StreamingEncryption(keyset: old)))
-        try await files.put(text, at: "old")
+        try await files.write(text, to: "old")
         var both = old
         try both.rotate()
         let later = FileStore(try store.encrypted(with: StreamingEncryption(keyset: both)))
-        try await later.put(text, at: "new")
-        #expect(try await later.get("old") == text)
-        #expect(try await later.get("old", range: .last(6)) == text.suffix(6))
-        #expect(await code { try await files.get("new") } == .damaged)
+        try await later.write(text, to: "new")
+        #expect(try await later.read("old") == text)
+        #expect(try await later.read("old", range: .last(6)) == text.suffix(6))
+        #expect(await code { try await files.read("new") } == .damaged)
         var mixed = old
         try mixed.rotate(to: .aes256GCMHKDF64KB)
         let streams = try StreamingEncryption(keyset: mixed)
@@ -185,36 +185,36 @@ struct EncryptedFileTests {
         )
         let ring = try await keys.ring(creating: .aes256GCMHKDF4KB)
         let files = FileStore(try store.encrypted(with: StreamingEncryption(keys: ring)))
-        try await files.put(text, at: "old")
+        try await files.write(text, to: "old")
         let first = ring.keyset.primaryID
         try await keys.change { keyset throws(SecurityError) in try keyset.rotate() }
-        try await files.put(text, at: "new")
-        #expect(try await files.get("old") == text)
+        try await files.write(text, to: "new")
+        #expect(try await files.read("old") == text)
         try await keys.change { keyset throws(SecurityError) in try keyset.destroy(first) }
-        #expect(await code { try await files.get("old") } == .damaged)
-        #expect(try await files.get("new") == text)
-        #expect(try await files.get("new", range: .last(6)) == text.suffix(6))
+        #expect(await code { try await files.read("old") } == .damaged)
+        #expect(try await files.read("new") == text)
+        #expect(try await files.read("new", range: .last(6)) == text.suffix(6))
         try await keys.change { keyset throws(SecurityError) in
             try keyset.rotate(to: .aes256GCMHKDF64KB)
         }
-        #expect(await code { try await files.put(text, at: "other") } == .writeFailed)
-        #expect(try await files.get("new") == text)
+        #expect(await code { try await files.write(text, to: "other") } == .writeFailed)
+        #expect(try await files.read("new") == text)
     }
 
     @Test("A wrong checksum or length changes nothing")
     func announced() async throws {
         let files = FileStore(try store.encrypted(with: streams()))
-        try await files.put(text, at: "a")
+        try await files.write(text, to: "a")
         let wrong = FileWriteOptions(checksum: try .of([1, 2, 3]))
         #expect(
-            await code { try await files.put(Data(count: 9), at: "a", options: wrong) }
+            await code { try await files.write(Data(count: 9), to: "a", options: wrong) }
                 == .checksumMismatch
         )
         let short = FileContent(length: 10, isReplayable: true) { () throws(FileStoreError) in
             try await FileContent([1, 2]).open()
         }
-        #expect(await code { try await files.put(short, at: "a") } == .checksumMismatch)
-        #expect(try await files.get("a") == text)
+        #expect(await code { try await files.write(short, to: "a") } == .checksumMismatch)
+        #expect(try await files.read("a") == text)
     }
 
     @Test("A move whose old file cannot be removed says so, and loses nothing")
@@ -223,20 +223,20 @@ struct EncryptedFileTests {
             call.kind == .delete ? .fail(.permissionDenied) : nil
         }
         let files = FileStore(try failing.encrypted(with: streams()))
-        try await files.put(text, at: "a")
+        try await files.write(text, to: "a")
         #expect(await code { try await files.move("a", to: "b") } == .unavailable)
-        #expect(try await files.get("a") == text)
-        #expect(try await files.get("b") == text)
+        #expect(try await files.read("a") == text)
+        #expect(try await files.read("b") == text)
     }
 
     @Test("A cache inside holds encrypted files")
     func cached() async throws {
         let cache = InMemoryFileStoreAdapter()
         let files = FileStore(try store.cached(in: cache).encrypted(with: streams()))
-        try await files.put(text, at: "a")
-        #expect(try await files.get("a") == text)
-        let kept = try await FileStore(cache).get("a")
-        #expect(kept == (try await FileStore(store).get("a")))
+        try await files.write(text, to: "a")
+        #expect(try await files.read("a") == text)
+        let kept = try await FileStore(cache).read("a")
+        #expect(kept == (try await FileStore(store).read("a")))
     }
 }
 #endif

@@ -160,7 +160,7 @@ extension LegacyFile {
     fileprivate func metadata(at path: FileStorePath) -> FileMetadata {
         FileMetadata(
             FileSummary(path: path, size: bytes.count, modified: changed, version: version),
-            contentType: path.usualContentType
+            contentType: path.defaultContentType
         )
     }
 }
@@ -253,27 +253,27 @@ struct LegacyFileStoreTests {
         for name in ["a b", "%2e%2e", "%zz", "%ff", ""] { _ = drive.save([1], named: name) }
         let files = FileStore(LegacyFileStoreAdapter(drive))
         #expect(try await files.list().files.isEmpty)
-        try await files.put(Data([2]), at: "a b")
+        try await files.write(Data([2]), to: "a b")
         #expect(try await files.list().files.map(\.path) == ["a b"])
     }
 
     @Test("A full drive refuses a file, and keeps what was there")
     func full() async throws {
         let files = FileStore(LegacyFileStoreAdapter(LegacyDrive(capacity: 4)))
-        try await files.put(Data([1, 2, 3]), at: "a")
+        try await files.write(Data([1, 2, 3]), to: "a")
         for path in ["a", "b"] as [FileStorePath] {
             let error = await #expect(throws: FileStoreError.self) {
-                try await files.put(Data([4, 5, 6, 7, 8]), at: path)
+                try await files.write(Data([4, 5, 6, 7, 8]), to: path)
             }
             #expect(error?.code == .diskFull)
         }
-        #expect(try await files.get("a") == Data([1, 2, 3]))
+        #expect(try await files.read("a") == Data([1, 2, 3]))
         #expect(try await files.exists("b") == false)
         let moved = await #expect(throws: FileStoreError.self) {
             try await files.move("a", to: "c")
         }
         #expect(moved?.code == .diskFull)
-        #expect(try await files.get("a") == Data([1, 2, 3]))
+        #expect(try await files.read("a") == Data([1, 2, 3]))
     }
 
     @Test("A type and attributes, which the drive does not keep, are refused")
@@ -281,7 +281,7 @@ struct LegacyFileStoreTests {
         let files = FileStore(LegacyFileStoreAdapter(LegacyDrive()))
         for options in [FileWriteOptions(contentType: "text/x"), .init(attributes: ["a": "1"])] {
             let error = await #expect(throws: FileStoreError.self) {
-                try await files.put(Data(), at: "a", options: options)
+                try await files.write(Data(), to: "a", options: options)
             }
             #expect(error?.code == .unsupported)
         }

@@ -60,7 +60,7 @@ struct ObservingTests {
         await caches.cache("names", key: String.self, value: String.self).set(secret, for: secret)
         try await caches.flush()
 
-        try await keel.makeFiles().put(Data(secret.utf8), at: "\(secret).txt")
+        try await keel.makeFiles().write(Data(secret.utf8), to: "\(secret).txt")
         try await keel.makeSecrets().save(secret, forKey: secret)
         _ = try await keel.makeLocation().currentLocation()
 

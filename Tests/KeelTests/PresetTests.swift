@@ -63,15 +63,15 @@ struct PresetTests {
             storage: .memory,
             files: .folder(folder)
         )
-        try await keel.makeFiles().put(Data("x".utf8), at: "a")
-        #expect(try await keel.makeFiles().get("a") == Data("x".utf8))
+        try await keel.makeFiles().write(Data("x".utf8), to: "a")
+        #expect(try await keel.makeFiles().read("a") == Data("x".utf8))
         let preview = try KeelConfiguration.preview().makeFiles()
         #expect(try await preview.exists("a") == false)
         try await withDependencies {
             $0.files = preview
         } operation: {
             @Dependency(\.files) var files
-            try await files.put(Data("y".utf8), at: "b")
+            try await files.write(Data("y".utf8), to: "b")
         }
         #expect(try await preview.exists("b"))
     }

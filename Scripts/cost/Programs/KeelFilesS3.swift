@@ -7,4 +7,4 @@ import KeelHTTP
 let transport = UnavailableHTTPTransport(TransportError(.offline))
 let bucket = S3FileStoreAdapter.Configuration(bucket: "notes", region: "eu-central-1")
 let files = FileStore(try S3FileStoreAdapter(bucket, transport: transport))
-try await files.put(Data("Hello".utf8), at: "notes/1.txt")
+try await files.write(Data("Hello".utf8), to: "notes/1.txt")

@@ -6,4 +6,4 @@ import KeelSecurityFiles
 
 let streams = try StreamingEncryption(keyset: .make(.aes256GCMHKDF4KB))
 let files = FileStore(try InMemoryFileStoreAdapter().encrypted(with: streams))
-try await files.put(Data("Hello".utf8), at: "notes/1.txt")
+try await files.write(Data("Hello".utf8), to: "notes/1.txt")

@@ -34,12 +34,12 @@ struct FileStoreUnderTest: Sendable {
         at path: FileStorePath,
         _ options: FileWriteOptions = FileWriteOptions()
     ) async throws(FileStoreError) -> FileMetadata {
-        try await files.put(Data(text.utf8), at: path, options: options)
+        try await files.write(Data(text.utf8), to: path, options: options)
     }
 
     /// The text of a file, nil where there is none.
     func text(_ path: FileStorePath) async throws(FileStoreError) -> String? {
-        try await files.find(path).map { String(decoding: $0, as: UTF8.self) }
+        try await files.readIfPresent(path).map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// The paths of a folder's files.

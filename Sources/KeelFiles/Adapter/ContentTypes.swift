@@ -28,5 +28,5 @@ package enum ContentTypes {
 
 extension FileStorePath {
     /// The default content type of a file: that of the path's extension, or `application/octet-stream`.
-    public var usualContentType: String { ContentTypes.type(of: self) }
+    public var defaultContentType: String { ContentTypes.type(of: self) }
 }

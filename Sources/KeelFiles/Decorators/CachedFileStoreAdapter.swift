@@ -12,18 +12,18 @@
 /// empty, or call ``FileStore/deleteAll(in:)``.
 public struct CachedFileStoreAdapter<
     Upstream: FileStoreAdapter,
-    Kept: FileStoreAdapter
+    Cache: FileStoreAdapter
 >: FileStoreAdapter {
     private static var attribute: String { "keel-version" }
 
     private let upstream: Upstream
-    private let kept: Kept
+    private let cache: Cache
     private let limit: Int
 
     /// Creates the decorator; prefer `adapter.cached(in:)`.
-    public init(_ upstream: Upstream, in kept: Kept, upTo limit: Int = FileStore.usualLimit) {
+    public init(_ upstream: Upstream, in cache: Cache, upTo limit: Int = FileStore.defaultLimit) {
         self.upstream = upstream
-        self.kept = kept
+        self.cache = cache
         self.limit = limit
     }
 
@@ -54,7 +54,7 @@ public struct CachedFileStoreAdapter<
         guard reading.metadata.size <= limit else { return reading }
         let content = try await reading.content.collect(upTo: limit)
         // A file that cannot be cached is read again next time.
-        _ = try? await kept.write(
+        _ = try? await cache.write(
             FileContent(content),
             to: path,
             options: FileWriteOptions(
@@ -74,7 +74,7 @@ public struct CachedFileStoreAdapter<
         _ range: FileRange,
         _ metadata: FileMetadata
     ) async -> FileReading? {
-        guard let reading = try? await kept.read(path, range: range, ifVersion: nil),
+        guard let reading = try? await cache.read(path, range: range, ifVersion: nil),
             reading.metadata.attributes[Self.attribute] == metadata.version.string
         else { return nil }
         // Read everything before trusting it: the cached file may be damaged while the slow store has it intact.
@@ -128,20 +128,22 @@ public struct CachedFileStoreAdapter<
     }
 
     /// Removes a cached file to free space; if that fails, its version prevents its use.
-    private func forget(_ path: FileStorePath) async { _ = try? await kept.delete(path, if: .none) }
+    private func forget(_ path: FileStorePath) async {
+        _ = try? await cache.delete(path, if: .none)
+    }
 }
 
 extension FileStoreAdapter {
     /// Returns an adapter that caches files in a fast store; see ``CachedFileStoreAdapter``.
     ///
     /// - Parameters:
-    ///   - kept: The fast store, which must support attributes.
+    ///   - cache: The fast store, which must support attributes.
     ///   - limit: The maximum size of a cached file in bytes.
     /// - Returns: The caching adapter.
-    public func cached<Kept: FileStoreAdapter>(
-        in kept: Kept,
-        upTo limit: Int = FileStore.usualLimit
-    ) -> CachedFileStoreAdapter<Self, Kept> {
-        CachedFileStoreAdapter(self, in: kept, upTo: limit)
+    public func cached<Cache: FileStoreAdapter>(
+        in cache: Cache,
+        upTo limit: Int = FileStore.defaultLimit
+    ) -> CachedFileStoreAdapter<Self, Cache> {
+        CachedFileStoreAdapter(self, in: cache, upTo: limit)
     }
 }

@@ -8,8 +8,8 @@ public import Foundation
 ///
 /// ```swift
 /// let files = FileStore(try LocalFileStoreAdapter(folder: "/var/lib/app/files"))
-/// try await files.put(jpeg, at: "photos/\(id).jpg")
-/// let photo = try await files.get("photos/\(id).jpg")
+/// try await files.write(jpeg, to: "photos/\(id).jpg")
+/// let photo = try await files.read("photos/\(id).jpg")
 /// ```
 ///
 /// Writes are atomic: a concurrent reader sees the old file or the new one, and so does a reader after a crash. Reading
@@ -17,7 +17,7 @@ public import Foundation
 /// paths.
 public struct FileStore: Sendable {
     /// The default limit of bytes that a call reads into memory: 64 MiB.
-    public static let usualLimit = 64 << 20
+    public static let defaultLimit = 64 << 20
 
     let adapter: any FileStoreAdapter
 
@@ -38,12 +38,12 @@ public struct FileStore: Sendable {
     /// - Returns: The metadata of the new file.
     /// - Throws: ``FileStoreError``; an existing file is then unchanged, unless the code is `timeout` or `unavailable`.
     @discardableResult @concurrent
-    public func put(
+    public func write(
         _ data: Data,
-        at path: FileStorePath,
+        to path: FileStorePath,
         options: FileWriteOptions = FileWriteOptions()
     ) async throws(FileStoreError) -> FileMetadata {
-        try await put(FileContent(data), at: path, options: options)
+        try await write(FileContent(data), to: path, options: options)
     }
 
     /// Writes a file from a stream of bytes, replacing an existing one.
@@ -57,9 +57,9 @@ public struct FileStore: Sendable {
     /// - Throws: ``FileStoreError``, with the code `sourceFailed` if the content ends in an error, or
     ///   `checksumMismatch` if its length differs from the announced one.
     @discardableResult @concurrent
-    public func put(
+    public func write(
         _ content: FileContent,
-        at path: FileStorePath,
+        to path: FileStorePath,
         options: FileWriteOptions = FileWriteOptions(),
         progress: (@Sendable (FileProgress) -> Void)? = nil
     ) async throws(FileStoreError) -> FileMetadata {
@@ -85,10 +85,10 @@ public struct FileStore: Sendable {
     /// - Throws: ``FileStoreError``, with the code `fileNotFound` if the file does not exist, `tooLarge` if it exceeds
     ///   the limit, or `damaged` if the bytes are not those that were written.
     @concurrent
-    public func get(
+    public func read(
         _ path: FileStorePath,
         range: FileRange = .all,
-        upTo limit: Int = usualLimit
+        upTo limit: Int = defaultLimit
     ) async throws(FileStoreError) -> Data {
         let reading = try await open(path, range: range)
         return Data(try await reading.content.collect(upTo: limit))
@@ -96,12 +96,12 @@ public struct FileStore: Sendable {
 
     /// Returns the bytes of a file, at most `limit`, or nil if it does not exist.
     @concurrent
-    public func find(
+    public func readIfPresent(
         _ path: FileStorePath,
-        upTo limit: Int = usualLimit
+        upTo limit: Int = defaultLimit
     ) async throws(FileStoreError) -> Data? {
         do throws(FileStoreError) {
-            return try await get(path, upTo: limit)
+            return try await read(path, upTo: limit)
         } catch {
             guard error.code == .fileNotFound else { throw error }
             return nil
@@ -132,7 +132,7 @@ public struct FileStore: Sendable {
     /// Returns the metadata of a file, or throws `fileNotFound` if it does not exist.
     @concurrent
     public func metadata(of path: FileStorePath) async throws(FileStoreError) -> FileMetadata {
-        guard let metadata = try await findMetadata(of: path) else {
+        guard let metadata = try await metadataIfPresent(of: path) else {
             throw FileStoreError.notFound(path)
         }
         return metadata
@@ -140,7 +140,7 @@ public struct FileStore: Sendable {
 
     /// Returns the metadata of a file, or nil if it does not exist.
     @concurrent
-    public func findMetadata(
+    public func metadataIfPresent(
         of path: FileStorePath
     ) async throws(FileStoreError) -> FileMetadata? {
         try path.check()
@@ -151,7 +151,7 @@ public struct FileStore: Sendable {
     /// Returns whether a file exists.
     @concurrent
     public func exists(_ path: FileStorePath) async throws(FileStoreError) -> Bool {
-        try await findMetadata(of: path) != nil
+        try await metadataIfPresent(of: path) != nil
     }
 
     // MARK: Copying and moving

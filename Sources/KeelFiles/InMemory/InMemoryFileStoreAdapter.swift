@@ -72,7 +72,7 @@ public final class InMemoryFileStoreAdapter: FileStoreAdapter {
             bytes += piece
         }
         try FileStoreError.checkCancellation()
-        try FileArrival.check(bytes.count, hash.checksum, of: content, options, path)
+        try FileIntegrityCheck.check(bytes.count, hash.checksum, of: content, options, path)
         let time = now()
         let new = Stored(
             bytes: bytes,

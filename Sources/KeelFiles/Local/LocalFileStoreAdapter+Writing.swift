@@ -50,7 +50,7 @@ extension LocalFileStoreAdapter {
             count += piece.count
         }
         try FileStoreError.checkCancellation()
-        try FileArrival.check(count, hash.checksum, of: content, options, path)
+        try FileIntegrityCheck.check(count, hash.checksum, of: content, options, path)
         let type = options.contentType ?? ContentTypes.type(of: path)
         let metadata = try await publish(
             new,

@@ -188,7 +188,7 @@ public final class LocalFileStoreAdapter: FileStoreAdapter {
         return FileReader { () async throws(FileStoreError) in
             try FileStoreError.checkCancellation()
             return try state.withLock { state throws(FileStoreError) in
-                let count = min(MachineFile.pieceByteCount, bytes.upperBound - state.position)
+                let count = min(LocalFileTransfer.pieceByteCount, bytes.upperBound - state.position)
                 if count == 0 {
                     if let checksum, let hash = state.hash.take(), hash.checksum != checksum {
                         throw FileStoreError(.damaged, "“\(path)” is not what was put there.")

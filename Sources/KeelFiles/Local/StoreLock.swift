@@ -30,7 +30,7 @@ final class StoreLock: Sendable {
     private let patience: Duration
     private let timeline: Timeline
     /// The queue of this process's changes.
-    let line = WaitingLine()
+    let line = TaskQueue()
     /// The time when a change of this process last released the lock.
     private let lastHeld = Mutex(Duration.zero)
 

@@ -111,7 +111,7 @@ final class S3Connection: Sendable {
                 throw .failed(.invalidReply(error.reason))
             }
             guard document.name != "Error" else {
-                throw .refused(S3Refusal(reply.head, document))
+                throw .refused(S3ErrorReply(reply.head, document))
             }
             return (reply.head, document)
         }
@@ -168,15 +168,15 @@ final class S3Connection: Sendable {
         }
         guard reply.head.status.kind != .successful else { return reply }
         let bytes = try await body(of: reply, upTo: Self.largestRefusal)
-        throw .refused(S3Refusal(reply.head, bytes))
+        throw .refused(S3ErrorReply(reply.head, bytes))
     }
 
     /// Sends a request with a stall timeout that does not count the time of sending a large body.
     private func exchange(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
-        guard let bytes = call.body?.bytes, bytes.count > UploadWatch.pieceByteCount,
+        guard let bytes = call.body?.bytes, bytes.count > UploadStallTimeout.pieceByteCount,
             let limit = call.timeouts.firstByte
         else { return try await transport.send(call) }
-        let watch = UploadWatch(bytes, limit: limit)
+        let watch = UploadStallTimeout(bytes, limit: limit)
         var watched = call
         watched.body = watch.body
         watched.timeouts.firstByte = nil
@@ -270,7 +270,7 @@ final class S3Connection: Sendable {
     /// Corrects the clock to the server's if a refusal is about time.
     ///
     /// Over a plain connection, an attacker may have written the reply.
-    private func adoptsTime(of refusal: S3Refusal) -> Bool {
+    private func adoptsTime(of refusal: S3ErrorReply) -> Bool {
         guard address.isSecure || address.isLoopback, let seconds = refusal.serverTime else {
             return false
         }

@@ -42,7 +42,7 @@ public struct AWSSignatureV4: Sendable {
             sendsPayloadHash: true
         )
         /// The rules of every other service.
-        public static let others = Rules(
+        public static let standard = Rules(
             normalizesPath: true,
             encodesPath: true,
             sendsPayloadHash: false
@@ -71,7 +71,7 @@ public struct AWSSignatureV4: Sendable {
 
     static let algorithm = "AWS4-HMAC-SHA256"
     /// The maximum validity of a presigned URL: seven days.
-    public static let longestExpiry = Duration.seconds(7 * 24 * 3600)
+    public static let maximumExpiry = Duration.seconds(7 * 24 * 3600)
 
     /// The region of the service.
     public let region: String
@@ -129,7 +129,7 @@ public struct AWSSignatureV4: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request. Its fields are signed, so the sender must send the same ones.
-    ///   - duration: The validity, from 1 second to ``longestExpiry``.
+    ///   - duration: The validity, from 1 second to ``maximumExpiry``.
     ///   - payload: How the signature covers the body; `unsigned` for S3.
     ///   - credentials: The credentials to sign with. When they expire, so does the request.
     ///   - date: The start of the validity.

@@ -12,6 +12,6 @@ public struct IncompleteUpload: Hashable, Sendable {
     /// The server's id of the upload.
     public let id: String
     /// The start of the upload, by the server's clock.
-    public let begun: Date
+    public let startDate: Date
 }
 #endif

@@ -75,7 +75,7 @@ final class S3PartReader: Sendable {
             let algorithm = file.options.checksum?.algorithm ?? .crc32c
             let empty = try FileHash(algorithm).checksum
             let found = checksum(algorithm) ?? empty
-            try FileArrival.check(count, found, of: file.content, file.options, file.path)
+            try FileIntegrityCheck.check(count, found, of: file.content, file.options, file.path)
         } catch {
             throw .failed(error)
         }

@@ -84,7 +84,7 @@ final class S3Peer: Sendable {
         )
         configuration.root = root
         // rclone ignores If-Match and If-None-Match on PUT.
-        configuration.honoursConditions = kind != .rclone
+        configuration.honorsConditions = kind != .rclone
         return configuration
     }
 

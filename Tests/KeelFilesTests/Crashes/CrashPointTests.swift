@@ -106,7 +106,7 @@ struct CrashPointTests {
         }
         if number.isMultiple(of: 8) {
             // The store still works: a new file is added to the others.
-            try await files.put(Data("x".utf8), at: "next/one")
+            try await files.write(Data("x".utf8), to: "next/one")
             let listed = try await files.list().files.map(\.path)
             if Set(listed) != Set(found.files.keys).union(["next/one"]) {
                 flaw = "a new file made another change"

@@ -13,7 +13,7 @@ struct FolderScript {
 
         init(_ files: FileStore, _ metadata: FileMetadata) async throws {
             // The whole file is read, so that the checksum is verified.
-            bytes = try await Array(files.get(metadata.path))
+            bytes = try await Array(files.read(metadata.path))
             contentType = metadata.contentType
             attributes = metadata.attributes
         }
@@ -100,11 +100,11 @@ struct FolderScript {
             }
             let type = types[Int.random(in: 0..<types.count, using: &random)]
             let attributes = Bool.random(using: &random) ? ["number": "\(number)"] : [:]
-            try await files.put(
+            try await files.write(
                 FileContent(length: nil, isReplayable: true) { () throws(FileStoreError) in
                     FileReader(pieces: pieces)
                 },
-                at: path,
+                to: path,
                 options: FileWriteOptions(
                     contentType: type,
                     attributes: attributes,
@@ -123,7 +123,7 @@ struct FolderScript {
         case 0: return .absent
         case 1: return .present
         case 2:
-            guard let known = try await files.findMetadata(of: path) else { return .none }
+            guard let known = try await files.metadataIfPresent(of: path) else { return .none }
             return .version(known.version)
         default: return .none
         }

@@ -61,8 +61,8 @@ enum ArticleExamples {
     static func files(_ jpeg: Data, _ id: String) async throws {
         let files = FileStore(try LocalFileStoreAdapter(folder: "/var/lib/notes/files"))
         let photo: FileStorePath = "photos/\(id).jpg"
-        try await files.put(jpeg, at: photo)
-        let data = try await files.get(photo)
+        try await files.write(jpeg, to: photo)
+        let data = try await files.read(photo)
         for try await file in files.files(in: "photos") { print(file.path, file.size) }
         show(data)
     }
@@ -72,9 +72,9 @@ enum ArticleExamples {
     static func changingFile(_ files: FileStore) async throws {
         let reading = try await files.open("list.json")
         let old = try await reading.content.collect(upTo: 1 << 20)
-        try await files.put(
+        try await files.write(
             FileContent(changed(old)),
-            at: "list.json",
+            to: "list.json",
             options: FileWriteOptions(condition: .version(reading.metadata.version))
         )
     }
@@ -186,7 +186,7 @@ enum ArticleExamples {
         let share = try LocalFileStoreAdapter(folder: "/mnt/share/files")
         let streams = try StreamingEncryption(keys: await keys.ring())
         let files = FileStore(try share.encrypted(with: streams))
-        try await files.put(report, at: "reports/2026.pdf")
+        try await files.write(report, to: "reports/2026.pdf")
     }
 
     static func secrets() async throws {

@@ -13,7 +13,7 @@ enum ArticleFileExamples {
         let transport = AsyncHTTPClientTransport()
         let bucket = S3FileStoreAdapter.Configuration(bucket: "photos", region: "eu-central-1")
         let files = FileStore(try S3FileStoreAdapter(bucket, transport: transport))
-        try await files.put(jpeg, at: "2026/\(id).jpg")
+        try await files.write(jpeg, to: "2026/\(id).jpg")
     }
 
     static func line(

@@ -251,9 +251,9 @@ struct GuideCameraExamples {
             @Dependency(\.camera) var camera
             @Dependency(\.files) var files
             let photo = try await camera.photo()
-            try await files.put(photo.jpeg, at: "photos/1.jpg")
+            try await files.write(photo.jpeg, to: "photos/1.jpg")
         }
-        #expect(try await files.get("photos/1.jpg") == Data([1, 2, 3]))
+        #expect(try await files.read("photos/1.jpg") == Data([1, 2, 3]))
         for code in CameraError.Code.known { #expect(!code.advice.isEmpty) }
     }
 

@@ -22,8 +22,8 @@ let store = FileStore(
 )
 var number = first
 while true {
-    try await store.put(FileContent(content(number)), at: "same")
-    try await store.put(FileContent(content(number)), at: "new/\(number % 7)/\(number)")
+    try await store.write(FileContent(content(number)), to: "same")
+    try await store.write(FileContent(content(number)), to: "new/\(number % 7)/\(number)")
     try await store.move("new/\(number % 7)/\(number)", to: "kept/\(number)")
     try await store.delete("kept/\(number - 20)")
     // One write of a short line to a pipe is whole or not there.

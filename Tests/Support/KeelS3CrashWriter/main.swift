@@ -17,17 +17,17 @@ var configuration = S3FileStoreAdapter.Configuration(
     region: "us-east-1",
     endpoint: CommandLine.arguments[1]
 )
-configuration.partByteCount = S3FileStoreAdapter.Configuration.smallestPartByteCount
-configuration.parallelPartCount = 2
+configuration.partByteCount = S3FileStoreAdapter.Configuration.minimumPartByteCount
+configuration.maximumConcurrentParts = 2
 configuration.uploadFolder = CommandLine.arguments[5]
 let store = FileStore(
     try S3FileStoreAdapter(configuration, transport: AsyncHTTPClientTransport())
 )
 FileHandle.standardOutput.write(Data("begun\n".utf8))
 do {
-    try await store.put(
+    try await store.write(
         contentsOf: URL(fileURLWithPath: CommandLine.arguments[4]),
-        at: try FileStorePath(CommandLine.arguments[3])
+        to: try FileStorePath(CommandLine.arguments[3])
     )
 } catch {
     // The life before may have asked for the end of the upload.

@@ -12,7 +12,7 @@ package struct BucketSettings: Sendable {
     /// Whether the bucket's name is in the path, for any server.
     package var isPathStyle: Bool
     package var partByteCount: Int
-    package var parallelPartCount: Int
+    package var maximumConcurrentParts: Int
     /// The number of files of a folder copied concurrently.
     package var parallelFileCount: Int
     /// The folder for the state of unfinished uploads; nil for none.
@@ -37,7 +37,7 @@ package struct BucketSettings: Sendable {
         self.region = region ?? value("AWS_REGION", "AWS_DEFAULT_REGION") ?? "us-east-1"
         isPathStyle = false
         partByteCount = 8 << 20
-        parallelPartCount = 4
+        maximumConcurrentParts = 4
         parallelFileCount = 4
         credentials = EnvironmentAWSCredentials(environment: environment)
         let cache = value("XDG_CACHE_HOME") ?? value("HOME").map { $0 + "/.cache" }
@@ -63,7 +63,7 @@ package struct BucketSettings: Sendable {
         )
         if isPathStyle { configuration.addressing = .path }
         configuration.partByteCount = partByteCount
-        configuration.parallelPartCount = parallelPartCount
+        configuration.maximumConcurrentParts = maximumConcurrentParts
         configuration.uploadFolder = uploadFolder
         return try S3FileStoreAdapter(configuration, transport: transport)
     }

@@ -195,9 +195,9 @@ package struct FileTransfers: Sendable {
     ) async throws -> Int {
         switch (from, to) {
         case (.machine(let path), .bucket(let name, let key)):
-            return try await FileStore(adapter(name)).put(
+            return try await FileStore(adapter(name)).write(
                 contentsOf: URL(filePath: path),
-                at: FileStorePath(key),
+                to: FileStorePath(key),
                 progress: progress
             ).size
         case (.bucket(let name, let key), .machine(let path)):
@@ -217,9 +217,9 @@ package struct FileTransfers: Sendable {
                 contentType: reading.metadata.contentType,
                 attributes: reading.metadata.attributes
             )
-            return try await FileStore(adapter(other)).put(
+            return try await FileStore(adapter(other)).write(
                 reading.content,
-                at: FileStorePath(target),
+                to: FileStorePath(target),
                 options: options,
                 progress: progress
             ).size

@@ -65,7 +65,7 @@ final class BucketFiles: Sendable {
     /// Megabytes a second of a put in parts of 8 MiB, four at a time, from the file.
     @concurrent
     func keelPut() async throws -> Double {
-        try await speed { try await store.put(contentsOf: file, at: "keel") }
+        try await speed { try await store.write(contentsOf: file, to: "keel") }
     }
 
     /// Megabytes a second of a get into a file.

@@ -38,7 +38,7 @@ struct LocalFiles: Sendable {
             return FileReader { () async throws(FileStoreError) in next.next() }
         }
         return try await Timing.perCall(count) { _ in
-            try await store.put(content, at: "file")
+            try await store.write(content, to: "file")
         } / 1000
     }
 

@@ -26,7 +26,7 @@ extension FileStoreCheck {
         },
         Self(.conditions, "the version stays as long as the file does") { test async throws in
             let version = try await test.put("x", at: "a").version
-            _ = try await test.files.get("a")
+            _ = try await test.files.read("a")
             try await test.put("y", at: "b")
             #expect(try await test.files.metadata(of: "a").version == version)
             #expect(try await test.files.open("a").metadata.version == version)
@@ -104,14 +104,17 @@ extension FileStoreCheck {
         },
         Self(.concurrency, "who reads while others write finds whole files") { test async throws in
             let sizes = 30_000..<30_008
-            try await test.files.put(FileContent(fileBytes(30_000, count: 30_000)), at: "a")
+            try await test.files.write(FileContent(fileBytes(30_000, count: 30_000)), to: "a")
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for size in sizes {
                     group.addTask {
-                        try await test.files.put(FileContent(fileBytes(size, count: size)), at: "a")
+                        try await test.files.write(
+                            FileContent(fileBytes(size, count: size)),
+                            to: "a"
+                        )
                     }
                     group.addTask {
-                        let bytes = try await Array(test.files.get("a"))
+                        let bytes = try await Array(test.files.read("a"))
                         #expect(bytes == fileBytes(bytes.count, count: bytes.count))
                     }
                 }

@@ -95,7 +95,7 @@ extension FileStoreCheck {
                 }
             )
             let error = await #expect(throws: FileStoreError.self) {
-                try await test.files.put(failing, at: "a")
+                try await test.files.write(failing, to: "a")
             }
             #expect(error?.code == .sourceFailed)
             #expect(error?.cause is CocoaError)
@@ -110,8 +110,8 @@ extension FileStoreCheck {
                     continuation.finish()
                 }
             )
-            try await test.files.put(once, at: "a")
-            let code = await test.code { try await test.files.put(once, at: "b") }
+            try await test.files.write(once, to: "a")
+            let code = await test.code { try await test.files.write(once, to: "b") }
             #expect(code == .contentConsumed)
             #expect(try await test.files.exists("b") == false)
         },
@@ -135,7 +135,7 @@ extension FileStoreCheck {
             let task = Task {
                 // A store that never asks for the bytes must not be waited for.
                 defer { beginning.finish() }
-                return await test.code { try await test.files.put(long, at: "a") }
+                return await test.code { try await test.files.write(long, to: "a") }
             }
             for await _ in begun { break }
             task.cancel()
@@ -153,7 +153,7 @@ extension FileStoreCheck {
             let task = Task {
                 defer { beginning.finish() }
                 return await test.code {
-                    try await test.files.put(content, at: "a") { _ in beginning.yield() }
+                    try await test.files.write(content, to: "a") { _ in beginning.yield() }
                 }
             }
             for await _ in begun { break }
@@ -177,13 +177,13 @@ extension FileStoreCheck {
             let metadata = try await test.put("x", at: "a/b.json")
             let files = try await test.reopened()
             #expect(try await files.metadata(of: "a/b.json") == metadata)
-            #expect(try await files.get("a/b.json") == Data("x".utf8))
+            #expect(try await files.read("a/b.json") == Data("x".utf8))
         },
         Self(.reopening, "conditions hold between two openings", needs: .reopening) {
             test async throws in
             let other = try await test.reopened()
             let version = try await test.put("1", at: "a").version
-            try await other.put(Data("2".utf8), at: "a")
+            try await other.write(Data("2".utf8), to: "a")
             let code = await test.code {
                 try await test.put("3", at: "a", .init(condition: .version(version)))
             }
@@ -205,8 +205,8 @@ extension FileStoreCheck {
                     return await pieces.next()
                 }
             }
-            try await test.files.put(content, at: "a")
-            #expect(try await Array(test.files.get("a")) == bytes + bytes)
+            try await test.files.write(content, to: "a")
+            #expect(try await Array(test.files.read("a")) == bytes + bytes)
         },
     ]
 

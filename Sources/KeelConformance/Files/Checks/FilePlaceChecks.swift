@@ -165,7 +165,7 @@ extension FileStoreCheck {
             for path in flawed {
                 let codes = [
                     await test.code { try await test.put("x", at: path) },
-                    await test.code { _ = try await test.files.get(path) },
+                    await test.code { _ = try await test.files.read(path) },
                     await test.code { _ = try await test.files.exists(path) },
                     await test.code { try await test.files.delete(path) },
                     await test.code { try await test.files.move("a", to: path) },

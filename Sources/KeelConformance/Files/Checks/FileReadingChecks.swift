@@ -12,49 +12,49 @@ extension FileStoreCheck {
         Self(.reading, "an empty file is a file") { test async throws in
             let metadata = try await test.put("", at: "empty")
             #expect(metadata.size == 0)
-            #expect(try await test.files.get("empty").isEmpty)
+            #expect(try await test.files.read("empty").isEmpty)
             #expect(try await test.files.exists("empty"))
         },
         Self(.reading, "every byte comes back, in files of all sizes") { test async throws in
             for count in [1, 255, 4096, 65_537, 300_000] {
                 let bytes = fileBytes(count, count: count)
-                try await test.files.put(FileContent(bytes), at: "f")
-                #expect(try await Array(test.files.get("f")) == bytes)
+                try await test.files.write(FileContent(bytes), to: "f")
+                #expect(try await Array(test.files.read("f")) == bytes)
             }
         },
         Self(.reading, "a file that comes in pieces is whole") { test async throws in
             let bytes = fileBytes(1, count: 700_001)
-            try await test.files.put(piecewise(bytes), at: "f")
-            #expect(try await Array(test.files.get("f")) == bytes)
+            try await test.files.write(piecewise(bytes), to: "f")
+            #expect(try await Array(test.files.read("f")) == bytes)
         },
         Self(.reading, "what is not there is not found") { test async throws in
-            #expect(await test.code { _ = try await test.files.get("a") } == .fileNotFound)
+            #expect(await test.code { _ = try await test.files.read("a") } == .fileNotFound)
             #expect(await test.code { _ = try await test.files.metadata(of: "a") } == .fileNotFound)
-            #expect(try await test.files.find("a") == nil)
+            #expect(try await test.files.readIfPresent("a") == nil)
             #expect(try await test.files.exists("a") == false)
         },
         Self(.reading, "a folder is no file") { test async throws in
             try await test.put("x", at: "a/b")
             #expect(try await test.files.exists("a") == false)
-            #expect(await test.code { _ = try await test.files.get("a") } == .fileNotFound)
+            #expect(await test.code { _ = try await test.files.read("a") } == .fileNotFound)
         },
         Self(.reading, "nothing is inside of a file") { test async throws in
             try await test.put("x", at: "a")
             #expect(try await test.files.exists("a/b") == false)
-            #expect(await test.code { _ = try await test.files.get("a/b") } == .fileNotFound)
+            #expect(await test.code { _ = try await test.files.read("a/b") } == .fileNotFound)
         },
         Self(.reading, "more bytes than the limit are refused") { test async throws in
             try await test.put("12345", at: "a")
-            #expect(await test.code { _ = try await test.files.get("a", upTo: 4) } == .tooLarge)
-            #expect(try await test.files.get("a", upTo: 5).count == 5)
+            #expect(await test.code { _ = try await test.files.read("a", upTo: 4) } == .tooLarge)
+            #expect(try await test.files.read("a", upTo: 5).count == 5)
         },
         Self(.reading, "a reader reads one version to its end") { test async throws in
             let old = fileBytes(1, count: 600_000)
-            try await test.files.put(FileContent(old), at: "f")
+            try await test.files.write(FileContent(old), to: "f")
             let reading = try await test.files.open("f")
             var iterator = reading.content.makeAsyncIterator()
             var read = try await iterator.next() ?? []
-            try await test.files.put(FileContent(fileBytes(2, count: 600_000)), at: "f")
+            try await test.files.write(FileContent(fileBytes(2, count: 600_000)), to: "f")
             while let piece = try await iterator.next() { read += piece }
             #expect(read == old)
         },
@@ -77,34 +77,34 @@ extension FileStoreCheck {
                 (.from(7), "789"), (.last(2), "89"), (.bytes(9, count: 1), "9"),
             ]
             for (range, text) in parts {
-                let data = try await test.files.get("a", range: range)
+                let data = try await test.files.read("a", range: range)
                 #expect(String(decoding: data, as: UTF8.self) == text, "\(range)")
             }
         },
         Self(.ranges, "a range that goes beyond the end ends there") { test async throws in
             try await test.put("0123", at: "a")
-            #expect(try await test.files.get("a", range: .bytes(2, count: 99)).count == 2)
-            #expect(try await test.files.get("a", range: .last(99)).count == 4)
-            #expect(try await test.files.get("a", range: .bytes(1, count: .max)).count == 3)
+            #expect(try await test.files.read("a", range: .bytes(2, count: 99)).count == 2)
+            #expect(try await test.files.read("a", range: .last(99)).count == 4)
+            #expect(try await test.files.read("a", range: .bytes(1, count: .max)).count == 3)
         },
         Self(.ranges, "a range at the end is empty, and one behind it is refused") {
             test async throws in
             try await test.put("0123", at: "a")
-            #expect(try await test.files.get("a", range: .from(4)).isEmpty)
-            let behind = await test.code { _ = try await test.files.get("a", range: .from(5)) }
+            #expect(try await test.files.read("a", range: .from(4)).isEmpty)
+            let behind = await test.code { _ = try await test.files.read("a", range: .from(5)) }
             #expect(behind == .rangeNotSatisfiable)
         },
         Self(.ranges, "the whole of an empty file is empty") { test async throws in
             try await test.put("", at: "a")
-            #expect(try await test.files.get("a", range: .last(3)).isEmpty)
-            #expect(try await test.files.get("a", range: .from(0)).isEmpty)
+            #expect(try await test.files.read("a", range: .last(3)).isEmpty)
+            #expect(try await test.files.read("a", range: .from(0)).isEmpty)
         },
         Self(.ranges, "negative numbers are refused") { test async throws in
             try await test.put("0123", at: "a")
             for range in [
                 FileRange.from(-1), .bytes(0, count: -1), .last(-1), .bytes(-1, count: 2),
             ] {
-                let code = await test.code { _ = try await test.files.get("a", range: range) }
+                let code = await test.code { _ = try await test.files.read("a", range: range) }
                 #expect(code == .invalidArgument, "\(range)")
             }
         },

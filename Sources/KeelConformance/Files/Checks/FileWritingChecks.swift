@@ -44,7 +44,7 @@ extension FileStoreCheck {
         Self(.writing, "the progress comes to the number of the bytes") { test async throws in
             let bytes = fileBytes(3, count: 100_000)
             let (steps, telling) = AsyncStream<FileProgress>.makeStream()
-            try await test.files.put(piecewise(bytes), at: "a") { telling.yield($0) }
+            try await test.files.write(piecewise(bytes), to: "a") { telling.yield($0) }
             telling.finish()
             let counts = await steps.reduce(into: [Int]()) { $0.append($1.byteCount) }
             #expect(counts.last == 100_000)
@@ -117,8 +117,12 @@ extension FileStoreCheck {
         Self(.integrity, "a right checksum is accepted") { test async throws in
             let bytes = fileBytes(1, count: 100_000)
             let checksum = try FileChecksum.of(bytes, by: .crc32c)
-            try await test.files.put(piecewise(bytes), at: "a", options: .init(checksum: checksum))
-            #expect(try await test.files.get("a").count == 100_000)
+            try await test.files.write(
+                piecewise(bytes),
+                to: "a",
+                options: .init(checksum: checksum)
+            )
+            #expect(try await test.files.read("a").count == 100_000)
         },
         Self(.integrity, "a wrong checksum changes nothing") { test async throws in
             try await test.put("old", at: "a")
@@ -133,7 +137,7 @@ extension FileStoreCheck {
         Self(.integrity, "a file keeps a checksum of its bytes", needs: .checksums) {
             test async throws in
             let bytes = Array("hello".utf8)
-            try await test.files.put(FileContent(bytes), at: "a")
+            try await test.files.write(FileContent(bytes), to: "a")
             let checksum = try #require(try await test.files.metadata(of: "a").checksum)
             #expect(try checksum == FileChecksum.of(bytes, by: checksum.algorithm))
         },
@@ -142,7 +146,7 @@ extension FileStoreCheck {
             let short = FileContent(length: 10, isReplayable: true) { () throws(FileStoreError) in
                 try await FileContent(Array("12345".utf8)).open()
             }
-            let code = await test.code { try await test.files.put(short, at: "a") }
+            let code = await test.code { try await test.files.write(short, to: "a") }
             #expect(code == .checksumMismatch)
             #expect(try await test.text("a") == "old")
         },
@@ -150,7 +154,7 @@ extension FileStoreCheck {
             let long = FileContent(length: 3, isReplayable: true) { () throws(FileStoreError) in
                 try await FileContent(Array("12345".utf8)).open()
             }
-            let code = await test.code { try await test.files.put(long, at: "a") }
+            let code = await test.code { try await test.files.write(long, to: "a") }
             #expect(code == .checksumMismatch)
             #expect(try await test.files.exists("a") == false)
         },

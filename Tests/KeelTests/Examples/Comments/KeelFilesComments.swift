@@ -34,8 +34,8 @@ extension CommentExamples {
 
     static func fileStore2(_ jpeg: Data, _ id: UUID) async throws {
         let files = FileStore(try LocalFileStoreAdapter(folder: "/var/lib/app/files"))
-        try await files.put(jpeg, at: "photos/\(id).jpg")
-        let photo = try await files.get("photos/\(id).jpg")
+        try await files.write(jpeg, to: "photos/\(id).jpg")
+        let photo = try await files.read("photos/\(id).jpg")
         _ = files
         _ = photo
     }

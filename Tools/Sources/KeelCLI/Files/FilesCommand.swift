@@ -81,7 +81,7 @@ struct BucketOptions: ParsableArguments {
         )
         settings.isPathStyle = pathStyle
         settings.partByteCount = partSize << 20
-        settings.parallelPartCount = parallel
+        settings.maximumConcurrentParts = parallel
         settings.parallelFileCount = transfers
         let (output, prepared) = (output, settings)
         let connectionCount = (parallel + 1) * transfers

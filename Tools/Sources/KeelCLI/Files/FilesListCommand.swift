@@ -175,7 +175,7 @@ struct FilesUploadsCommand: AsyncParsableCommand {
                 return .done
             }
             for upload in try await adapter.incompleteUploads() {
-                let begun = upload.begun.formatted(.iso8601)
+                let begun = upload.startDate.formatted(.iso8601)
                 if output.isJSON {
                     try output.record(Record(key: upload.key, id: upload.id, begun: begun))
                 } else {

@@ -32,15 +32,15 @@ extension FileStore {
     /// - Returns: The metadata of the new file.
     /// - Throws: ``FileStoreError``, with the code `sourceFailed` if the file cannot be read.
     @discardableResult @concurrent
-    public func put(
+    public func write(
         contentsOf file: URL,
-        at path: FileStorePath,
+        to path: FileStorePath,
         options: FileWriteOptions = FileWriteOptions(),
         progress: (@Sendable (FileProgress) -> Void)? = nil
     ) async throws(FileStoreError) -> FileMetadata {
-        try await put(
-            try MachineFile.content(of: file),
-            at: path,
+        try await write(
+            try LocalFileTransfer.content(of: file),
+            to: path,
             options: options,
             progress: progress
         )
@@ -64,7 +64,7 @@ extension FileStore {
         let reading = try await open(path)
         var content = reading.content
         if let progress { content = content.reporting(progress, of: reading.range.count) }
-        try await MachineFile.write(content, to: file)
+        try await LocalFileTransfer.write(content, to: file)
         return reading.metadata
     }
 }

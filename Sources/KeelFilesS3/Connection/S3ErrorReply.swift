@@ -7,7 +7,7 @@ internal import KeelHTTP
 /// A reply that refuses a request.
 ///
 /// The codes are those of docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html.
-struct S3Refusal: Hashable, Sendable {
+struct S3ErrorReply: Hashable, Sendable {
     /// The status; 200 if the refusal is in the body of a reply that began successfully.
     let status: Int
     /// The server's code; empty if the reply has no body, as for HEAD.
@@ -153,13 +153,13 @@ struct S3Refusal: Hashable, Sendable {
 /// The reason that a request has no usable reply.
 enum S3Failure: Error {
     /// The server refused the request.
-    case refused(S3Refusal)
+    case refused(S3ErrorReply)
     /// There was no complete reply.
     case unanswered(TransportError)
     /// The request was not sent, or the reply is invalid.
     case failed(FileStoreError)
 
-    var refusal: S3Refusal? { if case .refused(let refusal) = self { refusal } else { nil } }
+    var refusal: S3ErrorReply? { if case .refused(let refusal) = self { refusal } else { nil } }
 
     /// Returns whether the request may be sent again.
     func mayRepeat(_ call: S3Call) -> Bool {

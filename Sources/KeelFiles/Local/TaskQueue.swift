@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// A FIFO queue that admits one task at a time.
-final class WaitingLine: Sendable {
+final class TaskQueue: Sendable {
     private struct State {
         var isTaken = false
         var nextTicket: UInt64 = 0

@@ -3,7 +3,7 @@ internal import KeelCore
 internal import Synchronization
 
 /// Files on disk outside of stores: the sources of uploads and the targets of downloads.
-enum MachineFile {
+enum LocalFileTransfer {
     /// The number of bytes read or written at a time.
     static let pieceByteCount = 256 << 10
 

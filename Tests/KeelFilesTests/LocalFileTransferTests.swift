@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 @Suite("Files of the machine into a store, and out of it")
-struct MachineFileTests {
+struct LocalFileTransferTests {
     private let scratch: ScratchFolder
     private let files = FileStore(InMemoryFileStoreAdapter())
 
@@ -17,7 +17,7 @@ struct MachineFileTests {
         let bytes = Data((0..<700_000).map { UInt8(truncatingIfNeeded: $0 * 7) })
         try bytes.write(to: url("in"))
         let steps = Mutex<[FileProgress]>([])
-        try await files.put(contentsOf: url("in"), at: "a/in.bin") { step in
+        try await files.write(contentsOf: url("in"), to: "a/in.bin") { step in
             steps.withLock { $0.append(step) }
         }
         #expect(steps.withLock { $0.last } == FileProgress(byteCount: 700_000, total: 700_000))
@@ -44,10 +44,10 @@ struct MachineFileTests {
     @Test("A file that is not there cannot be put, and a folder that is not there not written to")
     func missing() async throws {
         let put = await #expect(throws: FileStoreError.self) {
-            try await files.put(contentsOf: url("none"), at: "a")
+            try await files.write(contentsOf: url("none"), to: "a")
         }
         #expect(put?.code == .sourceFailed)
-        try await files.put(Data("x".utf8), at: "a")
+        try await files.write(Data("x".utf8), to: "a")
         let download = await #expect(throws: FileStoreError.self) {
             try await files.download("a", to: url("none/out"))
         }

@@ -7,7 +7,7 @@ internal import Synchronization
 /// The transport's timeout of the first byte of a reply counts from the start of the exchange: over a slow line it
 /// would end every large request while its body is still being sent. This timeout counts from the last piece that the
 /// transport has taken.
-final class UploadWatch: Sendable {
+final class UploadStallTimeout: Sendable {
     /// The size of the pieces passed to the transport; smaller bodies need no stall timeout.
     static let pieceByteCount = 64 << 10
 

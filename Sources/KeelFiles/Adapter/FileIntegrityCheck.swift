@@ -1,5 +1,5 @@
 /// The check of a received file against its announced length and checksum.
-package enum FileArrival {
+package enum FileIntegrityCheck {
     /// Throws `checksumMismatch` if the length or the checksum differs.
     package static func check(
         _ count: Int,
