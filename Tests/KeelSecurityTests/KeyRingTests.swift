@@ -17,8 +17,8 @@ struct KeyRingTests {
     func limit() throws {
         let shelf = Shelf()
         var configuration = KeyRing.Configuration()
-        configuration.limit = 10
-        configuration.reservation = 4
+        configuration.messageLimit = 10
+        configuration.maximumReservation = 4
         configuration.save = { keyset in shelf.saved.withLock { $0.append(keyset) } }
         let ring = KeyRing(try .make(.aes256GCM), configuration: configuration)
         var perKey: [Data: Int] = [:]
@@ -36,8 +36,8 @@ struct KeyRingTests {
     func crash() throws {
         let shelf = Shelf()
         var configuration = KeyRing.Configuration()
-        configuration.limit = 100
-        configuration.reservation = 10
+        configuration.messageLimit = 100
+        configuration.maximumReservation = 10
         configuration.save = { keyset in shelf.saved.withLock { $0.append(keyset) } }
         var keyset = try Keyset.make(.aes256GCM)
         var count = 0
@@ -57,7 +57,7 @@ struct KeyRingTests {
     @Test("A ring that cannot save refuses at the limit")
     func noSaving() throws {
         var configuration = KeyRing.Configuration()
-        configuration.limit = 3
+        configuration.messageLimit = 3
         let ring = KeyRing(try .make(.aes256GCM), configuration: configuration)
         for _ in 0..<3 { _ = try ring.encrypt(Data(), associatedData: Data()) }
         #expect(
@@ -86,8 +86,8 @@ struct KeyRingTests {
     func load() async throws {
         let shelf = Shelf()
         var configuration = KeyRing.Configuration()
-        configuration.limit = 50
-        configuration.reservation = 7
+        configuration.messageLimit = 50
+        configuration.maximumReservation = 7
         configuration.save = { keyset in shelf.saved.withLock { $0.append(keyset) } }
         let ring = KeyRing(try .make(.aes256GCM), configuration: configuration)
         try await withThrowingTaskGroup(of: Void.self) { group in

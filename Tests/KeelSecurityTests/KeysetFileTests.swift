@@ -87,8 +87,8 @@ struct KeysetFileTests {
     @Test("A ring saves its rotations, beside those of others")
     func ring() async throws {
         var configuration = KeyRing.Configuration()
-        configuration.limit = 4
-        configuration.reservation = 2
+        configuration.messageLimit = 4
+        configuration.maximumReservation = 2
         let ring = try await file().ring(creating: .aes256GCM, configuration: configuration)
         let sealed = try (0..<10).map { number in
             try ring.encrypt(Data([number]), associatedData: Data())
@@ -106,7 +106,7 @@ struct KeysetFileTests {
     @Test("A save that failed at its end does not lock the ring out")
     func failedEnd() async throws {
         var configuration = KeyRing.Configuration()
-        configuration.reservation = 1
+        configuration.maximumReservation = 1
         let ring = try await file().ring(creating: .aes256GCM, configuration: configuration)
         for isWritten in [false, true] {
             files.fail { call in

@@ -15,7 +15,7 @@ struct KeysetSharingTests {
         KeysetFile(
             at: "/app/keys.json",
             under: sources.first ?? FixedKeySource(),
-            or: Array(sources.dropFirst()),
+            alternatives: Array(sources.dropFirst()),
             files: files
         )
     }
@@ -26,7 +26,7 @@ struct KeysetSharingTests {
     @Test("Two rings encrypt by turns, read each other's messages, and count together")
     func turns() async throws {
         var configuration = KeyRing.Configuration()
-        configuration.reservation = 3
+        configuration.maximumReservation = 3
         let rings = [
             try await file().ring(creating: .aes256GCM, configuration: configuration),
             try await file().ring(creating: .aes256GCM, configuration: configuration),
@@ -155,14 +155,14 @@ struct KeysetSharingTests {
             try await KeysetFile(
                 at: "/app/keys.json",
                 under: FailingKeySource(),
-                or: [new],
+                alternatives: [new],
                 files: files
             ).load()
         }
         let other = KeysetFile(
             at: "/app/keys.json",
             under: FailingKeySource(),
-            or: [old],
+            alternatives: [old],
             files: files
         )
         #expect(try await other.load().keys.count == 1)
@@ -215,8 +215,8 @@ struct KeysetSharingTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = KeysetFile(at: folder.appending(path: "keys.json"), under: FixedKeySource())
         var configuration = KeyRing.Configuration()
-        configuration.limit = 100
-        configuration.reservation = 20
+        configuration.messageLimit = 100
+        configuration.maximumReservation = 20
         let settings = configuration
         try await file.create(try Keyset.make(.aes256GCM))
         let sealed = try await withThrowingTaskGroup(of: [Data].self) { group in

@@ -63,14 +63,14 @@ private struct KeysetWorld {
 
     private func newRing() async throws -> KeyRing {
         var configuration = KeyRing.Configuration()
-        configuration.limit = 60
-        configuration.reservation = 9
+        configuration.messageLimit = 60
+        configuration.maximumReservation = 9
         let time = time
         configuration.now = { time.now }
         return try await KeysetFile(
             at: "/k/keys.json",
             under: Self.keys[0],
-            or: Array(Self.keys.dropFirst()),
+            alternatives: Array(Self.keys.dropFirst()),
             files: files
         ).ring(configuration: configuration)
     }

@@ -181,7 +181,7 @@ struct KeysetTests {
         var keyset = try Keyset.make(.aes256GCM)
         try keyset.setDates(KeyDates(expires: .distantPast), of: keyset.primaryID)
         let copy = try Keyset(cleartextJSON: keyset.cleartextJSON())
-        #expect(copy.primary.dates.permitEncryption(at: .now) == false)
+        #expect(copy.primary.dates.allowsEncryption(at: .now) == false)
     }
 
     @Test("A source that fails is told")

@@ -29,7 +29,7 @@ public struct KeyDates: Hashable, Sendable {
     }
 
     /// Returns whether a key with these dates may encrypt: from `notBefore`, inclusive, until `expires`, exclusive.
-    public func permitEncryption(at now: Date) -> Bool {
+    public func allowsEncryption(at now: Date) -> Bool {
         if let notBefore, now < notBefore { return false }
         if let expires, now >= expires { return false }
         return true

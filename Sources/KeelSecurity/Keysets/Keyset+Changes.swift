@@ -31,7 +31,7 @@ extension Keyset {
         guard algorithm.purpose != .hybridEncryption else {
             throw SecurityError(.invalidArgument, "the private keyset is the one to rotate")
         }
-        guard dates.permitEncryption(at: max(now, dates.notBefore ?? now)) else {
+        guard dates.allowsEncryption(at: max(now, dates.notBefore ?? now)) else {
             throw SecurityError(.invalidArgument, "the dates forbid the new key to encrypt")
         }
         var key = Self.newKey(algorithm, primary.prefix, dates, at: now, avoiding: keys)
@@ -39,7 +39,7 @@ extension Keyset {
         // that it was derived from.
         key.fingerprint = fingerprintKey
         keys.append(key)
-        if dates.permitEncryption(at: now) { primaryID = key.id }
+        if dates.allowsEncryption(at: now) { primaryID = key.id }
         return key.id
     }
 
@@ -122,12 +122,12 @@ extension Keyset {
         let place = keys.firstIndex { $0.id == primaryID } ?? 0
         let later = keys[place...].dropFirst().last { key in
             key.status == .enabled && key.dates.notBefore != nil
-                && key.dates.permitEncryption(at: now)
+                && key.dates.allowsEncryption(at: now)
         }
         let substitute =
-            primary.dates.permitEncryption(at: now)
+            primary.dates.allowsEncryption(at: now)
             ? nil
-            : keys.last { $0.status == .enabled && $0.dates.permitEncryption(at: now) }
+            : keys.last { $0.status == .enabled && $0.dates.allowsEncryption(at: now) }
         if let next = later ?? substitute {
             primaryID = next.id
             isChanged = true

@@ -50,7 +50,7 @@ public struct Keyset: Sendable {
         guard algorithm.purpose != .hybridEncryption else {
             throw SecurityError(.invalidArgument, "a public key is made from its private half")
         }
-        guard dates.permitEncryption(at: now) else {
+        guard dates.allowsEncryption(at: now) else {
             throw SecurityError(.invalidArgument, "the dates forbid the first key to encrypt")
         }
         var key = newKey(algorithm, prefix, dates, at: now, avoiding: [])

@@ -22,7 +22,7 @@ public import Foundation
 /// Any number of rings, in any number of processes, may share one file: see ``ring(creating:configuration:)``.
 ///
 /// To change the key-encryption key, first make both keys known to every program
-/// (`KeysetFile(at: url, under: new, or: [old])`), then call ``rewrap(under:)`` once, and remove the old key when no
+/// (`KeysetFile(at: url, under: new, alternatives: [old])`), then call ``rewrap(under:)`` once, and remove the old key when no
 /// program needs it any more.
 public struct KeysetFile: Sendable {
     /// The path of the file.
@@ -47,13 +47,13 @@ public struct KeysetFile: Sendable {
     public init(
         at url: URL,
         under source: any KeyEncryptionKeySource,
-        or others: [any KeyEncryptionKeySource] = [],
+        alternatives others: [any KeyEncryptionKeySource] = [],
         associatedData: Data = Data()
     ) {
         self.init(
             at: url.path(percentEncoded: false),
             under: source,
-            or: others,
+            alternatives: others,
             associatedData: associatedData,
             files: DiskFileSystem()
         )
@@ -62,7 +62,7 @@ public struct KeysetFile: Sendable {
     package init(
         at path: String,
         under source: any KeyEncryptionKeySource,
-        or others: [any KeyEncryptionKeySource] = [],
+        alternatives others: [any KeyEncryptionKeySource] = [],
         associatedData: Data = Data(),
         files: any FileSystem
     ) {

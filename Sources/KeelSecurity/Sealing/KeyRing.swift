@@ -11,7 +11,7 @@ public import Foundation
 /// A keyset in use, which counts messages and rotates a key before it is used too often.
 ///
 /// A ring may be shared between tasks. A ring that can save its keyset applies the keys' dates and adds a new primary
-/// key when the current one has encrypted ``Configuration/limit`` messages. A ring that cannot save refuses to encrypt
+/// key when the current one has encrypted ``Configuration/messageLimit`` messages. A ring that cannot save refuses to encrypt
 /// at that point, because data encrypted with an unsaved key would be lost.
 ///
 /// The count is stored in the keyset ahead of use: after a crash it is too high, never too low. The rings of one
@@ -23,12 +23,12 @@ public final class KeyRing: Sendable {
         /// The number of messages after which a key is replaced.
         ///
         /// With random nonces of 96 bits a key may encrypt 2³² messages (NIST SP 800-38D); the default is half of that.
-        public var limit: UInt64 = 1 << 31
+        public var messageLimit: UInt64 = 1 << 31
         /// The maximum number of messages that are counted ahead with each save.
         ///
         /// The first save reserves 16 messages and each following one twice as many, so that a program that encrypts
         /// little does not use up the limit.
-        public var reservation: UInt64 = 1 << 20
+        public var maximumReservation: UInt64 = 1 << 20
         /// Saves the keyset; nil if the ring must not add or destroy keys.
         ///
         /// The closure runs while other callers wait to encrypt. It must have stored the keyset when it returns, and
@@ -55,7 +55,7 @@ public final class KeyRing: Sendable {
     init(_ keyset: Keyset, configuration: Configuration, following follower: KeysetFollower?) {
         self.configuration = configuration
         self.follower = follower
-        state = Mutex(KeyRingState(keyset, reservation: configuration.reservation))
+        state = Mutex(KeyRingState(keyset, reservation: configuration.maximumReservation))
     }
 
     /// The current keyset, including changes that others have written to its file.
@@ -140,7 +140,7 @@ public final class KeyRing: Sendable {
         return try state.withLock { state throws(SecurityError) in
             if isStale { follow(&state) }
             try doWhatIsDue(&state)
-            if state.left == 0 { try reserve(&state) }
+            if state.remaining == 0 { try reserve(&state) }
             guard let primary = state.primary else {
                 throw SecurityError(.keyNotFound, "the primary key is not enabled")
             }
@@ -168,19 +168,19 @@ public final class KeyRing: Sendable {
             let keeps = keeps
             try change(&state) { keyset in _ = keyset.advance(to: now, destroying: keeps) }
         }
-        guard state.keyset.primary.dates.permitEncryption(at: now) else {
+        guard state.keyset.primary.dates.allowsEncryption(at: now) else {
             throw SecurityError(.keyNotFound, "the dates of the keys let none of them encrypt now")
         }
     }
 
     /// Counts messages ahead, and rotates a key that has reached its limit.
     private func reserve(_ state: inout KeyRingState) throws(SecurityError) {
-        let wish = state.wish(upTo: configuration.reservation)
+        let wanted = state.nextReservation(upTo: configuration.maximumReservation)
         var count: UInt64 = 0
         try change(&state) { keyset throws(SecurityError) in
             // The file may have changed since it was last checked.
             _ = keyset.advance(to: configuration.now(), destroying: keeps)
-            if keyset.primary.usage >= configuration.limit {
+            if keyset.primary.usage >= configuration.messageLimit {
                 guard keeps else {
                     throw SecurityError(
                         .usageLimitReached,
@@ -191,7 +191,10 @@ public final class KeyRing: Sendable {
             }
             let index = try keyset.index(of: keyset.primaryID)
             let used = keyset.keys[index].usage
-            count = max(1, min(wish, configuration.limit - min(used, configuration.limit)))
+            count = max(
+                1,
+                min(wanted, configuration.messageLimit - min(used, configuration.messageLimit))
+            )
             keyset.keys[index].usage = used + count
         }
         state.reserved(count)
@@ -216,11 +219,15 @@ public final class KeyRing: Sendable {
         let primary = state.keyset.primaryID
         do throws(SecurityError) {
             let found = try follower.read()
-            if found.key(primary) == nil { state.doubt() } else { state.take(found) }
+            if found.key(primary) == nil {
+                state.invalidateReservation()
+            } else {
+                state.take(found)
+            }
         } catch {
             let isGivenUp = follower.status(of: primary) != .enabled
             if error.code == .keyNotFound || error.code == .decryptionFailed && isGivenUp {
-                state.doubt()
+                state.invalidateReservation()
             }
         }
     }

@@ -26,7 +26,7 @@ struct KeyRingState {
     /// Whether any key has a date that can cause a change.
     private(set) var hasDates: Bool
     /// The number of messages reserved for the primary key and not yet used.
-    private(set) var left: UInt64 = 0
+    private(set) var remaining: UInt64 = 0
     /// Whether the keyset's file must be read before the next encryption.
     private(set) var isInDoubt = false
     private var reservation: UInt64
@@ -43,7 +43,7 @@ struct KeyRingState {
     /// Adopts another state of the keyset, keeping the reservation if the primary key is the same.
     mutating func take(_ next: Keyset) {
         var next = next
-        if next.primaryID != keyset.primaryID { left = 0 }
+        if next.primaryID != keyset.primaryID { remaining = 0 }
         isInDoubt = false
         next.adoptUsage(of: keyset)
         use(next)
@@ -66,20 +66,20 @@ struct KeyRingState {
         return next.advance(to: now, destroying: destroying)
     }
 
-    func wish(upTo most: UInt64) -> UInt64 { max(1, min(reservation, most)) }
+    func nextReservation(upTo most: UInt64) -> UInt64 { max(1, min(reservation, most)) }
 
     /// Records a reservation; the next one is for twice as many messages.
     mutating func reserved(_ count: UInt64) {
-        left = count
+        remaining = count
         let (double, isTooLarge) = reservation.multipliedReportingOverflow(by: 2)
         reservation = isTooLarge ? reservation : double
     }
 
-    mutating func useOne() { left -= 1 }
+    mutating func useOne() { remaining -= 1 }
 
     /// Gives up the reservation, so that nothing is encrypted before the file is read.
-    mutating func doubt() {
-        left = 0
+    mutating func invalidateReservation() {
+        remaining = 0
         isInDoubt = true
     }
 }

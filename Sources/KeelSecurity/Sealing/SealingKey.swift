@@ -18,7 +18,7 @@ final class SealingKey: Sendable {
     let id: UInt32
     let prefix: KeysetKey.Prefix
     /// The prefix of each ciphertext as a five-byte number; unused by keys without a prefix.
-    private let mark: UInt64
+    private let prefixNumber: UInt64
     private let cipher: KeyAlgorithm.Cipher
     private let material: SymmetricKey
 
@@ -27,7 +27,7 @@ final class SealingKey: Sendable {
         guard let material = key.material, key.status == .enabled else { return nil }
         id = key.id
         prefix = key.prefix
-        mark = UInt64(key.prefix.byte ?? 0) << 32 | UInt64(key.id)
+        prefixNumber = UInt64(key.prefix.byte ?? 0) << 32 | UInt64(key.id)
         cipher = key.algorithm.cipher
         self.material = material
     }
@@ -81,7 +81,7 @@ final class SealingKey: Sendable {
     private func insertPrefix(into sealed: inout Data) {
         guard prefix != .raw else { return }
         // The big-endian number has five significant bytes behind three that are skipped.
-        withUnsafeBytes(of: mark.bigEndian) { bytes in
+        withUnsafeBytes(of: prefixNumber.bigEndian) { bytes in
             guard let first = bytes.baseAddress else { return }
             let start = sealed.startIndex
             sealed.replaceSubrange(start..<start, with: first + 3, count: 5)
@@ -97,7 +97,8 @@ final class SealingKey: Sendable {
     /// - Returns: The plaintext, or nil for anything else, whatever the reason.
     func open(_ sealed: Data, _ start: UInt64?, _ associatedData: some DataProtocol) -> Data? {
         let prefixCount = prefix == .raw ? 0 : 5
-        guard sealed.count >= prefixCount + Self.overhead, prefix == .raw || start == mark else {
+        guard sealed.count >= prefixCount + Self.overhead, prefix == .raw || start == prefixNumber
+        else {
             return nil
         }
         let combined = sealed[(sealed.startIndex + prefixCount)...]

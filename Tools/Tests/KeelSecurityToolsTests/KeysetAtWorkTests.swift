@@ -89,12 +89,12 @@ struct KeysetAtWorkTests {
         let keysetFile = KeysetFile(
             at: file,
             under: TestKeySource(file: keys[0]),
-            or: [TestKeySource(file: keys[1])]
+            alternatives: [TestKeySource(file: keys[1])]
         )
         // Creates the second key, so that the rings know both from the start.
         try keel("rewrap", under: keys[0], ["--new-key-file", keys[1].path])
         var configuration = KeyRing.Configuration()
-        configuration.reservation = 7
+        configuration.maximumReservation = 7
         let settings = configuration
         let work = Work()
 
