@@ -45,25 +45,26 @@ public struct LifecycleService: Service, CustomStringConvertible {
         self.finish = finish
     }
 
-    /// Creates a service that only acts at shutdown.
+    /// Returns a service that only acts at shutdown.
     ///
     /// - Parameters:
     ///   - name: The name of the service in the group's logs.
     ///   - limit: The time after which the action is canceled.
     ///   - clock: The clock of the limit.
-    ///   - finish: The action.
-    public init(
-        atShutdown name: String,
+    ///   - action: The action.
+    /// - Returns: The service.
+    public static func shutdownAction(
+        _ name: String,
         within limit: Duration = .seconds(10),
         clock: any Clock<Duration> = ContinuousClock(),
-        _ finish: @escaping @Sendable () async -> Void
-    ) {
-        self.init(
+        _ action: @escaping @Sendable () async -> Void
+    ) -> LifecycleService {
+        LifecycleService(
             name,
             finishingWithin: limit,
             clock: clock,
             run: { try await gracefulShutdown() },
-            finish: finish
+            finish: action
         )
     }
 

@@ -89,7 +89,7 @@ extension HTTPTransport {
     ///
     /// List it before the services that use the transport.
     public func service() -> LifecycleService {
-        LifecycleService(atShutdown: "keel.transport") { await shutdown() }
+        .shutdownAction("keel.transport") { await shutdown() }
     }
 }
 
@@ -97,14 +97,14 @@ extension CacheStore {
     /// Returns a service that writes unsaved entries to disk at shutdown.
     public func service() -> LifecycleService {
         // A cache that cannot be written is loaded again from its source.
-        LifecycleService(atShutdown: "keel.cache") { [self] in try? await flush() }
+        .shutdownAction("keel.cache") { [self] in try? await flush() }
     }
 }
 
 extension LogOutput {
     /// Returns a service that synchronizes written records to disk at shutdown; list it first.
     public func service() -> LifecycleService {
-        LifecycleService(atShutdown: "keel.log") { synchronize() }
+        .shutdownAction("keel.log") { synchronize() }
     }
 }
 #endif

@@ -20,7 +20,7 @@ extension FaultServer {
         public var reading = Answer.Reading.wholeRequest
 
         /// The maximum number of bytes to keep of each request body; the others are only counted.
-        public var keptBodyBytes = 64 << 20
+        public var recordedBodyByteLimit = 64 << 20
 
         /// The clock of delays and throttles.
         public var clock: any Clock<Duration>

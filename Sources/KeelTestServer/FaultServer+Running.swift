@@ -7,7 +7,7 @@ extension FaultServer {
     static func run<Value>(
         _ configuration: Configuration,
         _ script: ServerScript,
-        _ body: (FaultServer) async throws -> Value
+        _ operation: (FaultServer) async throws -> Value
     ) async throws -> Value {
         let journal = Watched(HTTPTestJournal())
         let secure = try configuration.tls.map { try SecureChannel($0, configuration.protocols) }
@@ -44,7 +44,7 @@ extension FaultServer {
                 }
             }
             defer { group.cancelAll() }
-            return try await body(server)
+            return try await operation(server)
         }
     }
 }

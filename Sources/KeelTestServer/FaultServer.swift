@@ -47,42 +47,42 @@ public struct FaultServer: Sendable {
 
     // MARK: Running
 
-    /// Runs a server with a queue of answers while `body` runs.
+    /// Runs a server with a queue of answers while `operation` runs.
     ///
-    /// Requests get the answers in the order in which their heads arrive, and then `fallback`. When `body` returns or
-    /// throws, every connection is cut.
+    /// Requests get the answers in the order in which their heads arrive, and then `fallback`. When `operation` returns
+    /// or throws, every connection is cut.
     public static func run<Value>(
         _ configuration: Configuration = Configuration(),
         answers: [Answer] = [],
-        then fallback: Answer = .text("No answer is left.", status: .notFound),
-        while body: (FaultServer) async throws -> Value
+        fallback: Answer = .text("No answer is left.", status: .notFound),
+        operation: (FaultServer) async throws -> Value
     ) async throws -> Value {
         let script = ServerScript(answers: answers) { _ in fallback }
-        return try await run(configuration, script, body)
+        return try await run(configuration, script, operation)
     }
 
-    /// Runs a server that computes its answers while `body` runs.
+    /// Runs a server that computes its answers while `operation` runs.
     ///
     /// The handler runs concurrently for several requests. Answers that are enqueued while the server runs take
-    /// precedence. When `body` returns or throws, every connection is cut.
+    /// precedence. When `operation` returns or throws, every connection is cut.
     public static func run<Value>(
         _ configuration: Configuration = Configuration(),
         answering handler: @escaping Handler,
-        while body: (FaultServer) async throws -> Value
+        operation: (FaultServer) async throws -> Value
     ) async throws -> Value {
-        try await run(configuration, ServerScript(answers: [], handler), body)
+        try await run(configuration, ServerScript(answers: [], handler), operation)
     }
 
     /// Runs a server whose connections are handled by a function.
     ///
-    /// The server performs TLS itself, and closes a connection when its function returns. When `body` returns or
-    /// throws, every connection is cut.
+    /// The server performs TLS itself, and closes a connection when its function returns. When `operation` returns
+    /// or throws, every connection is cut.
     public static func run<Value>(
         _ configuration: Configuration = Configuration(),
         serving: @escaping @Sendable (RawConnection) async throws -> Void,
-        while body: (FaultServer) async throws -> Value
+        operation: (FaultServer) async throws -> Value
     ) async throws -> Value {
-        try await run(configuration, ServerScript(raw: serving), body)
+        try await run(configuration, ServerScript(raw: serving), operation)
     }
 
     // MARK: Observed traffic
@@ -94,7 +94,7 @@ public struct FaultServer: Sendable {
     public var connections: [HTTPTestConnection] { journal.value.connections }
 
     /// The answers that clients did not wait for.
-    public var hangUps: [HTTPTestHangUp] { journal.value.hangUps }
+    public var disconnects: [HTTPTestDisconnect] { journal.value.disconnects }
 
     /// The descriptions of errors thrown by handlers.
     public var failures: [String] { journal.value.failures }
@@ -122,8 +122,8 @@ public struct FaultServer: Sendable {
     /// - Returns: The hang-ups so far.
     /// - Throws: `CancellationError` if the task is canceled first.
     @discardableResult
-    public func waitForHangUps(_ count: Int = 1) async throws -> [HTTPTestHangUp] {
-        try await journal.waitForHangUps(count)
+    public func waitForDisconnects(_ count: Int = 1) async throws -> [HTTPTestDisconnect] {
+        try await journal.waitForDisconnects(count)
     }
 
     /// Waits for the given number of connections, until they are closed if `closed` is true.

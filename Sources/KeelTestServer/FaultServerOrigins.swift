@@ -18,7 +18,7 @@ public struct FaultServerOrigins: HTTPTestOrigins {
 
     public func run<Value: Sendable>(
         _ script: HTTPTestScript,
-        while body: @Sendable (any HTTPTestOrigin) async throws -> Value
+        operation: @Sendable (any HTTPTestOrigin) async throws -> Value
     ) async throws -> Value {
         let authority = try TestAuthority()
         let identity = try self.identity(script, authority)
@@ -34,7 +34,7 @@ public struct FaultServerOrigins: HTTPTestOrigins {
         }
         let access = try self.access(script, authority, identity)
         return try await FaultServer.run(configuration, answering: script.handler) { server in
-            try await body(Origin(server: server, access: access))
+            try await operation(Origin(server: server, access: access))
         }
     }
 
@@ -91,8 +91,8 @@ public struct FaultServerOrigins: HTTPTestOrigins {
             try await server.waitForRequests(count, whole: whole)
         }
 
-        func waitForHangUps(_ count: Int) async throws -> [HTTPTestHangUp] {
-            try await server.waitForHangUps(count)
+        func waitForDisconnects(_ count: Int) async throws -> [HTTPTestDisconnect] {
+            try await server.waitForDisconnects(count)
         }
     }
 }

@@ -55,7 +55,7 @@ struct NewConnectionTests {
         return try await FaultServer.run(
             isSecure ? .init(tls: .init(try authority.identity())) : .init(),
             answers: answers,
-            then: .text("yes")
+            fallback: .text("yes")
         ) { server in
             do {
                 let value = try await work(server, transport)

@@ -14,12 +14,12 @@ struct SecurityTests {
     @Test(
         "A certificate that is not right is refused, and why",
         arguments: [
-            (TestAuthority.Flaw.none, TransportError.Code?.none),
+            (TestAuthority.Defect.none, TransportError.Code?.none),
             (.expired, .tlsUntrusted), (.notYetValid, .tlsUntrusted),
             (.selfSigned, .tlsUntrusted), (.wrongHost, .tlsHostnameMismatch),
         ]
     )
-    func certificates(flaw: TestAuthority.Flaw, code: TransportError.Code?) async throws {
+    func certificates(flaw: TestAuthority.Defect, code: TransportError.Code?) async throws {
         let authority = try TestAuthority()
         let tls = FaultServer.TLS(try authority.identity(flaw))
         let error = try await FaultServer.run(.init(tls: tls), answers: [.text("yes")]) { server in
@@ -75,7 +75,7 @@ struct SecurityTests {
         tls.maximumVersion = version
         let (seen, without, wrong) = try await FaultServer.run(
             .init(tls: tls, protocols: [.http1]),
-            then: .text("yes")
+            fallback: .text("yes")
         ) { server in
             let identity = try AsyncHTTPClientTransport.Identity(
                 chainPEM: try ada.certificatePEM.utf8,
@@ -221,7 +221,7 @@ struct SecurityTests {
         let pins = try #require(pinning(TestIdentity.backupPin()))
         let requests = try await FaultServer.run(
             .init(tls: .init(try authority.identity())),
-            then: .text("yes")
+            fallback: .text("yes")
         ) { server in
             try await withTransport(trusting: authority) { transport in
                 let url = try #require(URL(string: "\(server.scheme)://\(server.authority)"))
@@ -251,7 +251,7 @@ struct SecurityTests {
         let authority = try TestAuthority()
         let connections = try await FaultServer.run(
             .init(tls: .init(try authority.identity())),
-            then: .text("yes")
+            fallback: .text("yes")
         ) { server in
             try await withTransport(trusting: authority) { transport in
                 var connections: [ConnectionInfo?] = []

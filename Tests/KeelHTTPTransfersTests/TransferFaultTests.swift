@@ -49,7 +49,7 @@ struct TransferFaultTests {
                 guard let cut = plan.next() else { return answer }
                 return answer.interrupted(.insideBody(after: cut.offset), by: cut.action)
             },
-            while: { server in
+            operation: { server in
                 var rounds = 0
                 while plan.isLeft || rounds == 0 {
                     let scratch = try Scratch()
@@ -78,7 +78,7 @@ struct TransferFaultTests {
                 guard let cut = plan.next() else { return answer }
                 return answer.interrupted(.insideBody(after: cut.offset), by: cut.action)
             },
-            while: { server in
+            operation: { server in
                 let scratch = try Scratch()
                 let events = Events()
                 let download = try Self.download(
@@ -106,7 +106,7 @@ struct TransferFaultTests {
             answering: { request in
                 Self.answer(request, content).throttled(bytes: 100, every: .milliseconds(2))
             },
-            while: { server in
+            operation: { server in
                 let scratch = try Scratch()
                 _ = try await Self.download(server, scratch, transport).run()
                 #expect(try scratch.bytes("film") == content)
@@ -132,7 +132,7 @@ struct TransferFaultTests {
                 // Delayed until the test advances the clock.
                 return isFirst ? answer.delayed(by: .seconds(1)) : answer
             },
-            while: { server in
+            operation: { server in
                 let scratch = try Scratch()
                 let download = try Self.download(server, scratch, transport)
                 async let first = download.run()

@@ -128,11 +128,11 @@ struct CurlExchangeTests {
         let answer = HTTPTestAnswer.text("half said").interrupted(place, by: .stall)
         try await with(way, Array(repeating: answer, count: 100)) { server, arguments in
             // On a busy machine curl may give up before it has sent a request.
-            while server.hangUps.isEmpty {
+            while server.disconnects.isEmpty {
                 let result = try await Curl.run(arguments + ["--max-time", "2", server.address()])
                 #expect(result.exitCode == 28)
             }
-            #expect(server.hangUps.first?.request == 0)
+            #expect(server.disconnects.first?.request == 0)
             #expect(server.requests.allSatisfy { !$0.isAnswered })
         }
     }

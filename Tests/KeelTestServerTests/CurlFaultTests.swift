@@ -145,8 +145,8 @@ struct CurlFaultTests {
 
     // MARK: TLS
 
-    @Test("A certificate is", arguments: TestAuthority.Flaw.allCases)
-    func certificates(flaw: TestAuthority.Flaw) async throws {
+    @Test("A certificate is", arguments: TestAuthority.Defect.allCases)
+    func certificates(flaw: TestAuthority.Defect) async throws {
         let authority = try TestAuthority()
         let identity = try authority.identity(flaw)
         try await identity.withFiles(trusting: authority) { files in

@@ -82,7 +82,7 @@ struct FaultServerTests {
         try await FaultServer.run { request in
             if request.path == "/bad" { throw Refusal() }
             return .text(request.text.uppercased())
-        } while: { server in
+        } operation: { server in
             let text = try await talk(
                 server,
                 [
@@ -105,7 +105,7 @@ struct FaultServerTests {
                 try await connection.write("<\(request.target):\(request.text)>")
                 if request.target == "/last" { return }
             }
-        } while: { server in
+        } operation: { server in
             let text = try await talk(
                 server,
                 over: isSecure ? context : nil,

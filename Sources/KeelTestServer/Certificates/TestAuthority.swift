@@ -15,9 +15,9 @@ import X509
 /// let tls = FaultServer.TLS(try authority.identity(.expired))
 /// ```
 public struct TestAuthority: Sendable {
-    /// The flaws of a certificate.
-    public enum Flaw: String, Sendable, Hashable, CaseIterable {
-        /// No flaw: the certificate is for `localhost`, 127.0.0.1 and ::1, and currently valid.
+    /// The defects of a certificate.
+    public enum Defect: String, Sendable, Hashable, CaseIterable {
+        /// No defect: the certificate is for `localhost`, 127.0.0.1 and ::1, and currently valid.
         case none
         /// The certificate expired yesterday.
         case expired
@@ -35,7 +35,7 @@ public struct TestAuthority: Sendable {
 
     /// Creates an authority with a new key, and with a random suffix after its name.
     ///
-    /// The flaws `expired` and `notYetValid` are relative to `now`. Errors of the certificate library are not expected.
+    /// The defects `expired` and `notYetValid` are relative to `now`. Errors of the certificate library are not expected.
     public init(name: String = "Keel Test Authority", now: Date = Date()) throws {
         let key = P256.Signing.PrivateKey()
         // Two authorities with the same name would be taken for one with an invalid signature.
@@ -80,7 +80,7 @@ public struct TestAuthority: Sendable {
 
     /// Returns the TLS configuration of a SwiftNIO client that trusts only this authority.
     public func clientConfiguration(
-        showing client: TestIdentity? = nil
+        certificate client: TestIdentity? = nil
     ) throws -> NIOSSL.TLSConfiguration {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.trustRoots = try trustRoots
@@ -97,11 +97,11 @@ public struct TestAuthority: Sendable {
     ///
     /// Pass the key of an old certificate to renew it with the same pin.
     public func identity(
-        _ flaw: Flaw = .none,
+        _ defect: Defect = .none,
         key: P256.Signing.PrivateKey = P256.Signing.PrivateKey()
     ) throws -> TestIdentity {
         let hosts: [GeneralName] =
-            flaw == .wrongHost
+            defect == .wrongHost
             ? [.dnsName("elsewhere.example")]
             : [
                 .dnsName("localhost"),
@@ -110,27 +110,27 @@ public struct TestAuthority: Sendable {
                     ASN1OctetString(contentBytes: ArraySlice(repeatElement(0, count: 15) + [1]))
                 ),
             ]
-        return try leaf(flaw == .wrongHost ? "elsewhere.example" : "localhost", flaw, key) {
+        return try leaf(defect == .wrongHost ? "elsewhere.example" : "localhost", defect, key) {
             try ExtendedKeyUsage([.serverAuth])
             SubjectAlternativeNames(hosts)
         }
     }
 
-    /// Creates a client certificate with a new key; the flaw `wrongHost` has no effect.
-    public func client(_ name: String, flaw: Flaw = .none) throws -> TestIdentity {
-        try leaf(name, flaw, P256.Signing.PrivateKey()) { try ExtendedKeyUsage([.clientAuth]) }
+    /// Creates a client certificate with a new key; the defect `wrongHost` has no effect.
+    public func client(_ name: String, defect: Defect = .none) throws -> TestIdentity {
+        try leaf(name, defect, P256.Signing.PrivateKey()) { try ExtendedKeyUsage([.clientAuth]) }
     }
 
     private func leaf(
         _ name: String,
-        _ flaw: Flaw,
+        _ defect: Defect,
         _ key: P256.Signing.PrivateKey,
         @ExtensionsBuilder _ extensions: () throws -> Result<Certificate.Extensions, any Error>
     ) throws -> TestIdentity {
         let subject = try DistinguishedName { CommonName(name) }
-        let isSelfSigned = flaw == .selfSigned
+        let isSelfSigned = defect == .selfSigned
         let ends: (Date, Date) =
-            switch flaw {
+            switch defect {
             case .expired: (now - 3 * day, now - day)
             case .notYetValid: (now + day, now + 3 * day)
             default: (now - day, now + 20 * day)

@@ -153,8 +153,8 @@ struct SessionContext: Sendable {
     }
 
     func hangUp(_ request: Int, code: UInt32? = nil) {
-        let hangUp = HTTPTestHangUp(request: request, connection: number, streamCode: code)
-        journal.change { $0.hangUps.append(hangUp) }
+        let hangUp = HTTPTestDisconnect(request: request, connection: number, streamCode: code)
+        journal.change { $0.disconnects.append(hangUp) }
     }
 }
 #endif

@@ -78,7 +78,7 @@ struct HTTP1Session: Sendable {
         _ parser: Watched<HTTP1RequestParser>,
         upTo limit: Int
     ) async throws -> Bool {
-        let kept = context.configuration.keptBodyBytes
+        let kept = context.configuration.recordedBodyByteLimit
         var count = 0
         while true {
             switch parser.change({ $0.next() }) {

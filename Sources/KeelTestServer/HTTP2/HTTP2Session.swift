@@ -106,7 +106,7 @@ struct HTTP2Session: Sendable {
         let count = frame.payload.count
         if count > 0 { try await send(.windowUpdate(0, count)) }
         guard let stream = streams.value[id] else { return nil }
-        let kept = context.configuration.keptBodyBytes
+        let kept = context.configuration.recordedBodyByteLimit
         context.journal.change { $0.receive(frame.content, of: stream.request, limit: kept) }
         let received = stream.received + frame.content.count
         streams.change { $0[id]?.received = received }

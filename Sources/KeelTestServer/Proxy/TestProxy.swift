@@ -77,16 +77,16 @@ public struct TestProxy: Sendable {
     /// A SOCKS5 request has the method `SOCKS`, with the host and port as its target.
     public var requests: [HTTPTestRequest] { server.requests }
 
-    /// Runs a proxy while `body` runs, and then cuts every connection.
+    /// Runs a proxy while `operation` runs, and then cuts every connection.
     public static func run<Value>(
         _ configuration: Configuration = Configuration(),
-        while body: (TestProxy) async throws -> Value
+        operation: (TestProxy) async throws -> Value
     ) async throws -> Value {
         let serve: @Sendable (RawConnection) async throws -> Void = { connection in
             try await ProxySession(connection, configuration).serve()
         }
         return try await FaultServer.run(serving: serve) { server in
-            try await body(TestProxy(server: server))
+            try await operation(TestProxy(server: server))
         }
     }
 }

@@ -19,7 +19,7 @@ extension HTTPTransportCheck {
             task.cancel()
             let error = await task.value
             #expect(error?.code == .cancelled)
-            #expect(try await subject.origin.waitForHangUps(1).count == 1)
+            #expect(try await subject.origin.waitForDisconnects(1).count == 1)
         },
         Self(.endings, "ends a body whose reader is cancelled") { subject in
             subject.origin.enqueue(half)
@@ -38,7 +38,7 @@ extension HTTPTransportCheck {
             task.cancel()
             let error = await task.value
             #expect(error?.code == .cancelled)
-            #expect(try await subject.origin.waitForHangUps(1).count == 1)
+            #expect(try await subject.origin.waitForDisconnects(1).count == 1)
         },
         Self(.endings, "refuses a call of a task that is cancelled already") { subject in
             let task = Task { () async -> TransportError? in
@@ -53,7 +53,7 @@ extension HTTPTransportCheck {
             var reply: HTTPReply? = try await subject.transport.send(subject.call())
             #expect(reply?.head.status == .ok)
             reply = nil
-            #expect(try await subject.origin.waitForHangUps(1).count == 1)
+            #expect(try await subject.origin.waitForDisconnects(1).count == 1)
         },
         Self(.endings, "hangs up when a body is dropped after its first bytes") { subject in
             subject.origin.enqueue(half)
@@ -62,7 +62,7 @@ extension HTTPTransportCheck {
             _ = try await pieces?.next()
             pieces = nil
             reply = nil
-            #expect(try await subject.origin.waitForHangUps(1).count == 1)
+            #expect(try await subject.origin.waitForDisconnects(1).count == 1)
         },
         Self(
             .endings,
@@ -79,7 +79,7 @@ extension HTTPTransportCheck {
             task.cancel()
             let error = await task.value
             #expect(error?.code == .cancelled)
-            #expect(try await subject.origin.waitForHangUps(1).first?.request == 1)
+            #expect(try await subject.origin.waitForDisconnects(1).first?.request == 1)
             var pieces = reply.body.makeAsyncIterator()
             #expect(try await pieces.next()?.isEmpty == false)
         },

@@ -20,7 +20,7 @@ public struct HTTPTestConnection: Sendable, Hashable {
 /// Everything that a test's server has seen.
 package struct HTTPTestJournal: Sendable {
     package var requests: [HTTPTestRequest] = []
-    package var hangUps: [HTTPTestHangUp] = []
+    package var disconnects: [HTTPTestDisconnect] = []
     package var connections: [HTTPTestConnection] = []
     /// What the handlers threw.
     package var failures: [String] = []
@@ -69,8 +69,8 @@ extension Watched<HTTPTestJournal> {
         }
     }
 
-    package func waitForHangUps(_ count: Int) async throws -> [HTTPTestHangUp] {
-        try await wait { $0.hangUps.count >= count ? $0.hangUps : nil }
+    package func waitForDisconnects(_ count: Int) async throws -> [HTTPTestDisconnect] {
+        try await wait { $0.disconnects.count >= count ? $0.disconnects : nil }
     }
 
     package func waitForConnections(

@@ -24,15 +24,15 @@ public protocol HTTPTestOrigin: Sendable {
     func waitForRequests(_ count: Int, whole: Bool) async throws -> [HTTPTestRequest]
 
     /// Waits until the client has given up so many answers.
-    func waitForHangUps(_ count: Int) async throws -> [HTTPTestHangUp]
+    func waitForDisconnects(_ count: Int) async throws -> [HTTPTestDisconnect]
 }
 
 /// Makes origins, each for as long as a closure runs.
 public protocol HTTPTestOrigins: Sendable {
-    /// Runs an origin for as long as `body` runs.
+    /// Runs an origin for as long as `operation` runs.
     func run<Value: Sendable>(
         _ script: HTTPTestScript,
-        while body: @Sendable (any HTTPTestOrigin) async throws -> Value
+        operation: @Sendable (any HTTPTestOrigin) async throws -> Value
     ) async throws -> Value
 }
 

@@ -101,7 +101,7 @@ public struct HTTPTestRequest: Sendable, Hashable {
 }
 
 /// The end of a connection or an exchange that the client brought about while it was answered.
-public struct HTTPTestHangUp: Sendable, Hashable {
+public struct HTTPTestDisconnect: Sendable, Hashable {
     /// The request that was being answered.
     public var request: Int
     /// The number of the connection.

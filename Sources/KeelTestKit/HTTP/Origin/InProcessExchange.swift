@@ -304,7 +304,7 @@ final class InProcessExchange: Sendable {
             return state.request
         }
         guard let request else { return }
-        let hangUp = HTTPTestHangUp(request: request, connection: connection)
-        host.journal.change { $0.hangUps.append(hangUp) }
+        let hangUp = HTTPTestDisconnect(request: request, connection: connection)
+        host.journal.change { $0.disconnects.append(hangUp) }
     }
 }

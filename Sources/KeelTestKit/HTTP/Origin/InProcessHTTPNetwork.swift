@@ -23,7 +23,7 @@ public final class InProcessHTTPNetwork: HTTPTestOrigins, Sendable {
 
     public func run<Value: Sendable>(
         _ script: HTTPTestScript,
-        while body: @Sendable (any HTTPTestOrigin) async throws -> Value
+        operation: @Sendable (any HTTPTestOrigin) async throws -> Value
     ) async throws -> Value {
         let host = state.withLock { state in
             state.lastPort += 1
@@ -32,7 +32,7 @@ public final class InProcessHTTPNetwork: HTTPTestOrigins, Sendable {
             return host
         }
         defer { state.withLock { _ = $0.hosts.removeValue(forKey: host.authority) } }
-        return try await body(host)
+        return try await operation(host)
     }
 
     /// Returns a transport that reaches the origins of this network and knows this of its origin.
@@ -83,8 +83,8 @@ public final class InProcessHTTPNetwork: HTTPTestOrigins, Sendable {
             try await journal.waitForRequests(count, whole: whole)
         }
 
-        func waitForHangUps(_ count: Int) async throws -> [HTTPTestHangUp] {
-            try await journal.waitForHangUps(count)
+        func waitForDisconnects(_ count: Int) async throws -> [HTTPTestDisconnect] {
+            try await journal.waitForDisconnects(count)
         }
     }
 }
