@@ -45,7 +45,7 @@ public struct RetryPolicy: Sendable, Hashable {
     public static func attempts(_ attempts: Int) -> RetryPolicy { RetryPolicy(attempts: attempts) }
 
     /// Returns the longest possible pause before a retry, counted from 1.
-    public func longestDelay(before repetition: Int) -> Duration {
+    public func maximumDelay(before repetition: Int) -> Duration {
         // The maximum is reached long before the exponent overflows.
         var delay = baseDelay
         var steps = min(repetition, 64) - 1
@@ -61,6 +61,6 @@ public struct RetryPolicy: Sendable, Hashable {
         before repetition: Int,
         using generator: inout some RandomNumberGenerator
     ) -> Duration {
-        longestDelay(before: repetition) * Double.random(in: 0...1, using: &generator)
+        maximumDelay(before: repetition) * Double.random(in: 0...1, using: &generator)
     }
 }

@@ -6,7 +6,7 @@
 /// - Parameters:
 ///   - policy: The number of attempts, and the pauses between them.
 ///   - clock: The clock of the pauses.
-///   - askedPause: The pause that the server asks for in its error, if any. The actual pause is at least as long, even
+///   - serverDelay: The pause that the server asks for in its error, if any. The actual pause is at least as long, even
 ///     beyond the policy's maximum.
 ///   - onRetry: Called before each pause with the error, the number of the failed attempt and the pause.
 ///   - shouldRetry: Returns whether to retry after an error; by default, after transient errors of Keel.
@@ -16,7 +16,7 @@
 public func withRetry<Value, Failure: Error>(
     _ policy: RetryPolicy,
     clock: any Clock<Duration> = ContinuousClock(),
-    askedPause: (Failure) -> Duration? = { _ in nil },
+    serverDelay: (Failure) -> Duration? = { _ in nil },
     onRetry: (_ error: Failure, _ attempt: Int, _ pause: Duration) -> Void = { _, _, _ in },
     shouldRetry: (Failure) -> Bool = { ($0 as? any KeelError)?.isTransient ?? false },
     operation: (_ attempt: Int) async throws(Failure) -> Value
@@ -26,7 +26,7 @@ public func withRetry<Value, Failure: Error>(
         policy,
         clock: clock,
         using: &generator,
-        askedPause: askedPause,
+        serverDelay: serverDelay,
         onRetry: onRetry,
         shouldRetry: shouldRetry,
         operation: operation
@@ -40,7 +40,7 @@ public func withRetry<Value, Failure: Error, Generator: RandomNumberGenerator>(
     _ policy: RetryPolicy,
     clock: any Clock<Duration> = ContinuousClock(),
     using generator: inout Generator,
-    askedPause: (Failure) -> Duration? = { _ in nil },
+    serverDelay: (Failure) -> Duration? = { _ in nil },
     onRetry: (_ error: Failure, _ attempt: Int, _ pause: Duration) -> Void = { _, _, _ in },
     shouldRetry: (Failure) -> Bool = { ($0 as? any KeelError)?.isTransient ?? false },
     operation: (_ attempt: Int) async throws(Failure) -> Value
@@ -56,7 +56,7 @@ public func withRetry<Value, Failure: Error, Generator: RandomNumberGenerator>(
                 throw error
             }
             let drawn = policy.delay(before: attempt, using: &generator)
-            let pause = max(drawn, askedPause(error) ?? .zero)
+            let pause = max(drawn, serverDelay(error) ?? .zero)
             if let timeline, let limit = policy.totalLimit, timeline.now + pause > limit {
                 throw error
             }

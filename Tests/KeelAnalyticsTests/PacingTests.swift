@@ -64,7 +64,7 @@ struct PacingTests {
                 let pause = Backoff.pause(after: failures, policy) {
                     random.withLock { $0.next() }
                 }
-                let bound = policy.longestDelay(before: failures)
+                let bound = policy.maximumDelay(before: failures)
                 if bound < policy.maximumDelay {
                     #expect(pause >= bound / 10 && pause <= bound)
                 } else {

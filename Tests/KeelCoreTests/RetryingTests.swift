@@ -52,7 +52,7 @@ struct RetryingTests {
             try await withRetry(
                 policy,
                 clock: clock,
-                askedPause: { (_: Flop) in .seconds(40) },
+                serverDelay: { (_: Flop) in .seconds(40) },
                 shouldRetry: { _ in true },
                 operation: { (attempt: Int) async throws(Flop) in
                     if attempt == 1 { throw Flop(number: 1) }
@@ -71,7 +71,7 @@ struct RetryingTests {
                 try await withRetry(
                     policy,
                     clock: clock,
-                    askedPause: { (_: Flop) in .seconds(10) },
+                    serverDelay: { (_: Flop) in .seconds(10) },
                     shouldRetry: { _ in true },
                     operation: { (attempt: Int) async throws(Flop) in
                         throw Flop(number: attempt)
@@ -91,7 +91,7 @@ struct RetryingTests {
             try await withRetry(
                 policy,
                 clock: clock,
-                askedPause: { (_: Flop) in .seconds(3600) },
+                serverDelay: { (_: Flop) in .seconds(3600) },
                 shouldRetry: { _ in true },
                 operation: { (attempt: Int) async throws(Flop) in throw Flop(number: attempt) }
             )

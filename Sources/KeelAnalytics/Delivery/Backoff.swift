@@ -13,7 +13,7 @@ enum Backoff {
     ) -> Duration {
         var generator = ClosureGenerator(random: random)
         let drawn = policy.delay(before: failures, using: &generator)
-        let bound = policy.longestDelay(before: failures)
+        let bound = policy.maximumDelay(before: failures)
         return bound >= policy.maximumDelay ? policy.maximumDelay + drawn : max(drawn, bound / 10)
     }
 }

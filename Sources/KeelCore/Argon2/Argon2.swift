@@ -77,7 +77,7 @@ package struct Argon2 {
         for part in [password, salt, secret, associatedData] {
             input += Words.bytes(of: UInt32(part.count)) + part
         }
-        defer { Wiping.overwrite(&input) }
+        defer { Zeroing.overwrite(&input) }
         return BLAKE2b.hash(input, count: 64)
     }
 

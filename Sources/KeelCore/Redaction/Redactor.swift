@@ -96,7 +96,7 @@ public struct Redactor: Sendable {
     ///
     /// This allocates no memory, and costs little more than reading the bytes if there is nothing to remove.
     package func isNeeded(for text: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard SecretGlance.mayHoldSecret(text) else { return false }
+        guard SecretPrefilter.mayHoldSecret(text) else { return false }
         var scanner = SecretScanner(text, patterns: patterns)
         return !scanner.scan(names, findsOne: true).isEmpty
     }
@@ -108,7 +108,7 @@ public struct Redactor: Sendable {
 
     /// Returns the text without its secrets, or nil if it has none.
     package func redacted(_ bytes: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
-        guard SecretGlance.mayHoldSecret(bytes) else { return nil }
+        guard SecretPrefilter.mayHoldSecret(bytes) else { return nil }
         var scanner = SecretScanner(bytes, patterns: patterns)
         let secrets = scanner.scan(names)
         guard !secrets.isEmpty else { return nil }

@@ -131,7 +131,7 @@ final class S3Connection: Sendable {
         try await withRetry(
             configuration.retry,
             clock: clock,
-            askedPause: { $0.refusal?.retryAfter },
+            serverDelay: { $0.refusal?.retryAfter },
             shouldRetry: shouldRetry,
             operation: { (_: Int) async throws(S3Failure) in try await operation() }
         )

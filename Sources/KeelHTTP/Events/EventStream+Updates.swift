@@ -118,7 +118,7 @@ extension EventStream {
                     return nil
                 }
                 let policy = stream.policy
-                let backOff = policy.retry.longestDelay(before: failures) * policy.jitter()
+                let backOff = policy.retry.maximumDelay(before: failures) * policy.jitter()
                 let asked = Swift.max(serverDelay ?? .zero, error?.retryAfter ?? .zero)
                 // The server's pause is the minimum; the rest spreads out its clients.
                 let pause = Swift.min(asked, policy.maximumServerDelay) + backOff

@@ -48,7 +48,7 @@ struct TransferPatience: Sendable, Hashable {
         guard failures < rules.policy.attempts, asked <= rules.retryAfterLimit else {
             return .giveUp
         }
-        let longest = rules.policy.longestDelay(before: failures)
+        let longest = rules.policy.maximumDelay(before: failures)
         if let limit = rules.policy.totalLimit, now + max(longest, asked) > limit {
             return .giveUp
         }

@@ -84,7 +84,7 @@ enum SecretFileCipher {
     ) -> SymmetricKey {
         var bytes = Argon2(cost: cost, count: KeyEncryptionKey.byteCount)
             .hash(Array(passphrase.utf8), salt: salt)
-        defer { Wiping.overwrite(&bytes) }
+        defer { Zeroing.overwrite(&bytes) }
         return SymmetricKey(data: bytes)
     }
 

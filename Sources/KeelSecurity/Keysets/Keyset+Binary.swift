@@ -21,7 +21,7 @@ extension Keyset {
     /// Reads a keyset and overwrites the bytes it was read from.
     init(wiping bytes: inout [UInt8]) throws(SecurityError) {
         // This runs after the reader and its slices are gone: while they share the buffer, overwriting would copy it.
-        defer { Wiping.overwrite(&bytes) }
+        defer { Zeroing.overwrite(&bytes) }
         self = try Self.read(bytes[...])
     }
 
@@ -43,7 +43,7 @@ extension Keyset {
     /// Returns the unencrypted keyset in Tink's binary format: anyone with the bytes has the keys.
     public func cleartextBinary() -> Data {
         var bytes = binary()
-        defer { Wiping.overwrite(&bytes) }
+        defer { Zeroing.overwrite(&bytes) }
         return Data(bytes)
     }
 
@@ -54,7 +54,7 @@ extension Keyset {
         writer.varint(1, UInt64(primaryID))
         for key in keys {
             var value = KeyCoding.value(of: key)
-            defer { Wiping.overwrite(&value) }
+            defer { Zeroing.overwrite(&value) }
             writer.message(2) { writer in
                 writer.message(1) { data in
                     data.string(1, KeyCoding.typeURL(of: key.algorithm))

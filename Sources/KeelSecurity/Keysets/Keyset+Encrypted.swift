@@ -101,7 +101,7 @@ extension Keyset {
         _ format: Format
     ) throws(SecurityError) -> Data {
         var plain = binary()
-        defer { Wiping.overwrite(&plain) }
+        defer { Zeroing.overwrite(&plain) }
         return EncryptedForm.written(
             try cipher.seal(plain, associatedData),
             describing: self,

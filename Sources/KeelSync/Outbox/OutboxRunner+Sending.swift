@@ -117,7 +117,7 @@ extension OutboxRunner {
         let attempts = entry.attempts + (counts ? 1 : 0)
         // An outage is over with the first attempt that reaches the server: pauses begin again.
         let position = counts ? attempts : entry.tries + 1
-        let drawn = policy.longestDelay(before: position) * core.configuration.jitter()
+        let drawn = policy.maximumDelay(before: position) * core.configuration.jitter()
         // Attempts that reach nobody are not counted: without a pause they would never end.
         let pause = max(drawn, asked ?? .zero, counts ? .zero : Self.shortestPause)
         let moment = core.moment

@@ -121,7 +121,7 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
     var isOffline: Bool { state.withLock { !$0.isOnline } }
 
     func storePause(_ failures: Int) -> Duration {
-        core.configuration.retry.longestDelay(before: failures) * core.configuration.jitter()
+        core.configuration.retry.maximumDelay(before: failures) * core.configuration.jitter()
     }
 
     /// Reads on until there is enough to do, or nothing more.

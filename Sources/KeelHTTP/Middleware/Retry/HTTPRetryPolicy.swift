@@ -89,7 +89,7 @@ public struct HTTPRetryPolicy: Sendable {
             maximumDelay: maximumDelay
         )
         let part = min(max(jitter(), 0), 1)
-        return max(ends.longestDelay(before: repetition) * part, asked ?? .zero)
+        return max(ends.maximumDelay(before: repetition) * part, asked ?? .zero)
     }
 }
 

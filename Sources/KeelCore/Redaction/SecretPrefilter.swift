@@ -2,7 +2,7 @@
 ///
 /// If the check is negative, ``SecretScanner`` finds nothing, whatever the names and patterns; a test compares the two.
 /// The check is positive wherever a closer look is needed.
-enum SecretGlance {
+enum SecretPrefilter {
     static func mayHoldSecret(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let start = bytes.baseAddress else { return false }
         let end = start + bytes.count

@@ -1,5 +1,5 @@
 /// Overwriting of bytes that held a key.
-package enum Wiping {
+package enum Zeroing {
     /// Fills an array with zeros; copies are not affected.
     @inline(never)
     package static func overwrite(_ bytes: inout [UInt8]) {

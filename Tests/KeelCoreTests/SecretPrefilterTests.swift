@@ -3,7 +3,7 @@ import Testing
 @testable import KeelCore
 
 @Suite("A glance at a text")
-struct SecretGlanceTests {
+struct SecretPrefilterTests {
     private static let pieces = [
         "a", "e", "4", "@", ":", "=", ".", "%", "+", "-", "\\", "\"", "'", "{", "[", "]", ",", " ",
         "\n", "b", "B", "D", "E", "0", "9", "_", "/", "?", "&", "#", "é", "%40", "token",
@@ -25,7 +25,7 @@ struct SecretGlanceTests {
                 .joined(separator: Bool.random(using: &random) ? " " : "")
             let (mayHold, secrets) = Array(text.utf8).withUnsafeBufferPointer { bytes in
                 var scanner = SecretScanner(bytes, patterns: .all)
-                return (SecretGlance.mayHoldSecret(bytes), scanner.scan(.standard))
+                return (SecretPrefilter.mayHoldSecret(bytes), scanner.scan(.standard))
             }
             #expect(mayHold || secrets.isEmpty, "seed \(seed): \(text.debugDescription)")
             if !secrets.isEmpty { found += 1 }
@@ -43,7 +43,7 @@ struct SecretGlanceTests {
         ]
     )
     func passes(text: String) {
-        let mayHold = Array(text.utf8).withUnsafeBufferPointer { SecretGlance.mayHoldSecret($0) }
+        let mayHold = Array(text.utf8).withUnsafeBufferPointer { SecretPrefilter.mayHoldSecret($0) }
         #expect(!mayHold)
     }
 
