@@ -16,7 +16,7 @@ extension HTTPRequest {
             else {
                 throw TransportError(
                     .invalidRequest,
-                    "The request has no scheme, no authority or no path.",
+                    "The request has no scheme, authority or path.",
                     url: redactedURL
                 )
             }

@@ -71,7 +71,7 @@ extension TransportError {
         case let text where text.contains("internal"), let text where text.contains("Internal"):
             self.init(.unknown, cause: error)
         case let text:
-            self.init(.invalidRequest, "The request is not valid: \(text).")
+            self.init(.invalidRequest, "The request is invalid: \(text).")
         }
     }
 

@@ -23,17 +23,17 @@ extension CacheError.Code {
     /// Another cache, in this process or another, has the folder open.
     public static let folderInUse = Self(
         name: "folderInUse",
-        advice: "Share one CacheStore between its users, or give each a folder of its own."
+        advice: "Share one CacheStore between its users, or give each its own folder."
     )
     /// A limit, name or policy is out of range.
     public static let invalidArgument = Self(
         name: "invalidArgument",
-        advice: "Correct the call as the message says; repeating it unchanged fails again."
+        advice: "Correct the call as the message describes; an identical call fails again."
     )
     /// A key or value could not be encoded.
     public static let encodingFailed = Self(
         name: "encodingFailed",
-        advice: "Change the value or its Encodable conformance as the message says."
+        advice: "Change the value or its Encodable conformance as the message describes."
     )
     /// The stored bytes do not decode as the requested type.
     public static let decodingFailed = Self(
@@ -53,34 +53,34 @@ extension CacheError.Code {
     /// The disk is full.
     public static let diskFull = Self(
         name: "diskFull",
-        advice: "Free some disk space or lower the limit; what was cached before is still there."
+        advice: "Free disk space or lower the limit; existing entries are intact."
     )
     /// A piece of a large value is damaged; a damaged entry is a miss instead.
     public static let damaged = Self(
         name: "damaged",
-        advice: "Load the value again, and look at the disk when it happens more than once."
+        advice: "Load the value again; if the error recurs, check the disk."
     )
     /// An entry or key could not be sealed or hashed, for example because the keyset lacks a key.
     public static let sealingFailed = Self(
         name: "sealingFailed",
-        advice: "Check the keyset of the cache's ByteSealing; the cause says more."
+        advice: "Check the keyset of the cache's ByteSealing; see the cause for details."
     )
     /// The value is not in the cache, and the call's policy forbids loading it.
     public static let notCached = Self(
         name: "notCached",
-        advice: "Load the value with another policy when there is a way to."
+        advice: "Load the value with a policy that allows loading."
     )
     /// Loading exceeded the policy's hard timeout.
     public static let timeout = Self(
         name: "timeout",
         isTransient: true,
-        advice: "Try again, allow more time, or permit a stale value to be used meanwhile."
+        advice: "Try again, allow more time, or allow a stale value in the meantime."
     )
     /// The tier is closed or temporarily unreachable.
     public static let unavailable = Self(
         name: "unavailable",
         isTransient: true,
-        advice: "Open the cache again; the memory above a closed tier goes on working."
+        advice: "Open the cache again; memory above a closed tier keeps working."
     )
     /// The call was canceled.
     public static let cancelled = Self(
@@ -90,7 +90,7 @@ extension CacheError.Code {
     /// A failure that the tier could not classify; see ``CacheError/cause``.
     public static let unknown = Self(
         name: "unknown",
-        advice: "Look at the cause, and report it as a missing classification."
+        advice: "Check the cause, and report it as a missing classification."
     )
 
     public static let known: [Self] = [

@@ -59,7 +59,7 @@ extension DependencyContext {
         let variable = "KEEL_DEPENDENCY_CONTEXT"
         if let named = environment[variable].flatMap(Self.init(rawValue:)) {
             if named == .live || !isReleaseBuild { return named }
-            warn("\(variable)=\(named.rawValue) is passed over: this is a release build.")
+            warn("\(variable)=\(named.rawValue) is ignored: this is a release build.")
         }
         if environment["XCODE_RUNNING_FOR_PREVIEWS"] == "1" {
             return .preview

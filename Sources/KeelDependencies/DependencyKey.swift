@@ -57,7 +57,7 @@ extension DependencyKey {
         fatalError(
             """
             \(issue.message)
-            There is no value to go on with, so the process stops here. To fail this test and run \
+            There is no value to continue with, so the process stops here. To fail this test and run \
             the others, add `static var testValue: Value { unset(standIn: …) }` to the key.
             """
         )

@@ -32,9 +32,9 @@ struct ValueNeeds {
         if let cycle = ofProcess.withLock({ $0.begin(maker.node, needing: node) }) {
             fatalError(
                 """
-                These dependencies need each other while they are made, so none ever is: \
+                These dependencies need each other while they are created, so none can be: \
                 \(cycle.joined(separator: " → ")). Let one of them read the other when it is used, \
-                and not when it is made.
+                and not when it is created.
                 """
             )
         }

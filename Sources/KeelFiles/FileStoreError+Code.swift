@@ -30,17 +30,19 @@ extension FileStoreError.Code {
     /// The precondition failed: the file exists, is missing, or has another version.
     public static let conditionFailed = Self(
         name: "conditionFailed",
-        advice: "Read the file anew, decide again, and repeat the call with its new version."
+        advice: "Read the file again, and repeat the call with its new version."
     )
     /// A folder has the name of the file, or a file has the name of one of its folders.
     public static let pathTaken = Self(
         name: "pathTaken",
-        advice: "Choose another path; this store cannot keep a file and a folder under one name."
+        advice:
+            "Choose another path; this store cannot have a file and a folder with the same name."
     )
     /// The path refers to a symbolic link, a device or a socket instead of a file.
     public static let notAFile = Self(
         name: "notAFile",
-        advice: "Put a file in its place; stores follow no links, since those may lead out of them."
+        advice:
+            "Replace it with a regular file; stores do not follow links, which may lead outside them."
     )
     /// The file exceeds the memory limit of the call or the maximum size of the store.
     public static let tooLarge = Self(
@@ -50,17 +52,17 @@ extension FileStoreError.Code {
     /// The range begins beyond the end of the file.
     public static let rangeNotSatisfiable = Self(
         name: "rangeNotSatisfiable",
-        advice: "Ask for the metadata, and for a range that begins within the file."
+        advice: "Request the metadata, and then a range that begins within the file."
     )
     /// The bytes do not have the expected checksum or length.
     public static let checksumMismatch = Self(
         name: "checksumMismatch",
-        advice: "Transfer the file again; what was there before is still there."
+        advice: "Transfer the file again; the previous file is intact."
     )
     /// The stored bytes are not those that were written.
     public static let damaged = Self(
         name: "damaged",
-        advice: "Put the file again, or restore it from a backup."
+        advice: "Write the file again, or restore it from a backup."
     )
 
     // MARK: Call errors
@@ -68,27 +70,28 @@ extension FileStoreError.Code {
     /// The path is invalid.
     public static let invalidPath = Self(
         name: "invalidPath",
-        advice: "Correct the path as the message says; FileStorePath says what a path may hold."
+        advice:
+            "Correct the path as the message describes; see FileStorePath for the allowed paths."
     )
     /// A value or setting is out of range.
     public static let invalidArgument = Self(
         name: "invalidArgument",
-        advice: "Correct the call as the message says; repeating it unchanged fails again."
+        advice: "Correct the call as the message describes; an identical call fails again."
     )
     /// The store does not support the operation.
     public static let unsupported = Self(
         name: "unsupported",
-        advice: "Look at the store's capabilities, or choose another store."
+        advice: "Check the store's capabilities, or choose another store."
     )
     /// The content of a file can be read only once, and was read before.
     public static let contentConsumed = Self(
         name: "contentConsumed",
-        advice: "Give a FileContent that can be replayed: bytes, or a file of the machine."
+        advice: "Use a FileContent that can be replayed: bytes, or a file on disk."
     )
     /// The content to write could not be read.
     public static let sourceFailed = Self(
         name: "sourceFailed",
-        advice: "Look at the cause; what was there before is still there."
+        advice: "Check the cause; the previous file is intact."
     )
 
     // MARK: Store errors
@@ -96,22 +99,22 @@ extension FileStoreError.Code {
     /// The store could not be read.
     public static let readFailed = Self(
         name: "readFailed",
-        advice: "Look at the cause, and whether the disk is in order."
+        advice: "Check the cause and the disk."
     )
     /// The store could not be written.
     public static let writeFailed = Self(
         name: "writeFailed",
-        advice: "Look at the cause; what was there before is still there."
+        advice: "Check the cause; the previous file is intact."
     )
     /// The program lacks permission.
     public static let permissionDenied = Self(
         name: "permissionDenied",
-        advice: "Give the program's user the right to read and write the store's folder."
+        advice: "Give the program's user permission to read and write the store's folder."
     )
     /// The disk is full.
     public static let diskFull = Self(
         name: "diskFull",
-        advice: "Free some space; what was there before is still there."
+        advice: "Free disk space; the previous file is intact."
     )
 
     // MARK: Transient errors and cancellation
@@ -126,7 +129,7 @@ extension FileStoreError.Code {
     public static let unavailable = Self(
         name: "unavailable",
         isTransient: true,
-        advice: "Try again later; the cause says who did not answer."
+        advice: "Try again later; the cause names the service that did not answer."
     )
     /// The call was canceled.
     public static let cancelled = Self(
@@ -136,7 +139,7 @@ extension FileStoreError.Code {
     /// An unclassified failure; ``FileStoreError/cause`` holds it.
     public static let unknown = Self(
         name: "unknown",
-        advice: "Look at the cause, and report it as a missing classification."
+        advice: "Check the cause, and report it as a missing classification."
     )
 
     public static let known: [Self] = [

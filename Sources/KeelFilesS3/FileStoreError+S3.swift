@@ -4,12 +4,14 @@ extension FileStoreError.Code {
     /// The server has no bucket with the configured name.
     public static let bucketNotFound = Self(
         name: "bucketNotFound",
-        advice: "Check the bucket's name and the endpoint, or create the bucket: Keel makes none."
+        advice:
+            "Check the bucket's name and the endpoint, or create the bucket: Keel does not create it."
     )
     /// There are no credentials to sign with.
     public static let credentialsMissing = Self(
         name: "credentialsMissing",
-        advice: "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give the adapter credentials."
+        advice:
+            "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or pass credentials to the adapter."
     )
     /// The server refused the credentials: they are unknown, wrong or expired.
     public static let credentialsRefused = Self(
@@ -19,26 +21,26 @@ extension FileStoreError.Code {
     /// The bucket is in another region than the one that requests are signed for.
     public static let wrongRegion = Self(
         name: "wrongRegion",
-        advice: "Set the region of the adapter's configuration to the one that the message names."
+        advice: "Set the adapter's region to the one named in the message."
     )
     /// The server's reply does not conform to the S3 API.
     public static let invalidReply = Self(
         name: "invalidReply",
         advice:
-            "Check the endpoint: it may be no S3 server, or something between may answer for it."
+            "Check the endpoint: it may not be an S3 server, or an intermediary may answer for it."
     )
 
     /// `permissionDenied`, with advice for a bucket instead of a folder.
     static let accessDenied = Self(
         name: FileStoreError.Code.permissionDenied.name,
         advice:
-            "Give the access key the right: s3:GetObject, PutObject, DeleteObject or ListBucket."
+            "Give the access key the permission: s3:GetObject, PutObject, DeleteObject or ListBucket."
     )
     /// `unsupported`, with advice for a transport that decodes bodies.
     static let decodedBody = Self(
         name: FileStoreError.Code.unsupported.name,
         advice: """
-            Give the adapter a transport that hands over bodies as they were sent, such as \
+            Use a transport that delivers bodies as they were sent, such as \
             AsyncHTTPClientTransport, or store the object without Content-Encoding.
             """
     )
@@ -46,6 +48,6 @@ extension FileStoreError.Code {
     static let outcomeUnknown = Self(
         name: FileStoreError.Code.unavailable.name,
         isTransient: true,
-        advice: "Ask for the metadata of the file to see whether the change took effect."
+        advice: "Request the file's metadata to see whether the change took effect."
     )
 }

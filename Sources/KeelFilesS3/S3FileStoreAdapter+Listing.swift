@@ -36,7 +36,7 @@ extension S3FileStoreAdapter {
             isTruncated = document.text("IsTruncated") == "true"
             token = document.text("NextContinuationToken")
             guard !isTruncated || token?.isEmpty == false else {
-                throw .failed(.invalidReply("a list goes on, and does not say where"))
+                throw .failed(.invalidReply("a truncated list has no continuation token"))
             }
         }
         items.sort { FilePaging.precedes($0.key, $1.key) }

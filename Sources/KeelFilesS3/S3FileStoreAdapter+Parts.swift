@@ -113,7 +113,7 @@ extension S3FileStoreAdapter {
 extension FileStoreError {
     fileprivate static let tooManyParts = FileStoreError(
         .tooLarge,
-        "The file has more than 10,000 parts; tell its length beforehand, or take larger parts."
+        "The file has more than 10,000 parts; announce its length, or use larger parts."
     )
 }
 #endif

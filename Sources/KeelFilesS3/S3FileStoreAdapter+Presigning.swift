@@ -40,7 +40,7 @@ extension S3FileStoreAdapter {
     ) async throws(FileStoreError) -> URL {
         try path.check()
         guard duration >= .seconds(1), duration <= AWSSignatureV4.maximumExpiry else {
-            throw FileStoreError(.invalidArgument, "A URL is good for 1 second to 7 days.")
+            throw FileStoreError(.invalidArgument, "A URL must be valid for 1 second to 7 days.")
         }
         let call = S3Call(use == .get ? .get : .put, try checkedKey(path))
         do throws(S3Failure) {
@@ -49,7 +49,7 @@ extension S3FileStoreAdapter {
                 (request.scheme ?? "") + "://" + (request.authority ?? "")
                 + (request.path ?? "")
             guard let url = URL(string: text) else {
-                throw S3Failure.failed(.invalidReply("the endpoint makes no URL"))
+                throw S3Failure.failed(.invalidReply("the endpoint does not form a URL"))
             }
             return url
         } catch {

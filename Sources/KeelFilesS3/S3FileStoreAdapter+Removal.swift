@@ -73,7 +73,7 @@ extension S3FileStoreAdapter {
             case .refused(let refusal)?:
                 results.append(.failure(refusal.error(of: "Deleting “\(path)”", isWrite: true)))
             case nil:
-                let text = "the server does not say whether it has deleted “\(path)”"
+                let text = "the server does not report whether it deleted “\(path)”"
                 results.append(.failure(.invalidReply(text)))
             }
         }
@@ -115,7 +115,7 @@ enum S3Removal {
         _ head: HTTPResponse
     ) throws(S3Failure) -> [[UInt8]: Outcome] {
         guard document.name == "DeleteResult" else {
-            throw .failed(.invalidReply("it is no DeleteResult"))
+            throw .failed(.invalidReply("it is not a DeleteResult"))
         }
         var outcomes: [[UInt8]: Outcome] = [:]
         for element in document.all("Deleted") {

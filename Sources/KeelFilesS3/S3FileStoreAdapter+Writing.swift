@@ -51,7 +51,7 @@ extension S3FileStoreAdapter {
         let megabyte = 1 << 20
         let rounded = (fewest + megabyte - 1) / megabyte * megabyte
         guard rounded <= 5 << 30 else {
-            throw FileStoreError(.tooLarge, "S3 keeps no file of \(length) bytes.")
+            throw FileStoreError(.tooLarge, "S3 cannot store a file of \(length) bytes.")
         }
         return max(configuration.partByteCount, rounded)
     }

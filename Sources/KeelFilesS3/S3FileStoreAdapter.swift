@@ -70,7 +70,7 @@ public struct S3FileStoreAdapter: FileStoreAdapter {
         else {
             throw FileStoreError(
                 .invalidArgument,
-                "A part has 5 MiB to 5 GiB, and at least one is on its way at a time."
+                "A part must have 5 MiB to 5 GiB, and the number of concurrent parts must be at least 1."
             )
         }
         try configuration.root.check()
@@ -114,7 +114,7 @@ public struct S3FileStoreAdapter: FileStoreAdapter {
         do throws(S3Failure) {
             return try await object(at: path, try keyOf(path))
         } catch {
-            throw error.error(of: "Asking for “\(path)”")
+            throw error.error(of: "Requesting the metadata of “\(path)”")
         }
     }
 
@@ -181,7 +181,7 @@ public struct S3FileStoreAdapter: FileStoreAdapter {
         guard condition != .none, !configuration.honorsConditions else { return }
         throw FileStoreError(
             .unsupported,
-            "The server ignores conditions, as the adapter's configuration says."
+            "The server ignores conditions, according to the adapter's configuration."
         )
     }
 
@@ -203,7 +203,7 @@ extension FileStoreError {
     static func changedMeanwhile(_ path: FileStorePath) -> FileStoreError {
         FileStoreError(
             .conditionFailed,
-            "The condition for “\(path)” fails: the file is another, or gone."
+            "The condition on “\(path)” does not hold: the file was replaced or removed."
         )
     }
 }

@@ -25,37 +25,38 @@ extension SecretError.Code {
     /// The store could not save the secret.
     public static let saveFailed = Self(
         name: "saveFailed",
-        advice: "Look at the cause; the store holds the old secret or the new one, and whole."
+        advice:
+            "Check the cause; the store contains either the old secret or the new one, complete."
     )
     /// The store could not be read.
     public static let loadFailed = Self(
         name: "loadFailed",
-        advice: "Look at the cause, and whether another program can read the store."
+        advice: "Check the cause, and whether another program can read the store."
     )
     /// The store could not remove the secret.
     public static let deleteFailed = Self(
         name: "deleteFailed",
-        advice: "Look at the cause; the secret may still be there."
+        advice: "Check the cause; the secret may still exist."
     )
     /// The key has no secret.
     public static let keyNotFound = Self(
         name: "keyNotFound",
-        advice: "Save the secret first, or use loadIfPresent(forKey:) where it may be missing."
+        advice: "Save the secret first, or use loadIfPresent(forKey:) if it may be missing."
     )
     /// The stored bytes do not have the requested form.
     public static let invalidData = Self(
         name: "invalidData",
-        advice: "Load it as Data, or with the type that it was saved with."
+        advice: "Load it as Data, or with the type it was saved with."
     )
     /// A name, value or setting is out of range.
     public static let invalidArgument = Self(
         name: "invalidArgument",
-        advice: "Correct the call as the message says; repeating it unchanged fails again."
+        advice: "Correct the call as the message describes; an identical call fails again."
     )
     /// The secret exceeds the maximum size of the store.
     public static let tooLarge = Self(
         name: "tooLarge",
-        advice: "Keep the data in an encrypted file, and its key in the secret store."
+        advice: "Store the data in an encrypted file, and its key in the secret store."
     )
     /// A value could not be encoded.
     public static let encodingFailed = Self(
@@ -68,17 +69,17 @@ extension SecretError.Code {
     /// The store is read-only.
     public static let readOnly = Self(
         name: "readOnly",
-        advice: "Choose a store whose capabilities contain .writable, or set the secret outside."
+        advice: "Choose a store whose capabilities contain .writable, or set the secret externally."
     )
     /// The store is locked.
     public static let locked = Self(
         name: "locked",
-        advice: "Unlock the store, by logging in for example, and repeat the call."
+        advice: "Unlock the store, for example by logging in, and repeat the call."
     )
     /// There is no session bus on which to find a Secret Service.
     public static let noBus = Self(
         name: "noBus",
-        advice: "Run inside a session (dbus-run-session starts one), or use an encrypted file."
+        advice: "Run in a session (dbus-run-session starts one), or use an encrypted file."
     )
     /// The Secret Service is running but has no collection to keep secrets in.
     public static let noCollection = Self(
@@ -93,17 +94,18 @@ extension SecretError.Code {
     /// No store is available, and secrets are not kept in memory unless requested.
     public static let noStore = Self(
         name: "noStore",
-        advice: "Name a store, unlock the Secret Service, or give an encrypted file a key source."
+        advice:
+            "Choose a store, unlock the Secret Service, or use an encrypted file with a key source."
     )
     /// The store may not be read or written, or other users can read it.
     public static let permissionDenied = Self(
         name: "permissionDenied",
-        advice: "Make the file readable for the program's user alone: mode 0600, folder 0700."
+        advice: "Make the file accessible only to the program's user: mode 0600, folder 0700."
     )
     /// The disk is full.
     public static let diskFull = Self(
         name: "diskFull",
-        advice: "Free some disk space; what was saved before is still there."
+        advice: "Free disk space; existing secrets are intact."
     )
 
     // MARK: Key errors
@@ -111,22 +113,22 @@ extension SecretError.Code {
     /// The encryption key of the store is missing.
     public static let missingKey = Self(
         name: "missingKey",
-        advice: "Provide the key where its source expects it, as the message says."
+        advice: "Provide the key where its source expects it, as the message describes."
     )
     /// The store was encrypted with another key or passphrase.
     public static let wrongKey = Self(
         name: "wrongKey",
-        advice: "Provide the key that the store was made with; without it nothing can be read."
+        advice: "Provide the key that the store was created with; nothing can be read without it."
     )
     /// The store's file was changed, truncated, or is not a store.
     public static let damaged = Self(
         name: "damaged",
-        advice: "Restore the file from a backup, or move it away to begin with an empty store."
+        advice: "Restore the file from a backup, or move it away to start with an empty store."
     )
     /// The store was written by a later version.
     public static let unsupportedFormat = Self(
         name: "unsupportedFormat",
-        advice: "Update the program; the file is left as it is."
+        advice: "Update the program; the file is unchanged."
     )
 
     // MARK: Transient errors and cancellation
@@ -135,13 +137,13 @@ extension SecretError.Code {
     public static let timeout = Self(
         name: "timeout",
         isTransient: true,
-        advice: "Try again; a prompt of the desktop may have been left unanswered."
+        advice: "Try again; a desktop prompt may have been left unanswered."
     )
     /// The store is temporarily unreachable.
     public static let unavailable = Self(
         name: "unavailable",
         isTransient: true,
-        advice: "Try again; the cause says who did not answer."
+        advice: "Try again; the cause names the service that did not answer."
     )
     /// The call was canceled.
     public static let cancelled = Self(
@@ -151,7 +153,7 @@ extension SecretError.Code {
     /// An unclassified failure; ``SecretError/cause`` holds it.
     public static let unknown = Self(
         name: "unknown",
-        advice: "Look at the cause, and report it as a missing classification."
+        advice: "Check the cause, and report it as a missing classification."
     )
 
     public static let known: [Self] = [

@@ -30,7 +30,7 @@ extension SecurityService {
                 hasher.update(piece)
             }
         } catch is CancellationError {
-            throw SecurityError(.cancelled, "hashing was cancelled")
+            throw SecurityError(.cancelled, "hashing was canceled")
         } catch {
             throw SecurityError(.streamFailed, "the data to hash could not be read", cause: error)
         }
@@ -84,7 +84,7 @@ extension SecurityService {
 
     private static func authenticationKey(_ key: Data) throws(SecurityError) -> SymmetricKey {
         guard key.count >= 16 else {
-            throw SecurityError(.invalidKey, "a key for HMAC has at least 16 bytes")
+            throw SecurityError(.invalidKey, "an HMAC key must have at least 16 bytes")
         }
         return SymmetricKey(data: key)
     }

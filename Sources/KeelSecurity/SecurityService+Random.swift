@@ -15,7 +15,7 @@ extension SecurityService {
     /// - Throws: `invalidArgument` for a negative count, or `randomGenerationFailed`.
     public func generateSecureRandomBytes(count: Int) throws(SecurityError) -> Data {
         guard count >= 0, count <= Int.max / 8 else {
-            throw SecurityError(.invalidArgument, "a count of random bytes is zero or more")
+            throw SecurityError(.invalidArgument, "the number of random bytes must not be negative")
         }
         guard count > 0 else { return Data() }
         // The cryptography library fills whole buffers; the standard library's generator asks the system for each eight
@@ -23,7 +23,7 @@ extension SecurityService {
         let bytes = SymmetricKey(size: SymmetricKeySize(bitCount: count * 8))
             .withUnsafeBytes { Data($0) }
         guard bytes.count == count else {
-            throw SecurityError(.randomGenerationFailed, "the system gave too few random bytes")
+            throw SecurityError(.randomGenerationFailed, "the system returned too few random bytes")
         }
         return bytes
     }
@@ -35,7 +35,10 @@ extension SecurityService {
     /// - Throws: `invalidArgument` for fewer than 16 bytes, or `randomGenerationFailed`.
     public func generateToken(byteCount: Int = 32) throws(SecurityError) -> String {
         guard byteCount >= 16 else {
-            throw SecurityError(.invalidArgument, "a token of fewer than 16 bytes can be guessed")
+            throw SecurityError(
+                .invalidArgument,
+                "a token must have at least 16 bytes, or it can be guessed"
+            )
         }
         let text = try generateSecureRandomBytes(count: byteCount).base64EncodedString()
         return String(

@@ -34,7 +34,7 @@ extension EncryptedFileStoreAdapter {
             guard streams.hasKnownSizes(encryptor) else {
                 throw FileStoreError(
                     .writeFailed,
-                    "“\(path)” was not put: the new primary key has segments of another size."
+                    "“\(path)” was not written: the new primary key has a different segment size."
                 )
             }
             let sealer = Sealer(encryptor, try FileHash(options.checksum?.algorithm ?? .crc32c))
@@ -88,7 +88,7 @@ extension EncryptedFileStoreAdapter {
     func damaged(_ path: FileStorePath, _ cause: SecurityError?) -> FileStoreError {
         FileStoreError(
             .damaged,
-            "“\(path)” is damaged, belongs to another path or context, or needs another key.",
+            "“\(path)” is damaged, belongs to a different path or context, or needs a different key.",
             cause: cause
         )
     }

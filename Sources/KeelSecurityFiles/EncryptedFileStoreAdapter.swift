@@ -47,7 +47,7 @@ public struct EncryptedFileStoreAdapter<Upstream: FileStoreAdapter>: FileStoreAd
         guard let headerCount = streams.headerCount else {
             throw FileStoreError(
                 .invalidArgument,
-                "The enabled keys are of several algorithms; sizes cannot be computed with them."
+                "The enabled keys use several algorithms, so the sizes of files cannot be computed."
             )
         }
         self.upstream = upstream
@@ -215,7 +215,7 @@ public struct EncryptedFileStoreAdapter<Upstream: FileStoreAdapter>: FileStoreAd
         } catch {
             throw FileStoreError(
                 .unavailable,
-                "“\(request.source)” is at “\(request.target)” too: it could not be removed.",
+                "“\(request.source)” was copied to “\(request.target)” but could not be removed.",
                 cause: error
             )
         }

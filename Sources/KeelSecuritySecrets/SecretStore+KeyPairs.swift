@@ -104,7 +104,7 @@ extension SecretStore {
         do {
             made = try make()
         } catch {
-            throw SecretError(.saveFailed, "No key pair could be made.", cause: error)
+            throw SecretError(.saveFailed, "No key pair could be generated.", cause: error)
         }
         let isNew = try await compareAndSet(forKey: key, expected: nil, new: Data(made.utf8))
         // If it is not new, another task or process has created a pair in the meantime.
@@ -112,7 +112,7 @@ extension SecretStore {
     }
 
     private func notAKey(_ key: String) -> SecretError {
-        SecretError(.invalidData, "The secret \(key) of \(service) is no key of this kind.")
+        SecretError(.invalidData, "The secret \(key) of \(service) is not a key of this algorithm.")
     }
 }
 #endif

@@ -82,7 +82,7 @@ package struct KeptKeyset: Sendable {
         do throws(SecurityError) {
             return try await file(createsIfMissing: true).ring(creating: algorithm)
         } catch {
-            throw unusable(error, "could not be made")
+            throw unusable(error, "could not be created")
         }
     }
 
@@ -125,10 +125,10 @@ package struct KeptKeyset: Sendable {
             do {
                 try await clock.sleep(for: Self.pause)
             } catch {
-                throw SecurityError(.cancelled, "the call was cancelled", cause: error)
+                throw SecurityError(.cancelled, "the call was canceled", cause: error)
             }
         }
-        throw SecurityError(.keyStoreFailed, "another process keeps the keyset locked")
+        throw SecurityError(.keyStoreFailed, "another process has locked the keyset")
     }
 
     /// Adds the remedy to an error, keeping its code.

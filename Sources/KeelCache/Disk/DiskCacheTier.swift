@@ -57,7 +57,7 @@ public final class DiskCacheTier: CacheTier {
     /// Opens a folder by its path, which must not end with a slash.
     package init(path: String, configuration: Configuration) throws(CacheError) {
         guard configuration.byteLimit >= 16 << 10 else {
-            throw CacheError(.invalidArgument, "the limit of a disk tier is below 16 KiB")
+            throw CacheError(.invalidArgument, "the limit of the disk tier is below 16 KiB")
         }
         let names = FolderNames(folder: path)
         let lock: any FileLock

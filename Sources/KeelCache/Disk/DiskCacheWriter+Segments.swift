@@ -11,13 +11,13 @@ extension DiskCacheWriter {
             try beginSegment()
         } catch {
             guard error.kind == .notFound else {
-                throw CacheError(error, "a segment of the cache could not be begun")
+                throw CacheError(error, "a segment of the cache could not be created")
             }
             try restart()
             do throws(FileSystemError) {
                 try beginSegment()
             } catch {
-                throw CacheError(error, "a segment of the cache could not be begun")
+                throw CacheError(error, "a segment of the cache could not be created")
             }
         }
     }

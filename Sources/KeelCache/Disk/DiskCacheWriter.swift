@@ -105,7 +105,7 @@ actor DiskCacheWriter {
             isFolderUnsynced = false
             unsynced = []
         } catch {
-            throw CacheError(error, "removals could not be made to survive a power failure")
+            throw CacheError(error, "removals could not be synchronized to disk")
         }
     }
 
@@ -147,7 +147,7 @@ actor DiskCacheWriter {
             try store.files.makeFolder(store.names.folder)
             lock = try store.files.lock(store.names.lock)
         } catch {
-            throw CacheError(error, "the cache’s folder is gone and could not be made again")
+            throw CacheError(error, "the cache’s folder was removed and could not be created again")
         }
     }
 

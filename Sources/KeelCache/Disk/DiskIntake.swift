@@ -78,7 +78,7 @@ struct DiskIntake {
         while position < file.count {
             let piece = try file.read(from: position, upTo: LargeValueFormat.chunkByteCount)
             guard !piece.isEmpty else {
-                throw CacheError(.damaged, "a file ended before its length")
+                throw CacheError(.damaged, "a file ended before its declared length")
             }
             try writer.append(piece)
             position += piece.count
@@ -89,7 +89,7 @@ struct DiskIntake {
 
     private static let lost = CacheError(
         .unavailable,
-        "the cache’s folder went away while a large value was written"
+        "the cache’s folder was removed while a large value was being written"
     )
 
     private func adopt(

@@ -65,7 +65,7 @@ struct DiskRecovery {
             }
         } catch {
             if error.kind == .notPermitted {
-                throw CacheError(error, "the cache’s folder may not be read")
+                throw CacheError(error, "the cache’s folder cannot be read: permission denied")
             }
             // Existing segments precede a gap in the numbers; the next opening drops them.
             damagedCount += 1

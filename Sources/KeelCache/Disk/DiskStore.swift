@@ -47,7 +47,7 @@ final class DiskStore: Sendable {
             }
             if dropped.isDone { return }
             guard let files = dropped.files else {
-                throw CacheError(.tooLarge, "a value does not fit into the tier’s limit of bytes")
+                throw CacheError(.tooLarge, "a value exceeds the tier’s byte limit")
             }
             remove(files)
         }

@@ -49,7 +49,7 @@ extension Cache {
             ledger.count { $0.decodingFailures += 1 }
             let failure = CacheError(
                 .decodingFailed,
-                "an entry below memory is no value of type \(Value.self)",
+                "an entry of the tier is not a value of type \(Value.self)",
                 cause: error
             )
             ledger.tell(key, .failed((error as? CacheError) ?? failure))

@@ -217,6 +217,9 @@ extension CachePolicy {
 
 extension CacheError {
     @usableFromInline static var notCached: CacheError {
-        CacheError(.notCached, "the value is not in the cache, and the policy forbids to load it")
+        CacheError(
+            .notCached,
+            "the value is not in the cache, and the policy does not allow loading it"
+        )
     }
 }

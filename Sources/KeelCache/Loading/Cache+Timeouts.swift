@@ -41,7 +41,7 @@ extension Cache {
                     ledger.count { $0.staleHits += 1 }
                     return value
                 case .hardTimeout:
-                    throw CacheError(.timeout, "loading a value took longer than its limit")
+                    throw CacheError(.timeout, "loading a value exceeded its time limit")
                 }
             }
             throw CancellationError()

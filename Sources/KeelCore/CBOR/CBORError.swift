@@ -38,14 +38,14 @@ extension CBORError: CustomStringConvertible {
     package var description: String {
         let what =
             switch kind {
-            case .truncated: "the bytes end too early"
+            case .truncated: "the input is truncated"
             case .unexpected(let expected, let found): "expected \(expected), found \(found)"
             case .integerOverflow: "an integer is out of range"
-            case .invalidUTF8: "a text is not UTF-8"
-            case .nestingTooDeep: "items nest deeper than \(CBORReader.nestingLimit) levels"
+            case .invalidUTF8: "a string is not UTF-8"
+            case .nestingTooDeep: "items are nested deeper than \(CBORReader.nestingLimit) levels"
             case .unsupported: "an item has an indefinite length"
             case .malformed: "the bytes are not well-formed"
-            case .trailingBytes: "bytes follow the last item"
+            case .trailingBytes: "there are bytes after the last item"
             }
         return "CBOR: \(what) at offset \(offset)"
     }

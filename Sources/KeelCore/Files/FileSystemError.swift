@@ -56,7 +56,7 @@ package struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertib
         // The system's text, such as “is a directory”, would be wrong for a pipe.
         let text =
             isNotAFile
-            ? "it is a link, or not a file"
+            ? "it is a link or not a regular file"
             : strerror(number).map { String(cString: $0) } ?? "unknown"
         return "\(call) of \(name): \(text) (errno \(number))"
     }

@@ -29,7 +29,7 @@ public struct FileChecksum: Hashable, Sendable, CustomStringConvertible {
         guard bytes.count == algorithm.byteCount else {
             throw FileStoreError(
                 .invalidArgument,
-                "A checksum of \(algorithm.rawValue) has \(algorithm.byteCount) bytes."
+                "A \(algorithm.rawValue) checksum must have \(algorithm.byteCount) bytes."
             )
         }
         self.init(algorithm: algorithm, bytes: bytes)
@@ -87,7 +87,7 @@ package struct FileHash: Sendable {
             #if Crypto
             state = .sha256(SHA256())
             #else
-            throw FileStoreError(.unsupported, "SHA-256 needs the trait Crypto of the package.")
+            throw FileStoreError(.unsupported, "SHA-256 needs the package's Crypto trait.")
             #endif
         }
     }

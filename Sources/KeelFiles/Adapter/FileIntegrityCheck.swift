@@ -11,7 +11,7 @@ package enum FileIntegrityCheck {
         if let length = content.length, length != count {
             throw FileStoreError(
                 .checksumMismatch,
-                "“\(path)” was to have \(length) bytes, and \(count) have come."
+                "“\(path)” was announced with \(length) bytes, but \(count) arrived."
             )
         }
         if let expected = options.checksum, expected != checksum {

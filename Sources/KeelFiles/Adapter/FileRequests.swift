@@ -22,8 +22,11 @@ public enum FileCondition: Hashable, Sendable {
     /// Throws `conditionFailed` unless a file meets the condition.
     package func check(_ path: FileStorePath, _ version: FileVersion?) throws(FileStoreError) {
         guard !holds(for: version) else { return }
-        let found = version == nil ? "there is no file" : "there is another file"
-        throw FileStoreError(.conditionFailed, "The condition for “\(path)” fails: \(found).")
+        let found = version == nil ? "the file does not exist" : "the file has a different version"
+        throw FileStoreError(
+            .conditionFailed,
+            "The condition on “\(path)” does not hold: \(found)."
+        )
     }
 }
 
@@ -75,7 +78,7 @@ public enum FileRange: Hashable, Sendable {
 
     private static let negative = FileStoreError(
         .invalidArgument,
-        "A range has no negative numbers."
+        "A range must not contain negative numbers."
     )
 }
 
@@ -114,11 +117,11 @@ public struct FileWriteOptions: Hashable, Sendable {
         guard count <= Self.maximumAttributeByteCount else {
             throw FileStoreError(
                 .tooLarge,
-                "The attributes have \(count) bytes, more than \(Self.maximumAttributeByteCount)."
+                "The attributes have \(count) bytes, more than the limit of \(Self.maximumAttributeByteCount)."
             )
         }
         guard contentType?.utf8.count ?? 0 <= 255 else {
-            throw FileStoreError(.invalidArgument, "A content type has 255 bytes at most.")
+            throw FileStoreError(.invalidArgument, "A content type must not exceed 255 bytes.")
         }
         for name in attributes.keys {
             let isName = name.utf8.allSatisfy { byte in
@@ -129,7 +132,7 @@ public struct FileWriteOptions: Hashable, Sendable {
             guard isName, !name.isEmpty else {
                 throw FileStoreError(
                     .invalidArgument,
-                    "“\(name)” is no name of an attribute: those are lower-case letters, digits, “-”."
+                    "“\(name)” is not a valid attribute name: use lowercase letters, digits and “-”."
                 )
             }
         }

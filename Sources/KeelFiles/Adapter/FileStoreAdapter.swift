@@ -103,6 +103,6 @@ extension FileStoreAdapter {
 
     /// Throws `unsupported`.
     public func changes(in folder: FileStoreFolder) async throws(FileStoreError) -> FileChanges {
-        throw FileStoreError(.unsupported, "The store cannot tell of changes.")
+        throw FileStoreError(.unsupported, "The store cannot report changes.")
     }
 }

@@ -41,7 +41,7 @@ public struct FileStorePath: Hashable, Sendable {
 
     package func check() throws(FileStoreError) {
         guard let flaw else { return }
-        throw FileStoreError(.invalidPath, "“\(string)” is no path of a file: \(flaw).")
+        throw FileStoreError(.invalidPath, "“\(string)” is not a valid file path: \(flaw).")
     }
 
     /// The folders that contain the file, outermost first.
@@ -85,7 +85,7 @@ public struct FileStorePath: Hashable, Sendable {
             if let flaw = flaw(ofName: name) { return flaw }
         }
         if names.first?.elementsEqual(reservedName.utf8) == true {
-            return "“\(reservedName)” belongs to the store"
+            return "“\(reservedName)” is reserved for the store"
         }
         return nil
     }
@@ -93,12 +93,12 @@ public struct FileStorePath: Hashable, Sendable {
     private static func flaw(ofName name: Substring.UTF8View) -> String? {
         if name.isEmpty { return "one of its names is empty" }
         if name.elementsEqual(".".utf8) || name.elementsEqual("..".utf8) {
-            return "“.” and “..” are no names"
+            return "“.” and “..” are not allowed as names"
         }
         if name.count > maximumNameByteCount {
             return "a name is longer than \(maximumNameByteCount) bytes"
         }
-        if name.contains(0) { return "it has a zero byte" }
+        if name.contains(0) { return "it contains a zero byte" }
         return nil
     }
 }
@@ -150,7 +150,7 @@ extension FileStorePath: ExpressibleByStringInterpolation {
         /// Appends the description of a value to the current name.
         public mutating func appendInterpolation(_ value: some CustomStringConvertible) {
             let text = value.description
-            if text.utf8.contains(UInt8(ascii: "/")) { flaw = "a value in it holds a “/”" }
+            if text.utf8.contains(UInt8(ascii: "/")) { flaw = "an interpolated value contains “/”" }
             string += text
         }
     }

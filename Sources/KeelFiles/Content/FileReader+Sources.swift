@@ -23,7 +23,7 @@ final class OnceGate: Sendable {
             return isOpen
         }
         guard isFirst else {
-            throw FileStoreError(.contentConsumed, "The content was read before.")
+            throw FileStoreError(.contentConsumed, "The content has already been read.")
         }
     }
 }
@@ -63,7 +63,7 @@ private actor SequenceSource<Pieces: AsyncSequence & Sendable> where Pieces.Elem
         } catch {
             throw FileStoreError(
                 .sourceFailed,
-                "What was to be put ended in an error.",
+                "The source of the content failed.",
                 cause: error
             )
         }
@@ -73,7 +73,7 @@ private actor SequenceSource<Pieces: AsyncSequence & Sendable> where Pieces.Elem
 extension FileStoreError {
     /// The error of a canceled call.
     package static var cancellation: FileStoreError {
-        FileStoreError(.cancelled, "The call was cancelled.", cause: CancellationError())
+        FileStoreError(.cancelled, "The call was canceled.", cause: CancellationError())
     }
 
     package static func checkCancellation() throws(FileStoreError) {

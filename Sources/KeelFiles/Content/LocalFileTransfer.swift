@@ -38,7 +38,7 @@ enum LocalFileTransfer {
     }
 
     private static func unreadable(_ error: FileSystemError) -> FileStoreError {
-        FileStoreError(.sourceFailed, "The file to be put cannot be read.", cause: error)
+        FileStoreError(.sourceFailed, "The file to write cannot be read.", cause: error)
     }
 
     /// Writes a temporary file, and renames it once it is complete.

@@ -19,7 +19,7 @@ extension FileStore {
         guard (1...FileListRequest.maximumLimit).contains(limit) else {
             throw FileStoreError(
                 .invalidArgument,
-                "A page has 1 to \(FileListRequest.maximumLimit) files, not \(limit)."
+                "A page must have 1 to \(FileListRequest.maximumLimit) files, not \(limit)."
             )
         }
         try FileStoreError.checkCancellation()

@@ -232,6 +232,6 @@ public struct FileStore: Sendable {
 
 extension FileStoreError {
     package static func notFound(_ path: FileStorePath) -> FileStoreError {
-        FileStoreError(.fileNotFound, "There is no file “\(path)”.")
+        FileStoreError(.fileNotFound, "The file “\(path)” does not exist.")
     }
 }

@@ -27,7 +27,7 @@ extension LocalFileStoreAdapter {
         guard keepsLabels || (options.attributes.isEmpty && options.contentType == nil) else {
             throw FileStoreError(
                 .unsupported,
-                "The volume keeps no extended attributes, so no content types and attributes."
+                "The volume does not support extended attributes, which content types and attributes need."
             )
         }
         if options.condition != .none {
@@ -182,7 +182,7 @@ extension LocalFileStoreAdapter {
         if let status = file.status() { return status }
         throw FileStoreError(
             .unavailable,
-            "“\(path)” cannot be looked at; the change has taken effect.",
+            "The status of “\(path)” cannot be read; the change has taken effect.",
             cause: FileSystemError("fstat", path.string, number: errno)
         )
     }

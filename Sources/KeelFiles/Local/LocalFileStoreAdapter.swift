@@ -191,14 +191,20 @@ public final class LocalFileStoreAdapter: FileStoreAdapter {
                 let count = min(LocalFileTransfer.pieceByteCount, bytes.upperBound - state.position)
                 if count == 0 {
                     if let checksum, let hash = state.hash.take(), hash.checksum != checksum {
-                        throw FileStoreError(.damaged, "“\(path)” is not what was put there.")
+                        throw FileStoreError(
+                            .damaged,
+                            "“\(path)” does not contain the bytes that were written."
+                        )
                     }
                     return nil
                 }
                 switch file.read(at: state.position, count: count) {
                 case .success(let piece):
                     guard !piece.isEmpty else {
-                        throw FileStoreError(.readFailed, "“\(path)” was cut off meanwhile.")
+                        throw FileStoreError(
+                            .readFailed,
+                            "“\(path)” was truncated during the read."
+                        )
                     }
                     state.position += piece.count
                     state.hash?.update(piece)

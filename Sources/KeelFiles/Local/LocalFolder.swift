@@ -199,12 +199,15 @@ struct LocalFolder: Sendable {
         guard number != 0, number != EINVAL else { return }
         throw FileStoreError(
             .unavailable,
-            "A folder of “\(path)” was not synchronised; the change may have taken effect.",
+            "A folder of “\(path)” was not synchronized; the change may have taken effect.",
             cause: FileSystemError("fsync", path.string, number: number)
         )
     }
 
     static func link(_ path: FileStorePath) -> FileStoreError {
-        FileStoreError(.notAFile, "A link, a device or a socket is at “\(path)” or above it.")
+        FileStoreError(
+            .notAFile,
+            "“\(path)”, or a folder above it, is a link, a device or a socket."
+        )
     }
 }

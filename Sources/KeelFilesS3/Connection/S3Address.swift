@@ -24,7 +24,7 @@ struct S3Address: Hashable, Sendable {
         try Self.check(bucket)
         let region = configuration.region
         guard !region.isEmpty, region.utf8.allSatisfy(Self.isHostByte) else {
-            throw FileStoreError(.invalidArgument, "“\(region)” is no name of a region.")
+            throw FileStoreError(.invalidArgument, "“\(region)” is not a valid region name.")
         }
         let usual =
             "https://s3.\(region).amazonaws.com" + (region.hasPrefix("cn-") ? ".cn" : "")
@@ -54,7 +54,7 @@ struct S3Address: Hashable, Sendable {
     ) throws(FileStoreError) -> (scheme: String, authority: String, path: String) {
         let flawed = FileStoreError(
             .invalidArgument,
-            "The endpoint has to be http or https, a host and a port, like http://127.0.0.1:9000."
+            "The endpoint must be http or https, a host and a port, like http://127.0.0.1:9000."
         )
         guard let colon = endpoint.firstRange(of: "://") else { throw flawed }
         let scheme = endpoint[..<colon.lowerBound].lowercased()
@@ -79,7 +79,7 @@ struct S3Address: Hashable, Sendable {
         else {
             throw FileStoreError(
                 .invalidArgument,
-                "“\(bucket)” is no name of a bucket: those have 3 to 63 letters, digits, “-”, “.”."
+                "“\(bucket)” is not a valid bucket name: use 3 to 63 letters, digits, “-” and “.”."
             )
         }
     }

@@ -260,7 +260,7 @@ final class S3Connection: Sendable {
             throw .failed(
                 FileStoreError(
                     isPassing ? .unavailable : .credentialsMissing,
-                    "The provider of credentials has none.",
+                    "The credentials provider has no credentials.",
                     cause: error
                 )
             )
@@ -291,7 +291,7 @@ final class S3Connection: Sendable {
 extension FileStoreError {
     /// Returns the error for a reply that cannot be interpreted.
     static func invalidReply(_ reason: String) -> FileStoreError {
-        FileStoreError(.invalidReply, "The server's reply cannot be used: \(reason).")
+        FileStoreError(.invalidReply, "The server's reply is invalid: \(reason).")
     }
 }
 #endif

@@ -85,7 +85,7 @@ struct S3Download: Sendable {
             throw .failed(.changedMeanwhile(path))
         }
         guard let reply = begun.reply, begun.range == start..<range.upperBound else {
-            throw .failed(.invalidReply("it is another part of the file than was asked for"))
+            throw .failed(.invalidReply("it is not the requested part of the file"))
         }
         return reply
     }
@@ -96,7 +96,7 @@ struct S3Download: Sendable {
         throw .failed(
             FileStoreError(
                 .damaged,
-                "“\(path)” has the checksum \(found), and was put with \(expected)."
+                "“\(path)” has the checksum \(found), but was written with \(expected)."
             )
         )
     }

@@ -150,7 +150,7 @@ struct S3Upload: Sendable {
             throw .failed(
                 FileStoreError(
                     error.kind == .noSpace ? .diskFull : .writeFailed,
-                    "The notes about the upload cannot be kept in the upload folder.",
+                    "The upload's record cannot be stored in the upload folder.",
                     cause: error
                 )
             )

@@ -39,14 +39,14 @@ struct XMLElement: Sendable {
             case .text(let text):
                 if open.isEmpty {
                     guard text.allSatisfy(\.isWhitespace) else {
-                        throw XMLFlaw("there is text outside of the root")
+                        throw XMLFlaw("there is text outside the root")
                     }
                 } else {
                     open[open.count - 1].text += text
                 }
             case .end(let name):
                 guard let element = open.popLast(), element.name == name else {
-                    throw XMLFlaw("“\(name)” ends without having begun")
+                    throw XMLFlaw("“\(name)” is closed but was not opened")
                 }
                 if open.isEmpty {
                     root = element
@@ -55,7 +55,7 @@ struct XMLElement: Sendable {
                 }
             }
         }
-        guard let root, open.isEmpty else { throw XMLFlaw("it ends too early") }
+        guard let root, open.isEmpty else { throw XMLFlaw("it is truncated") }
         self = root
     }
 

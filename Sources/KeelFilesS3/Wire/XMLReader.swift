@@ -42,7 +42,7 @@ struct XMLReader {
                 guard skips(">") else { throw XMLFlaw("an end tag is not closed") }
                 return .end(name)
             } else if starts(with: "<!") {
-                throw XMLFlaw("it has a document type")
+                throw XMLFlaw("it has a document type declaration")
             } else {
                 position += 1
                 return .start(try startTag())
@@ -119,7 +119,7 @@ struct XMLReader {
             position += 1
         }
         let name = try string(start..<position)
-        guard skips(";") else { throw XMLFlaw("an entity does not end") }
+        guard skips(";") else { throw XMLFlaw("an entity is not terminated") }
         switch name {
         case "amp": return "&"
         case "lt": return "<"
@@ -132,7 +132,7 @@ struct XMLReader {
         let digits = name.dropFirst(isHexadecimal ? 2 : 1)
         guard name.hasPrefix("#"), let number = UInt32(digits, radix: isHexadecimal ? 16 : 10),
             let scalar = Unicode.Scalar(number)
-        else { throw XMLFlaw("it has an entity that is not known") }
+        else { throw XMLFlaw("it has an unknown entity") }
         return scalar
     }
 
@@ -160,7 +160,7 @@ struct XMLReader {
             if skips(end) { return }
             position += 1
         }
-        throw XMLFlaw("it ends too early")
+        throw XMLFlaw("it is truncated")
     }
 
     private mutating func skipSpace() {

@@ -167,7 +167,7 @@ extension CacheExchange {
                     await store.drop(response, at: key)
                     throw TransportError(
                         .truncatedBody,
-                        "The stored body could not be read to its end.",
+                        "The stored body could not be read completely.",
                         phase: .readBody,
                         cause: error
                     )

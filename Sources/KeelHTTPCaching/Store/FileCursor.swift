@@ -22,7 +22,7 @@ final class FileCursor: Sendable {
         guard !wanted.isEmpty else { return nil }
         let bytes = try file.read(from: wanted.lowerBound, upTo: wanted.count)
         guard bytes.count == wanted.count else {
-            throw CacheError(.decodingFailed, "The file is shorter than it was.")
+            throw CacheError(.decodingFailed, "The file was truncated.")
         }
         return bytes[...]
     }

@@ -112,7 +112,7 @@ struct DownloadMachine: Sendable {
             return [.finish]
         default:
             // Only an error of the driver leads here; the transfer must not continue.
-            return fail(TransferError(.exchange, "The transfer lost its thread."))
+            return fail(TransferError(.exchange, "The transfer is in an invalid state."))
         }
     }
 

@@ -68,7 +68,7 @@ struct DownloadRun {
                     next = try await perform(effect) ?? next
                 }
             }
-            guard let next else { throw TransferError(.exchange, "The transfer stood still.") }
+            guard let next else { throw TransferError(.exchange, "The transfer stalled.") }
             event = next
         }
     }

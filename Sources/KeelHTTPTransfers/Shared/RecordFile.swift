@@ -58,7 +58,7 @@ struct TransferNames: Sendable, Hashable {
         guard file.isFileURL else {
             throw TransferError(
                 .invalidConfiguration,
-                "The place of the file is not an address of this machine."
+                "The file's URL is not a file URL."
             )
         }
         self.init(path: file.path(percentEncoded: false))

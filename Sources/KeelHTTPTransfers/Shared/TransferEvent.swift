@@ -23,19 +23,19 @@ public struct TransferRestart: Sendable, Hashable, CustomStringConvertible {
     private init(_ description: String) { self.description = description }
 
     /// The file at the server has changed since its first bytes were fetched.
-    public static let changed = Self("the file at the server has changed")
+    public static let changed = Self("the file on the server has changed")
     /// The server has no validator that could prove that the file is unchanged.
     public static let noValidator = Self("the server offers no strong validator")
     /// The server did not answer the range request with the range.
-    public static let rangeRefused = Self("the server did not give the range asked for")
+    public static let rangeRefused = Self("the server did not return the requested range")
     /// The address differs from the earlier run's, and the configuration forbids continuing.
-    public static let otherAddress = Self("the address is another one")
+    public static let otherAddress = Self("the address has changed")
     /// The part or its record is damaged or from another version.
-    public static let unusableRecord = Self("what was kept of the earlier run cannot be used")
+    public static let unusableRecord = Self("the record of the earlier run cannot be used")
     /// The server no longer has the upload.
-    public static let expired = Self("the server has no such upload any more")
+    public static let expired = Self("the server no longer has the upload")
     /// Server and client disagree about the bytes that have arrived.
-    public static let conflict = Self("the server refuses the offset that it told")
+    public static let conflict = Self("the server rejects the offset that it reported")
 }
 
 /// An observer of a resumable transfer.

@@ -65,7 +65,7 @@ struct IETFUploads: UploadDialect {
         guard head.status.kind == .successful else { return failure(head) }
         if head.headerFields[.uploadComplete] == "?1" { return .complete }
         guard let offset = head.headerFields.byteCount(.uploadOffset) else {
-            return .invalid("The server did not say how many bytes have arrived.")
+            return .invalid("The server did not report how many bytes have arrived.")
         }
         return .arrived(offset)
     }

@@ -182,7 +182,7 @@ public struct ResumableUpload: Sendable {
             throw TransferError(.invalidConfiguration, "pieceByteCount must be positive.")
         }
         guard configuration.metadata.keys.allSatisfy(Self.isMetadataKey) else {
-            throw TransferError(.invalidConfiguration, "A key of the metadata is not a word.")
+            throw TransferError(.invalidConfiguration, "A metadata key is not an ASCII word.")
         }
     }
 

@@ -65,7 +65,7 @@ struct TusUploads: UploadDialect {
         guard head.status.kind == .successful else { return failure(head) }
         guard head.headerFields[.tusResumable] != nil else { return .unsupported }
         guard let location = head.headerFields[.location] else {
-            return .invalid("The server did not say where the upload is.")
+            return .invalid("The server did not report the upload's location.")
         }
         return .created(
             location: location,
@@ -79,7 +79,7 @@ struct TusUploads: UploadDialect {
             return head.status.code == 403 ? .gone : failure(head)
         }
         guard let offset = head.headerFields.byteCount(.uploadOffset) else {
-            return .invalid("The server did not say how many bytes have arrived.")
+            return .invalid("The server did not report how many bytes have arrived.")
         }
         if let told = head.headerFields.byteCount(.uploadLength), told != length {
             return .conflict
@@ -90,7 +90,7 @@ struct TusUploads: UploadDialect {
     func appended(_ head: HTTPResponse, _ piece: UploadPiece) -> UploadResponse {
         guard head.status.kind == .successful else { return failure(head) }
         guard let offset = head.headerFields.byteCount(.uploadOffset) else {
-            return .invalid("The server did not say how many bytes have arrived.")
+            return .invalid("The server did not report how many bytes have arrived.")
         }
         return piece.isLast && offset == piece.end ? .complete : .arrived(offset)
     }

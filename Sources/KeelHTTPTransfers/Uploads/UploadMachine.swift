@@ -106,7 +106,7 @@ struct UploadMachine: Sendable {
         case (.resting, .rested):
             return retry()
         default:
-            return fail(TransferError(.exchange, "The transfer lost its thread."))
+            return fail(TransferError(.exchange, "The transfer is in an invalid state."))
         }
     }
 
@@ -242,7 +242,7 @@ struct UploadMachine: Sendable {
             patience.cameFurther()
             conflicts = 0
         } else if piece != nil, source.size > 0 {
-            return effects + rest(TransferError(.unavailable, "The server took no bytes."), nil)
+            return effects + rest(TransferError(.unavailable, "The server accepted no bytes."), nil)
         }
         return effects + append()
     }
@@ -283,7 +283,7 @@ struct UploadMachine: Sendable {
         case .tooLarge:
             return fail(TransferError(.tooLarge))
         case .damaged:
-            return rest(TransferError(.unavailable, "A piece was damaged on its way."), nil)
+            return rest(TransferError(.unavailable, "A piece was damaged in transit."), nil)
         case .invalid(let message):
             return fail(TransferError(.invalidResponse, message))
         case .unsupported:

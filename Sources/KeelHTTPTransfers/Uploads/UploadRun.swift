@@ -141,7 +141,7 @@ struct UploadRun {
                     next = try await perform(effect, source) ?? next
                 }
             }
-            guard let next else { throw TransferError(.exchange, "The transfer stood still.") }
+            guard let next else { throw TransferError(.exchange, "The transfer stalled.") }
             event = next
         }
     }

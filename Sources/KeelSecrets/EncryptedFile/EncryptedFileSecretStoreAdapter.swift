@@ -144,7 +144,7 @@ public actor EncryptedFileSecretStoreAdapter: SecretStoreAdapter {
         } catch let error as SecretError {
             throw error
         } catch is CancellationError {
-            throw SecretError(.cancelled, "The call was cancelled.", cause: CancellationError())
+            throw SecretError(.cancelled, "The call was canceled.", cause: CancellationError())
         } catch {
             throw SecretError(.missingKey, "The source of the file's key failed.", cause: error)
         }
@@ -160,7 +160,7 @@ public actor EncryptedFileSecretStoreAdapter: SecretStoreAdapter {
                 let given = source?.identifier ?? "none"
                 throw SecretError(
                     .wrongKey,
-                    "The file was sealed with the key \(identifier), the source has \(given)."
+                    "The file was sealed with the key \(identifier), but the source has \(given)."
                 )
             }
             return SymmetricKey(data: source.bytes)
@@ -168,7 +168,7 @@ public actor EncryptedFileSecretStoreAdapter: SecretStoreAdapter {
             if let remembered, remembered.kind == kind { return remembered.key }
             let cost = Argon2Cost(memory: Int(memory), passes: Int(passes), lanes: Int(lanes))
             guard cost.isSound else {
-                throw SecretError(.damaged, "The file asks for more of Argon2 than is allowed.")
+                throw SecretError(.damaged, "The file's Argon2 cost exceeds the limit.")
             }
             let key = SecretFileCipher.key(from: text, salt: salt, cost: cost)
             remembered = (kind, key)
@@ -176,7 +176,7 @@ public actor EncryptedFileSecretStoreAdapter: SecretStoreAdapter {
         case (.source, .argon2id):
             throw SecretError(.wrongKey, "The file was sealed with a passphrase.")
         case (.passphrase, .source):
-            throw SecretError(.wrongKey, "The file was sealed with a key of a source.")
+            throw SecretError(.wrongKey, "The file was sealed with a key from a source.")
         }
     }
 
@@ -187,12 +187,12 @@ public actor EncryptedFileSecretStoreAdapter: SecretStoreAdapter {
         guard case .passphrase(_, let cost) = key.origin else {
             let identifier = source?.identifier ?? ""
             guard identifier.utf8.count <= 255 else {
-                throw SecretError(.invalidArgument, "A key's identifier has at most 255 bytes.")
+                throw SecretError(.invalidArgument, "A key identifier must not exceed 255 bytes.")
             }
             return .source(identifier: identifier)
         }
         guard cost.isSound else {
-            throw SecretError(.invalidArgument, "The cost of Argon2 is outside of its limits.")
+            throw SecretError(.invalidArgument, "The Argon2 cost is out of bounds.")
         }
         return .argon2id(
             memory: UInt32(cost.memory),

@@ -49,12 +49,12 @@ enum SecretFileCipher {
         let (header, byteCount) = try SecretFileHeader.read(file)
         // The check value is public, so the comparison need not take constant time.
         guard header.check == check(key, header.salt) else {
-            throw SecretError(.wrongKey, "The file was sealed with another key.")
+            throw SecretError(.wrongKey, "The file was sealed with a different key.")
         }
         let sealed = file.dropFirst(byteCount)
         let tagByteCount = 16
         guard sealed.count >= tagByteCount else {
-            throw SecretError(.damaged, "The file is cut off.")
+            throw SecretError(.damaged, "The file is truncated.")
         }
         let plain: [UInt8]
         do {
@@ -71,7 +71,7 @@ enum SecretFileCipher {
                 )
             )
         } catch {
-            throw SecretError(.damaged, "The file was changed or cut off.", cause: error)
+            throw SecretError(.damaged, "The file was modified or truncated.", cause: error)
         }
         return try SecretFileContents(plain)
     }

@@ -39,7 +39,7 @@ struct SecretFileContents: Sendable {
             try reader.finish()
         } catch {
             // The decoder's error is not the cause, because errors must not contain decrypted data.
-            throw SecretError(.damaged, "What is sealed in the file is not a list of secrets.")
+            throw SecretError(.damaged, "The file's decrypted contents are not a list of secrets.")
         }
     }
 }

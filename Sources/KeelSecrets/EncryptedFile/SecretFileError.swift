@@ -5,13 +5,17 @@ extension SecretError {
     init(_ error: FileSystemError, otherwise code: Code) {
         switch error.kind {
         case .notPermitted:
-            self.init(.permissionDenied, "\(error.name) may not be used.", cause: error)
+            self.init(.permissionDenied, "Access to \(error.name) was denied.", cause: error)
         case .noSpace:
-            self.init(.diskFull, "There is no room left for \(error.name).", cause: error)
+            self.init(
+                .diskFull,
+                "The disk is full; \(error.name) could not be written.",
+                cause: error
+            )
         case .busy:
-            self.init(.timeout, "Another process kept the lock \(error.name).", cause: error)
+            self.init(.timeout, "Another process has locked \(error.name).", cause: error)
         default:
-            self.init(code, "\(error.name) could not be used.", cause: error)
+            self.init(code, "\(error.name) could not be accessed.", cause: error)
         }
     }
 }

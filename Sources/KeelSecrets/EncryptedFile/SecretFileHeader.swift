@@ -47,20 +47,20 @@ struct SecretFileHeader: Hashable, Sendable {
     static func read(_ file: [UInt8]) throws(SecretError) -> (header: Self, byteCount: Int) {
         var rest = file[...]
         guard Array(rest.prefix(magic.count)) == magic else {
-            throw SecretError(.damaged, "The file does not begin as a file of secrets does.")
+            throw SecretError(.damaged, "The file is not a file of secrets.")
         }
         rest = rest.dropFirst(magic.count)
         let version = try take(1, &rest)[0]
         let kindNumber = try take(1, &rest)[0]
         guard version == Self.version else {
-            throw SecretError(.unsupportedFormat, "The file has the format \(version).")
+            throw SecretError(.unsupportedFormat, "The file has the unsupported format \(version).")
         }
         let kind: KeyKind
         switch kindNumber {
         case 1:
             let count = Int(try take(1, &rest)[0])
             guard let name = String(validating: try take(count, &rest), as: UTF8.self) else {
-                throw SecretError(.damaged, "The name of the file's key is not text.")
+                throw SecretError(.damaged, "The identifier of the file's key is not UTF-8.")
             }
             kind = .source(identifier: name)
         case 2:
@@ -71,7 +71,10 @@ struct SecretFileHeader: Hashable, Sendable {
                 salt: try take(passphraseSaltByteCount, &rest)
             )
         default:
-            throw SecretError(.unsupportedFormat, "The file's key is of the kind \(kindNumber).")
+            throw SecretError(
+                .unsupportedFormat,
+                "The file's key has the unknown kind \(kindNumber)."
+            )
         }
         let header = Self(
             kind: kind,
@@ -87,7 +90,7 @@ struct SecretFileHeader: Hashable, Sendable {
         _ rest: inout ArraySlice<UInt8>
     ) throws(SecretError) -> [UInt8] {
         guard rest.count >= count else {
-            throw SecretError(.damaged, "The file is cut off in its header.")
+            throw SecretError(.damaged, "The file's header is truncated.")
         }
         defer { rest = rest.dropFirst(count) }
         return Array(rest.prefix(count))

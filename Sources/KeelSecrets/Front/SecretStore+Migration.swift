@@ -57,7 +57,7 @@ extension SecretStore {
                     report.conflicting.append(key)
                     continue
                 }
-                throw SecretError(.saveFailed, "The copy of \(key) is not what was copied.")
+                throw SecretError(.saveFailed, "The copy of \(key) differs from the original.")
             }
             guard try await compareAndSet(forKey: key, expected: data, new: nil) else {
                 report.conflicting.append(key)
@@ -88,10 +88,16 @@ extension SecretStore {
         }
         try await destination.delete(forKey: mark)
         guard !isSame else {
-            throw SecretError(.invalidArgument, "The secrets of \(service) are there already.")
+            throw SecretError(
+                .invalidArgument,
+                "The secrets of \(service) are already in that store."
+            )
         }
         guard isThere else {
-            throw SecretError(.saveFailed, "What was put into the other store for a check is gone.")
+            throw SecretError(
+                .saveFailed,
+                "The marker that was written to the other store as a check has disappeared."
+            )
         }
     }
 

@@ -64,7 +64,10 @@ extension SecretStore {
             return try JSONDecoder().decode(type, from: data)
         } catch {
             // The decoder's error may quote the secret.
-            throw SecretError(.invalidData, "The secret \(key) of \(service) is not of the type.")
+            throw SecretError(
+                .invalidData,
+                "The secret \(key) of \(service) does not have the requested type."
+            )
         }
     }
 }

@@ -123,7 +123,7 @@ public struct SecretStore: Sendable {
         if let count = bytes?.count, count > Self.maximumByteCount {
             throw SecretError(
                 .tooLarge,
-                "A secret of \(count) bytes is longer than \(Self.maximumByteCount) bytes."
+                "A secret of \(count) bytes exceeds the limit of \(Self.maximumByteCount) bytes."
             )
         }
         try Self.checkCancellation()
@@ -140,7 +140,7 @@ public struct SecretStore: Sendable {
         guard count > 0, count <= maximumNameByteCount, !text.utf8.contains(0) else {
             throw SecretError(
                 .invalidArgument,
-                "A \(what) has 1 to \(maximumNameByteCount) bytes of UTF-8 and no zero byte."
+                "A \(what) must have 1 to \(maximumNameByteCount) bytes of UTF-8 and no zero byte."
             )
         }
     }
@@ -148,7 +148,7 @@ public struct SecretStore: Sendable {
     /// Called before the adapter, so that a canceled call has changed nothing.
     private static func checkCancellation() throws(SecretError) {
         guard Task.isCancelled else { return }
-        throw SecretError(.cancelled, "The call was cancelled.", cause: CancellationError())
+        throw SecretError(.cancelled, "The call was canceled.", cause: CancellationError())
     }
 }
 

@@ -27,7 +27,7 @@ public struct EnvironmentKeySource: KeyEncryptionKeySource {
 
     public func keyEncryptionKey() async throws -> KeyEncryptionKey {
         guard let value, value.utf8.count > KeyEncryptionKey.byteCount else {
-            throw SecretError(.missingKey, "The variable \(variable) holds no key.")
+            throw SecretError(.missingKey, "The variable \(variable) does not contain a key.")
         }
         return try KeyText.key(Array(value.utf8), from: "The variable \(variable)")
     }

@@ -31,7 +31,7 @@ public struct KeyFileSource: KeyEncryptionKeySource {
     public func keyEncryptionKey() async throws -> KeyEncryptionKey {
         if let key = try existing() { return key }
         guard createsIfMissing else {
-            throw SecretError(.missingKey, "There is no key file \(path).")
+            throw SecretError(.missingKey, "The key file \(path) does not exist.")
         }
         do throws(FileSystemError) {
             try make()
@@ -39,7 +39,10 @@ public struct KeyFileSource: KeyEncryptionKeySource {
             throw SecretError(error, otherwise: .missingKey)
         }
         guard let key = try existing() else {
-            throw SecretError(.missingKey, "The key file \(path) vanished while it was made.")
+            throw SecretError(
+                .missingKey,
+                "The key file \(path) disappeared while it was being created."
+            )
         }
         return key
     }

@@ -27,7 +27,7 @@ enum KeyText {
         }
         throw SecretError(
             .missingKey,
-            "\(place) does not hold a key: 32 bytes, 64 hexadecimal digits, or their base64."
+            "\(place) does not contain a key: 32 bytes, 64 hexadecimal digits, or their base64."
         )
     }
 

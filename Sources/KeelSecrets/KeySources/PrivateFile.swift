@@ -39,13 +39,13 @@ enum PrivateFile {
             throw SecretError(error, otherwise: .missingKey)
         }
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw SecretError(.missingKey, "\(path) is no file.")
+            throw SecretError(.missingKey, "\(path) is not a regular file.")
         }
         guard status.st_uid == geteuid() || status.st_uid == 0 else {
             throw SecretError(.permissionDenied, "\(path) belongs to another user.")
         }
         guard status.st_mode & 0o077 == 0 else {
-            throw SecretError(.permissionDenied, "Others than its owner may use \(path).")
+            throw SecretError(.permissionDenied, "Users other than its owner can access \(path).")
         }
         var bytes = [UInt8](repeating: 0, count: limit)
         var filled = 0

@@ -52,7 +52,10 @@ public struct SecretStoreKeySource: KeyEncryptionKeySource {
             new: Data(digits.utf8)
         )
         guard let made = try await existing() else {
-            throw SecretError(.missingKey, "The secret \(key) vanished while it was made.")
+            throw SecretError(
+                .missingKey,
+                "The secret \(key) disappeared while it was being created."
+            )
         }
         return made
     }

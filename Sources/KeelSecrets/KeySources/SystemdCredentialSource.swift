@@ -26,7 +26,7 @@ public struct SystemdCredentialSource: KeyEncryptionKeySource {
 
     public func keyEncryptionKey() async throws -> KeyEncryptionKey {
         guard !name.isEmpty, !name.contains("/"), name != ".." else {
-            throw SecretError(.invalidArgument, "A credential's name is the name of a file.")
+            throw SecretError(.invalidArgument, "A credential's name must be a file name.")
         }
         guard let folder, !folder.isEmpty else {
             throw SecretError(.missingKey, "$CREDENTIALS_DIRECTORY is not set.")

@@ -57,7 +57,10 @@ public actor KeychainSecretStoreAdapter: SecretStoreAdapter {
         let accessibility =
             accessibility ?? (isSynchronized ? .afterFirstUnlock : .afterFirstUnlockThisDeviceOnly)
         guard !(isSynchronized && accessibility.isOnThisDeviceOnly) else {
-            throw SecretError(.invalidArgument, "What stays on this device is not synchronised.")
+            throw SecretError(
+                .invalidArgument,
+                "Secrets limited to this device cannot be synchronized."
+            )
         }
         self.accessibility = accessibility
         self.accessGroup = accessGroup
@@ -173,19 +176,19 @@ extension SecretError {
         let cause = SecretStoreStatus(domain: "OSStatus", number: Int(status))
         switch status {
         case errSecInteractionNotAllowed:
-            self.init(.locked, "The keychain is locked just now.", cause: cause)
+            self.init(.locked, "The keychain is locked.", cause: cause)
         case errSecMissingEntitlement:
             self.init(
                 .permissionDenied,
-                "The app has no entitlement for the keychain; unsigned programs have none.",
+                "The app has no keychain entitlement; unsigned programs have none.",
                 cause: cause
             )
         case errSecNotAvailable:
-            self.init(.unavailable, "There is no keychain.", cause: cause)
+            self.init(.unavailable, "No keychain is available.", cause: cause)
         case errSecUserCanceled:
-            self.init(.cancelled, "The user cancelled the call.", cause: cause)
+            self.init(.cancelled, "The user canceled the request.", cause: cause)
         default:
-            self.init(code, "The keychain refused the call.", cause: cause)
+            self.init(code, "The keychain rejected the call.", cause: cause)
         }
     }
 }

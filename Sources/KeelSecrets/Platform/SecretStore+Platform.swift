@@ -96,15 +96,15 @@ extension SecretStore {
             }
             // The probe was incomplete: the next store might not be the one that holds the secrets.
             guard problem != .cancelled else {
-                throw SecretError(.cancelled, "The call was cancelled.", cause: CancellationError())
+                throw SecretError(.cancelled, "The call was canceled.", cause: CancellationError())
             }
             problems.append("\(capabilities.kind): \(problem)")
             // The store exists, and may be the one that holds the secrets.
             if problem == .locked || problem == .timeout { break }
         }
         guard var best = found.first else {
-            let reasons = problems.isEmpty ? "none was given" : problems.joined(separator: ", ")
-            throw SecretError(.noStore, "No store of secrets can be used (\(reasons)).")
+            let reasons = problems.isEmpty ? "none was provided" : problems.joined(separator: ", ")
+            throw SecretError(.noStore, "No secret store is usable (\(reasons)).")
         }
         guard let noted, let service else { return best.adapter }
         for store in found where try await !store.adapter.accounts(of: service).isEmpty {
@@ -125,11 +125,11 @@ extension SecretStore {
             guard capabilities.kind == kind else { continue }
             guard let problem = capabilities.problem else { return adapter }
             guard problem != .cancelled else {
-                throw SecretError(.cancelled, "The call was cancelled.", cause: CancellationError())
+                throw SecretError(.cancelled, "The call was canceled.", cause: CancellationError())
             }
             throw SecretError(
                 .noStore,
-                "The store that has the secrets cannot be used just now (\(kind): \(problem))."
+                "The store that has the secrets is not usable now (\(kind): \(problem))."
             )
         }
         throw SecretError(.noStore, "The store that has the secrets is missing (\(kind)).")

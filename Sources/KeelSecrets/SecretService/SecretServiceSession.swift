@@ -74,13 +74,13 @@ struct SecretServiceSession {
         // This comes before libsecret asks for the same connection: unless told otherwise, GLib ends the process with
         // SIGTERM when a session bus disappears.
         let bus = try call(.noBus) { library.busGet(Self.sessionBus, cancellable, $0) }
-        guard let bus else { throw SecretError(.noBus, "There is no session bus.") }
+        guard let bus else { throw SecretError(.noBus, "No session bus is available.") }
         defer { library.release(bus) }
         library.setExitOnClose(bus, 0)
 
         let service = try call(.unavailable) { library.serviceGet(0, cancellable, $0) }
         guard let service else {
-            throw SecretError(.unavailable, "There is no Secret Service on the session bus.")
+            throw SecretError(.unavailable, "No Secret Service is available on the session bus.")
         }
         defer { library.release(service) }
         let collection = try call(.noCollection) {
@@ -92,7 +92,7 @@ struct SecretServiceSession {
         defer { library.release(collection) }
         // Checked first, because libsecret itself would show a prompt.
         guard library.collectionIsLocked(collection) == 0 else {
-            throw SecretError(.locked, "The default collection of the Secret Service is locked.")
+            throw SecretError(.locked, "The Secret Service's default collection is locked.")
         }
         return try body(service)
     }
@@ -125,7 +125,9 @@ struct SecretServiceSession {
                 )
             }
         }
-        guard let value else { throw SecretError(.saveFailed, "libsecret took no value.") }
+        guard let value else {
+            throw SecretError(.saveFailed, "libsecret did not accept the value.")
+        }
         defer { library.valueRelease(value) }
         let isDone = try call(.saveFailed) { place in
             library.store(
@@ -140,7 +142,7 @@ struct SecretServiceSession {
             )
         }
         guard isDone != 0 else {
-            throw SecretError(.saveFailed, "The Secret Service did not keep the secret.")
+            throw SecretError(.saveFailed, "The Secret Service did not store the secret.")
         }
     }
 

@@ -28,7 +28,7 @@ enum SecretServiceWorker {
             }
         }
         if isLate, case .failure(let error) = result, error.isCancellation {
-            throw SecretError(.timeout, "The Secret Service did not answer in \(deadline).")
+            throw SecretError(.timeout, "The Secret Service did not answer within \(deadline).")
         }
         return try result.get()
     }
@@ -83,7 +83,7 @@ private final class PendingCall<Value: Sendable>: @unchecked Sendable {
     }
 
     private static var cancellation: SecretError {
-        SecretError(.cancelled, "The call was cancelled.", cause: CancellationError())
+        SecretError(.cancelled, "The call was canceled.", cause: CancellationError())
     }
 }
 #endif

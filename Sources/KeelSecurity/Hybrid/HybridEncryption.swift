@@ -68,7 +68,7 @@ public struct HybridEncryption: Sendable {
         now: @escaping @Sendable () -> Date = { Date.now }
     ) throws(SecurityError) {
         guard publicKeyset.primary.algorithm.purpose == .hybridEncryption else {
-            throw SecurityError(.invalidArgument, "the keyset is not one of public keys")
+            throw SecurityError(.invalidArgument, "the keyset does not contain public keys")
         }
         var configuration = KeyRing.Configuration()
         configuration.now = now
@@ -99,7 +99,7 @@ public struct HybridEncryption: Sendable {
             let sealed = try sender.seal(data)
             return Data(key.prefixBytes) + sender.encapsulatedKey + sealed
         } catch {
-            throw SecurityError(.encryptionFailed, "key \(key.id) encrypted nothing", cause: error)
+            throw SecurityError(.encryptionFailed, "key \(key.id) failed to encrypt", cause: error)
         }
     }
 }
@@ -128,7 +128,7 @@ public struct HybridDecryption: Sendable {
     /// - Throws: `invalidArgument` if the keys are for another purpose.
     public init(keys: KeyRing) throws(SecurityError) {
         guard keys.keyset.primary.algorithm.purpose == .hybridDecryption else {
-            throw SecurityError(.invalidArgument, "the keyset is not one of private keys for HPKE")
+            throw SecurityError(.invalidArgument, "the keyset does not contain private HPKE keys")
         }
         ring = keys
     }
@@ -153,7 +153,7 @@ public struct HybridDecryption: Sendable {
         }
         throw SecurityError(
             .decryptionFailed,
-            "the data is damaged, belongs to another place, or needs a key that is not enabled"
+            "the data is damaged, has different associated data, or needs a key that is not enabled"
         )
     }
 

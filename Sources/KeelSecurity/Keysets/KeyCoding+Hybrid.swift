@@ -62,13 +62,16 @@ extension KeyCoding {
         let outer = try HybridFields(value)
         let half = isPrivate ? try HybridFields(outer.message ?? []) : outer
         guard let cipher = try half.cipher(id), half.version == 0 else {
-            throw SecurityError(.unsupportedKey, "key \(id) is of a kind of HPKE that is not known")
+            throw SecurityError(.unsupportedKey, "key \(id) uses an unknown variant of HPKE")
         }
         guard isPrivate, !isDestroyed else { return cipher }
         guard let secret = outer.bytes, let given = half.bytes,
             HybridKeys.publicBytes(of: SymmetricKey(data: secret)) == Array(given)
         else {
-            throw SecurityError(.invalidKey, "the halves of key \(id) do not belong together")
+            throw SecurityError(
+                .invalidKey,
+                "the public and private parts of key \(id) do not match"
+            )
         }
         return cipher
     }

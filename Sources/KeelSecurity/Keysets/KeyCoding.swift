@@ -135,12 +135,15 @@ enum KeyCoding {
         _ id: UInt32
     ) throws(SecurityError) -> KeyAlgorithm.Cipher {
         guard fields.hash == 3 else {
-            throw SecurityError(.unsupportedKey, "key \(id) derives with another hash than SHA-256")
+            throw SecurityError(
+                .unsupportedKey,
+                "key \(id) uses a hash other than SHA-256 for derivation"
+            )
         }
         let smallest = UInt64(fields.derivedKey + 8 + 16)
         guard fields.derivedKey == 16 || fields.derivedKey == 32, fields.segment > smallest,
             fields.segment <= 1 << 30
-        else { throw SecurityError(.invalidKey, "key \(id) has parameters out of bounds") }
+        else { throw SecurityError(.invalidKey, "key \(id) has parameters that are out of bounds") }
         return .streaming(segment: Int(fields.segment), derivedKey: Int(fields.derivedKey))
     }
 

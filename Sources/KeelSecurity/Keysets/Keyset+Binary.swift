@@ -69,7 +69,7 @@ extension Keyset {
         return writer.bytes
     }
 
-    static let damaged = SecurityError(.invalidKey, "the bytes are not a keyset, or damaged")
+    static let damaged = SecurityError(.invalidKey, "the bytes are not a keyset, or are damaged")
 
     private static func read(
         _ bytes: ArraySlice<UInt8>,

@@ -26,13 +26,16 @@ extension Keyset {
     ) throws(SecurityError) -> UInt32 {
         let algorithm = algorithm ?? primary.algorithm
         guard algorithm.purpose == primary.algorithm.purpose else {
-            throw SecurityError(.invalidArgument, "the keys of a keyset are for one purpose")
+            throw SecurityError(.invalidArgument, "all keys of a keyset must have the same purpose")
         }
         guard algorithm.purpose != .hybridEncryption else {
-            throw SecurityError(.invalidArgument, "the private keyset is the one to rotate")
+            throw SecurityError(
+                .invalidArgument,
+                "a public keyset cannot be rotated: rotate the private keyset"
+            )
         }
         guard dates.allowsEncryption(at: max(now, dates.notBefore ?? now)) else {
-            throw SecurityError(.invalidArgument, "the dates forbid the new key to encrypt")
+            throw SecurityError(.invalidArgument, "the dates do not allow the new key to encrypt")
         }
         var key = Self.newKey(algorithm, primary.prefix, dates, at: now, avoiding: keys)
         // Fingerprints must survive every rotation, so each key carries their secret, even beyond the life of the key

@@ -48,10 +48,13 @@ public struct Keyset: Sendable {
     ) throws(SecurityError) -> Keyset {
         let now = Date.now
         guard algorithm.purpose != .hybridEncryption else {
-            throw SecurityError(.invalidArgument, "a public key is made from its private half")
+            throw SecurityError(
+                .invalidArgument,
+                "a public key cannot be generated without its private key"
+            )
         }
         guard dates.allowsEncryption(at: now) else {
-            throw SecurityError(.invalidArgument, "the dates forbid the first key to encrypt")
+            throw SecurityError(.invalidArgument, "the dates do not allow the first key to encrypt")
         }
         var key = newKey(algorithm, prefix, dates, at: now, avoiding: [])
         key.fingerprint = SymmetricKey(size: .bits256)

@@ -22,7 +22,7 @@ struct KeysetCipher: Sendable {
             self.init(try await source.keyEncryptionKey())
         } catch {
             if error is CancellationError || (error as? any KeelError)?.isCancellation == true {
-                throw SecurityError(.cancelled, "waiting for the key-encryption key was cancelled")
+                throw SecurityError(.cancelled, "waiting for the key-encryption key was canceled")
             }
             throw SecurityError(.keyStoreFailed, "there is no key-encryption key", cause: error)
         }
@@ -34,7 +34,11 @@ struct KeysetCipher: Sendable {
             guard let combined = box.combined else { throw CryptoKitError.incorrectParameterSize }
             return combined
         } catch {
-            throw SecurityError(.encryptionFailed, "the keyset was not encrypted", cause: error)
+            throw SecurityError(
+                .encryptionFailed,
+                "the keyset could not be encrypted",
+                cause: error
+            )
         }
     }
 
@@ -45,7 +49,7 @@ struct KeysetCipher: Sendable {
         } catch {
             throw SecurityError(
                 .decryptionFailed,
-                "the keyset is damaged, or encrypted under another key-encryption key"
+                "the keyset is damaged, or encrypted under a different key-encryption key"
             )
         }
     }

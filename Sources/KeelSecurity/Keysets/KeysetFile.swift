@@ -93,7 +93,7 @@ public struct KeysetFile: Sendable {
         let cipher = try await KeysetCipher(source)
         try locked { () throws(SecurityError) in
             guard try current() == nil else {
-                throw SecurityError(.invalidArgument, "there is a keyset in \(name) already")
+                throw SecurityError(.invalidArgument, "\(name) already contains a keyset")
             }
             try write(keyset, cipher)
         }
@@ -199,7 +199,7 @@ public struct KeysetFile: Sendable {
             try files.makeFolder(folder)
             lock = try files.lock(path + ".lock", waitingUpTo: Self.patience)
         } catch {
-            throw Self.failure("the lock of the keyset could not be had", error)
+            throw Self.failure("the keyset could not be locked", error)
         }
         defer { withExtendedLifetime(lock) {} }
         return try body()
@@ -233,7 +233,7 @@ public struct KeysetFile: Sendable {
             try files.replaceFile(path, by: path + ".new", with: content)
             try files.syncFolder(folder)
         } catch {
-            throw Self.failure("the keyset was not written", error)
+            throw Self.failure("the keyset could not be written", error)
         }
     }
 

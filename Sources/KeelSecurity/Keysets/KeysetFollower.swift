@@ -69,7 +69,7 @@ final class KeysetFollower: Sendable {
         } catch {
             throw SecurityError(
                 .keyStoreFailed,
-                "the keyset cannot be read any more: \(error.message)",
+                "the keyset can no longer be read: \(error.message)",
                 cause: error
             )
         }

@@ -96,7 +96,7 @@ public struct PasswordHasher: Sendable {
 
     private static let invalid = SecurityError(
         .invalidHash,
-        "the text is not the hash of a password by Argon2 or scrypt within the bounds"
+        "the text is not an Argon2 or scrypt password hash within the allowed cost"
     )
 
     private static func argon2Cost(

@@ -22,7 +22,7 @@ public struct RSAPrivateKey: Sendable {
     /// - Throws: `invalidKey` if the library fails to generate one.
     public init() throws(SecurityError) {
         guard let key = try? _RSA.Encryption.PrivateKey(keySize: .bits3072) else {
-            throw SecurityError(.invalidKey, "no RSA key could be made")
+            throw SecurityError(.invalidKey, "no RSA key could be generated")
         }
         self.init(key)
     }
@@ -33,7 +33,10 @@ public struct RSAPrivateKey: Sendable {
     /// - Throws: `invalidKey` if the text is not such a key.
     public init(pemRepresentation: String) throws(SecurityError) {
         guard let key = try? _RSA.Encryption.PrivateKey(pemRepresentation: pemRepresentation) else {
-            throw SecurityError(.invalidKey, "the text is no private RSA key of at least 2048 bits")
+            throw SecurityError(
+                .invalidKey,
+                "the text is not a private RSA key of at least 2048 bits"
+            )
         }
         self.init(key)
     }
@@ -50,7 +53,7 @@ public struct RSAPrivateKey: Sendable {
     /// - Throws: `invalidKey` if the library cannot write the key.
     public func cleartextPEM() throws(SecurityError) -> String {
         guard let key = try? key() else {
-            throw SecurityError(.invalidKey, "the key could not be written")
+            throw SecurityError(.invalidKey, "the key could not be encoded")
         }
         return key.pkcs8PEMRepresentation
     }
@@ -93,7 +96,7 @@ public struct RSAPrivateKey: Sendable {
 
     private static let refusal = SecurityError(
         .decryptionFailed,
-        "the data is damaged, belongs to another place, or was encrypted for another key"
+        "the data is damaged, has different associated data, or was encrypted for a different key"
     )
 
     private func key() throws -> _RSA.Encryption.PrivateKey {

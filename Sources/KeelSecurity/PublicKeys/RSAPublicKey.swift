@@ -21,7 +21,10 @@ public struct RSAPublicKey: Sendable {
     /// - Throws: `invalidKey` if the text is not such a key.
     public init(pemRepresentation: String) throws(SecurityError) {
         guard let key = try? _RSA.Encryption.PublicKey(pemRepresentation: pemRepresentation) else {
-            throw SecurityError(.invalidKey, "the text is no public RSA key of at least 2048 bits")
+            throw SecurityError(
+                .invalidKey,
+                "the text is not a public RSA key of at least 2048 bits"
+            )
         }
         bytes = key.derRepresentation
     }
@@ -51,7 +54,7 @@ public struct RSAPublicKey: Sendable {
             guard let combined = box.combined else { throw CryptoKitError.incorrectParameterSize }
             return wrapped + combined
         } catch {
-            throw SecurityError(.encryptionFailed, "the data was not encrypted", cause: error)
+            throw SecurityError(.encryptionFailed, "the data could not be encrypted", cause: error)
         }
     }
 
@@ -64,7 +67,11 @@ public struct RSAPublicKey: Sendable {
         do {
             return try key().encrypt(secret, padding: .PKCS1_OAEP_SHA256)
         } catch {
-            throw SecurityError(.encryptionFailed, "the secret was not encrypted", cause: error)
+            throw SecurityError(
+                .encryptionFailed,
+                "the secret could not be encrypted",
+                cause: error
+            )
         }
     }
 

@@ -48,7 +48,7 @@ public struct SigningKey: Sendable {
             case .p256: key = .p256(try .init(rawRepresentation: rawRepresentation))
             }
         } catch {
-            throw SecurityError(.invalidKey, "the bytes are no private key of this kind")
+            throw SecurityError(.invalidKey, "the bytes are not a private key of this algorithm")
         }
     }
 
@@ -75,7 +75,7 @@ public struct SigningKey: Sendable {
         } else if let found = try? P256.Signing.PrivateKey(pemRepresentation: pemRepresentation) {
             key = .p256(found)
         } else {
-            throw SecurityError(.invalidKey, "the text is no private key of a known kind")
+            throw SecurityError(.invalidKey, "the text is not a private key of a known algorithm")
         }
     }
 
@@ -115,7 +115,7 @@ public struct SigningKey: Sendable {
             case .p256(let key): return try key.signature(for: data).derRepresentation
             }
         } catch {
-            throw SecurityError(.encryptionFailed, "the data was not signed", cause: error)
+            throw SecurityError(.encryptionFailed, "the data could not be signed", cause: error)
         }
     }
 }
@@ -153,7 +153,7 @@ public struct VerificationKey: Sendable {
             case .p256: key = .p256(try .init(x963Representation: rawRepresentation))
             }
         } catch {
-            throw SecurityError(.invalidKey, "the bytes are no public key of this kind")
+            throw SecurityError(.invalidKey, "the bytes are not a public key of this algorithm")
         }
     }
 

@@ -56,7 +56,7 @@ private final class OpeningResult: Sendable {
     func wait() throws(SecurityError) -> KeyRing {
         done.wait()
         guard let result = result.withLock({ $0 }) else {
-            throw SecurityError(.keyStoreFailed, "the keys were not opened")
+            throw SecurityError(.keyStoreFailed, "the keys could not be decrypted")
         }
         return try result.get()
     }

@@ -126,7 +126,7 @@ public final class KeyRing: Sendable {
         }
         throw SecurityError(
             .decryptionFailed,
-            "the data is damaged, belongs to another place, or needs a key that is not enabled"
+            "the data is damaged, has different associated data, or needs a key that is not enabled"
         )
     }
 
@@ -169,7 +169,10 @@ public final class KeyRing: Sendable {
             try change(&state) { keyset in _ = keyset.advance(to: now, destroying: keeps) }
         }
         guard state.keyset.primary.dates.allowsEncryption(at: now) else {
-            throw SecurityError(.keyNotFound, "the dates of the keys let none of them encrypt now")
+            throw SecurityError(
+                .keyNotFound,
+                "the dates of the keys allow none of them to encrypt now"
+            )
         }
     }
 
@@ -184,7 +187,7 @@ public final class KeyRing: Sendable {
                 guard keeps else {
                     throw SecurityError(
                         .usageLimitReached,
-                        "key \(keyset.primaryID) has encrypted as much as it may"
+                        "key \(keyset.primaryID) has reached its message limit"
                     )
                 }
                 try keyset.rotate(at: configuration.now())
@@ -247,7 +250,7 @@ public final class KeyRing: Sendable {
             guard keyset.key(known.primaryID) != nil else {
                 throw SecurityError(
                     .keyStoreFailed,
-                    "the file holds another keyset, without key \(known.primaryID)"
+                    "the file contains a different keyset, without key \(known.primaryID)"
                 )
             }
             keyset.adoptUsage(of: known)
@@ -260,7 +263,7 @@ public final class KeyRing: Sendable {
         do {
             try configuration.save?(keyset)
         } catch {
-            throw SecurityError(.keyStoreFailed, "the keyset was not saved", cause: error)
+            throw SecurityError(.keyStoreFailed, "the keyset could not be saved", cause: error)
         }
     }
 }

@@ -72,7 +72,7 @@ final class SealingKey: Sendable {
         } catch let error as SecurityError {
             throw error
         } catch {
-            throw SecurityError(.encryptionFailed, "key \(id) encrypted nothing", cause: error)
+            throw SecurityError(.encryptionFailed, "key \(id) failed to encrypt", cause: error)
         }
     }
 

@@ -50,7 +50,7 @@ public struct SeekableDecryption: Sendable {
     ///   `decryptionFailed` if they were changed.
     public func read(_ range: Range<Int>) throws(SecurityError) -> Data {
         guard range.lowerBound >= 0, range.upperBound <= count else {
-            throw SecurityError(.invalidArgument, "the range goes beyond the \(count) bytes")
+            throw SecurityError(.invalidArgument, "the range exceeds the \(count) bytes")
         }
         guard !range.isEmpty else { return Data() }
         let layout = cipher.layout
@@ -84,7 +84,7 @@ public struct SeekableDecryption: Sendable {
             throw SecurityError(.streamFailed, "the stream could not be read", cause: error)
         }
         guard data.count == range.count else {
-            throw SecurityError(.streamFailed, "the stream is shorter than its size says")
+            throw SecurityError(.streamFailed, "the stream is shorter than its declared size")
         }
         return data
     }

@@ -58,7 +58,7 @@ struct SegmentCipher: Sendable {
             }
             return combined.dropFirst(12)
         } catch {
-            throw SecurityError(.encryptionFailed, "a segment was not encrypted", cause: error)
+            throw SecurityError(.encryptionFailed, "a segment could not be encrypted", cause: error)
         }
     }
 

@@ -56,7 +56,7 @@ public struct StreamDecryptor: Sendable {
         case .failed:
             throw StreamingEncryption.refusal
         case .ended:
-            throw SecurityError(.invalidArgument, "the stream has been finished")
+            throw SecurityError(.invalidArgument, "the stream has already been finished")
         case .reading(let cipher):
             return try segments(cipher, isEnd: isEnd)
         case .beginning(let keys):

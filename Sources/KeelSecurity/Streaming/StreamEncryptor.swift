@@ -78,7 +78,7 @@ public final class StreamEncryptor: Sendable {
 
     private func refuseAfterEnd(_ state: State) throws(SecurityError) {
         guard !state.isFinished else {
-            throw SecurityError(.invalidArgument, "the stream has been finished")
+            throw SecurityError(.invalidArgument, "the stream has already been finished")
         }
     }
 }

@@ -100,7 +100,7 @@ public struct StreamingEncryption: Sendable {
 
     static let refusal = SecurityError(
         .decryptionFailed,
-        "the stream is damaged or cut off, belongs to another place, or needs another key"
+        "the stream is damaged or truncated, has different associated data, or needs a different key"
     )
 }
 #endif

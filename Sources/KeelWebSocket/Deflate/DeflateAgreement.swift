@@ -43,7 +43,7 @@ struct DeflateAgreement: Equatable, Sendable {
         var seen: Set<String> = []
         for parameter in answer.parameters {
             guard seen.insert(parameter.name).inserted else {
-                throw AnswerFlaw("The server names a parameter of permessage-deflate twice.")
+                throw AnswerFlaw("The server repeats a parameter of permessage-deflate.")
             }
             switch (parameter.name, parameter.value) {
             case ("server_no_context_takeover", nil): serverNoContextTakeover = true
@@ -53,13 +53,17 @@ struct DeflateAgreement: Equatable, Sendable {
             case ("client_max_window_bits", let value):
                 clientWindowBits = try Self.window(value, upTo: offer.clientWindowBits)
             default:
-                throw AnswerFlaw("The server names a parameter that permessage-deflate lacks.")
+                throw AnswerFlaw(
+                    "The server sends a parameter that permessage-deflate does not have."
+                )
             }
         }
         guard serverNoContextTakeover || !offer.serverNoContextTakeover,
             serverWindowBits <= offer.serverWindowBits
         else {
-            throw AnswerFlaw("The server accepted permessage-deflate, but not as it was offered.")
+            throw AnswerFlaw(
+                "The server accepted permessage-deflate with terms that were not offered."
+            )
         }
     }
 
@@ -67,7 +71,7 @@ struct DeflateAgreement: Equatable, Sendable {
         // Digits only, without a sign or leading zeros (section 7.1.2.1).
         guard let value, let bits = Int(value), "\(bits)" == value,
             WebSocketDeflate.windows.contains(bits), bits <= limit
-        else { throw AnswerFlaw("The server names a window of a size that was not offered.") }
+        else { throw AnswerFlaw("The server chose a window size that was not offered.") }
         return bits
     }
 }

@@ -25,7 +25,7 @@ final class Deflater {
             ZLIB_VERSION,
             Int32(MemoryLayout<z_stream>.size)
         )
-        precondition(result == Z_OK, "zlib has no memory, or is not the library it was built for")
+        precondition(result == Z_OK, "zlib is out of memory, or has an incompatible version")
     }
 
     deinit {

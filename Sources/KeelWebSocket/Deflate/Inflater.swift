@@ -33,7 +33,7 @@ final class Inflater {
             ZLIB_VERSION,
             Int32(MemoryLayout<z_stream>.size)
         )
-        precondition(result == Z_OK, "zlib has no memory, or is not the library it was built for")
+        precondition(result == Z_OK, "zlib is out of memory, or has an incompatible version")
     }
 
     deinit {
@@ -71,7 +71,7 @@ final class Inflater {
                 // A sender may end a block for good (section 7.2.3.4). The window stays valid.
                 inflateResetKeep(stream)
             default:
-                throw .protocolError("A message is compressed wrongly.")
+                throw .protocolError("A message's compressed data is invalid.")
             }
         } while stream.pointee.avail_in > 0 || stream.pointee.avail_out == 0
     }

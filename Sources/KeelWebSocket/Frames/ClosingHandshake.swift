@@ -8,10 +8,12 @@ extension WebSocketClose {
             self.init(.noStatus)
             return
         }
-        guard payload.count >= 2 else { throw .protocolError("A Close frame holds half a code.") }
+        guard payload.count >= 2 else {
+            throw .protocolError("A Close frame contains half a code.")
+        }
         let code = WebSocketCloseCode(UInt16(payload[0]) << 8 | UInt16(payload[1]))
         guard code.isSendable else {
-            throw .protocolError("A Close frame holds a code that must not be sent.")
+            throw .protocolError("A Close frame contains a code that must not be sent.")
         }
         var validator = UTF8Validator()
         let isText = payload[2...].withUnsafeBytes { validator.accept($0) } && validator.isComplete

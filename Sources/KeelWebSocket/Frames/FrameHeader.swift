@@ -51,11 +51,13 @@ struct FrameHeader: Equatable, Sendable {
             guard isFinal else { throw .protocolError("A control frame is fragmented.") }
             guard !isCompressed else { throw .protocolError("A control frame is compressed.") }
         } else if opcode == .continuation, isCompressed {
-            throw .protocolError("A continuation frame has the bit of a compressed message.")
+            throw .protocolError("A continuation frame has the compression bit set.")
         }
 
         guard bytes.count >= 2 else { return nil }
-        guard bytes[1] & 0x80 == 0 else { throw .protocolError("A frame of the server is masked.") }
+        guard bytes[1] & 0x80 == 0 else {
+            throw .protocolError("A frame from the server is masked.")
+        }
         let short = Int(bytes[1] & 0x7f)
         if opcode.isControl, short > maximumControlLength {
             throw .protocolError("A control frame is too long.")
@@ -66,7 +68,7 @@ struct FrameHeader: Equatable, Sendable {
         if size > 2 {
             length = bytes[2..<size].reduce(0) { $0 << 8 | UInt64($1) }
             guard length > (size == 4 ? 125 : 0xffff), length <= UInt64(Int.max) else {
-                throw .protocolError("The length of a frame is not written as it must be.")
+                throw .protocolError("The length of a frame is encoded incorrectly.")
             }
         }
         return (FrameHeader(opcode, isFinal, isCompressed, Int(length)), size)

@@ -23,11 +23,11 @@ struct MessageAssembly {
     mutating func begin(_ header: FrameHeader) throws(Violation) {
         if header.opcode == .continuation {
             guard kind != nil else {
-                throw .protocolError("A continuation frame continues no message.")
+                throw .protocolError("A continuation frame does not continue a message.")
             }
         } else {
             guard kind == nil else {
-                throw .protocolError("A message begins inside another one.")
+                throw .protocolError("A message begins inside another message.")
             }
             kind = header.opcode
             isCompressed = header.isCompressed

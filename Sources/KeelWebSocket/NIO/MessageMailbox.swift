@@ -127,7 +127,7 @@ final class MessageMailbox: Sendable {
 
 extension WebSocketError {
     static var closedHere: WebSocketError {
-        WebSocketError(.closed, "The connection was closed by this side.")
+        WebSocketError(.closed, "The connection was closed locally.")
     }
 }
 #endif

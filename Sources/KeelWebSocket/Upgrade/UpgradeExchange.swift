@@ -52,10 +52,10 @@ struct UpgradeExchange: Sendable {
             ),
             Set(subprotocols).count == subprotocols.count
         else {
-            throw WebSocketError(.invalidRequest, "A subprotocol is no token, or named twice.")
+            throw WebSocketError(.invalidRequest, "A subprotocol is not a token, or is repeated.")
         }
         guard configuration.deflate?.isValid ?? true else {
-            throw WebSocketError(.invalidRequest, "The offer for compression is out of range.")
+            throw WebSocketError(.invalidRequest, "The compression offer is out of range.")
         }
 
         self.configuration = configuration
@@ -92,13 +92,13 @@ struct UpgradeExchange: Sendable {
         let fields = head.headerFields
         guard Self.list(fields, "Upgrade").contains(where: { $0.lowercased() == "websocket" }),
             Self.list(fields, "Connection").contains(where: { $0.lowercased() == "upgrade" })
-        else { throw AnswerFlaw("The server switches to another protocol than WebSocket.") }
+        else { throw AnswerFlaw("The server switched to a protocol other than WebSocket.") }
         guard Self.values(fields, "Sec-WebSocket-Accept") == [Self.proof(of: key)] else {
-            throw AnswerFlaw("The server's proof that it speaks WebSocket is wrong.")
+            throw AnswerFlaw("The server's Sec-WebSocket-Accept value is wrong.")
         }
         let subprotocols = Self.values(fields, "Sec-WebSocket-Protocol")
         guard subprotocols.count <= 1, subprotocols.allSatisfy(configuration.subprotocols.contains)
-        else { throw AnswerFlaw("The server picked a subprotocol that was not offered.") }
+        else { throw AnswerFlaw("The server chose a subprotocol that was not offered.") }
 
         let values = Self.values(fields, "Sec-WebSocket-Extensions")
         guard let extensions = ExtensionHeader.parse(values) else {

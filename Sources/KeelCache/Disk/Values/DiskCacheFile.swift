@@ -62,7 +62,7 @@ final class DiskCacheFile: CacheFile {
         guard let bytes = format.chunk(frame, number, isLast: isLast), bytes.count == expected
         else {
             store.countDamage()
-            throw CacheError(.damaged, "a piece of a large value is damaged")
+            throw CacheError(.damaged, "a chunk of a large value is damaged")
         }
         last.withLock { $0 = Chunk(number: number, bytes: bytes) }
         return bytes

@@ -47,7 +47,7 @@ final class LargeValueDraft: Sendable {
         } catch {
             isAdopted.store(false, ordering: .releasing)
             if error.kind == .notFound { return false }
-            throw CacheError(error, "a large value could not be kept")
+            throw CacheError(error, "a large value could not be stored")
         }
         return true
     }

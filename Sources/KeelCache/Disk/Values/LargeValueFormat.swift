@@ -47,10 +47,10 @@ struct LargeValueFormat: Sendable {
             do {
                 stored = try sealing.seal(chunk, context: context(number, isLast))
             } catch {
-                throw .sealing("a piece of a value could not be sealed", error)
+                throw .sealing("a chunk of a value could not be sealed", error)
             }
             guard stored.count <= Self.chunkByteCount + Self.sealingRoom else {
-                throw CacheError(.sealingFailed, "sealing adds more than 128 bytes to a piece")
+                throw CacheError(.sealingFailed, "sealing adds more than 128 bytes to a chunk")
             }
         }
         var bytes: [UInt8] = []

@@ -29,7 +29,7 @@ final class LargeValueWriter: CacheFileWriter {
         do throws(FileSystemError) {
             file = try store.files.open(store.names.unfinishedValue(id), for: .creating)
         } catch {
-            throw CacheError(error, "a large value could not be begun")
+            throw CacheError(error, "a large value could not be created")
         }
         self.store = store
         state = Mutex(State(draft: draft))
@@ -37,7 +37,7 @@ final class LargeValueWriter: CacheFileWriter {
         do throws(FileSystemError) {
             try file.write(format.header, at: 0)
         } catch {
-            throw CacheError(error, "a large value could not be begun")
+            throw CacheError(error, "a large value could not be created")
         }
     }
 
@@ -115,6 +115,6 @@ final class LargeValueWriter: CacheFileWriter {
 
     private static let ended = CacheError(
         .invalidArgument,
-        "the value has been finished or dropped already"
+        "the value has already been finished or discarded"
     )
 }
