@@ -138,8 +138,8 @@ package struct KeptKeyset: Sendable {
             error.code,
             """
             the keyset \(path) \(what): \(error.message). Its key is the secret “\(key)” of \
-            \(secrets.service): unlock that store or restore it, and call again. No other keyset is \
-            made in its place; delete the file only to give up what was encrypted with it
+            \(secrets.service): unlock that store or restore it, and call again. No other keyset \
+            is created in its place; delete the file only to give up what was encrypted with it
             """,
             cause: error.cause ?? error
         )

@@ -44,7 +44,7 @@ final class DiskFileSystemTests {
                 _ = try DiskFileSystem().open(path, for: access)
             }
             #expect(error?.isNotAFile == true)
-            #expect(error?.description.contains("not a file") == true)
+            #expect(error?.description.contains("not a regular file") == true)
         }
     }
 

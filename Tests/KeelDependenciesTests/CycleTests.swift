@@ -3,7 +3,7 @@ import Testing
 
 @testable import KeelDependencies
 
-@Suite("Values that need each other while they are made")
+@Suite("Values that need each other while they are created")
 struct CycleTests {
     private func node(_ type: Any.Type, _ key: String) -> ValueNeeds.Node {
         ValueNeeds.Node(id: ObjectIdentifier(type), key: key)
@@ -128,7 +128,7 @@ struct CycleTests {
             }
         )
         let message = String(decoding: result.standardErrorContent, as: UTF8.self)
-        #expect(message.contains("need each other while they are made"))
+        #expect(message.contains("need each other while they are created"))
         #expect(message.contains("Left →") || message.contains("Right →"))
         #expect(message.contains("Left") && message.contains("Right"))
     }

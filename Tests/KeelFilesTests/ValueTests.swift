@@ -22,8 +22,9 @@ struct ValueTests {
     @Test(
         "What is no path is refused with its reason",
         arguments: [
-            ("", "empty"), ("/a", "empty"), ("a//b", "empty"), ("..", "no names"),
-            ("a/../b", "no names"), ("a\0", "zero byte"), (".keel-files/x", "belongs to the store"),
+            ("", "empty"), ("/a", "empty"), ("a//b", "empty"), ("..", "not allowed"),
+            ("a/../b", "not allowed"), ("a\0", "zero byte"),
+            (".keel-files/x", "reserved for the store"),
             (String(repeating: "x", count: 256), "255"),
             (String(repeating: "x/", count: 600), "1024"),
         ]

@@ -134,7 +134,7 @@ final class LegacyFileStoreAdapter: FileStoreAdapter {
 
     private static func checkCancellation() throws(FileStoreError) {
         guard !Task.isCancelled else {
-            throw FileStoreError(.cancelled, "The call was cancelled.", cause: CancellationError())
+            throw FileStoreError(.cancelled, "The call was canceled.", cause: CancellationError())
         }
     }
 
@@ -149,7 +149,7 @@ final class LegacyFileStoreAdapter: FileStoreAdapter {
     }
 
     private static func notFound(_ path: FileStorePath) -> FileStoreError {
-        FileStoreError(.fileNotFound, "There is no file “\(path)”.")
+        FileStoreError(.fileNotFound, "The file “\(path)” does not exist.")
     }
 }
 

@@ -94,7 +94,7 @@ public struct FaultInjectingCacheTier<Upstream: CacheTier>: CacheTier {
         do {
             fault = try await schedule.begin(call)
         } catch {
-            throw CacheError(.cancelled, "the call was cancelled", cause: error)
+            throw CacheError(.cancelled, "the call was canceled", cause: error)
         }
         switch fault {
         case .failure(let error): throw error

@@ -140,7 +140,7 @@ public struct FaultInjectingFileStoreAdapter<Upstream: FileStoreAdapter>: FileSt
         do {
             fault = try await schedule.begin(call)
         } catch {
-            throw FileStoreError(.cancelled, "The call was cancelled.", cause: error)
+            throw FileStoreError(.cancelled, "The call was canceled.", cause: error)
         }
         if case .failure(let error)? = fault { throw error }
         return fault

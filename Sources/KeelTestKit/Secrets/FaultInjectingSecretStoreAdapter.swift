@@ -82,7 +82,7 @@ public struct FaultInjectingSecretStoreAdapter<Upstream: SecretStoreAdapter>: Se
         do {
             fault = try await schedule.begin(call)
         } catch {
-            throw SecretError(.cancelled, "The call was cancelled.", cause: error)
+            throw SecretError(.cancelled, "The call was canceled.", cause: error)
         }
         switch fault {
         case .failure(let error): throw error
