@@ -57,7 +57,7 @@ struct PeerTests {
         let system = FileStore(
             try S3FileStoreAdapter(peer.configuration(folder), transport: URLSessionTransport())
         )
-        let error = await #expect(throws: FileStoreError.self) { try await system.get("packed") }
+        let error = await #expect(throws: FileStoreError.self) { try await system.read("packed") }
         #expect(error?.code == .unsupported)
         // Requesting only the metadata still works.
         #expect(try await system.metadata(of: "packed").size == stored.count)
@@ -230,7 +230,7 @@ struct PeerTests {
         await #expect(throws: FileStoreError.self) {
             try await FileStore(
                 try adapter(peer.transport.failing([nil, nil, .fail(), .fail(), .fail()]))
-            ).put(FileContent(old), at: "b")
+            ).write(FileContent(old), to: "b")
         }
         #expect(try await good.abortIncompleteUploads(olderThan: .zero) == 1)
         try await FileStore(good).write(FileContent(old), to: "b")
@@ -239,7 +239,7 @@ struct PeerTests {
         await #expect(throws: FileStoreError.self) {
             try await FileStore(
                 try adapter(peer.transport.failing([nil, nil, .fail(), .fail(), .fail()]))
-            ).put(FileContent(old), at: "c")
+            ).write(FileContent(old), to: "c")
         }
         let options = FileWriteOptions(attributes: ["x": "1"])
         try await FileStore(good).write(FileContent(old), to: "c", options: options)
