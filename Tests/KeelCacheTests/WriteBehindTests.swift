@@ -48,7 +48,9 @@ struct WriteBehindTests {
         let old = cache(tier.base)
         for key in 0..<48 { await old.set([1], for: key) }
         let cache = cache(tier)
-        for key in 0..<48 { cache.setSynchronously([UInt8](repeating: 2, count: 1 << 20), for: key) }
+        for key in 0..<48 {
+            cache.setSynchronously([UInt8](repeating: 2, count: 1 << 20), for: key)
+        }
         tier.gate.open()
         try await cache.flush()
         #expect(tier.byteCount <= TierQueue.byteLimit)

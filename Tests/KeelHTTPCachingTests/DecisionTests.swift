@@ -155,7 +155,9 @@ struct DecisionTests {
         case .validate(let choice, _), .forward(_, let choice?):
             #expect(!isOnlyStored, context())
             for failure in [CacheRules.OriginFailure.offline, .status] {
-                guard let reason = rules.staleReason(choice, for: failure, question) else { continue }
+                guard let reason = rules.staleReason(choice, for: failure, question) else {
+                    continue
+                }
                 #expect(!choice.directives.mustRevalidate, context())
                 #expect(!choice.directives.noCache.isWhole, context())
                 #expect(failure == .offline || reason == .serverError, context())

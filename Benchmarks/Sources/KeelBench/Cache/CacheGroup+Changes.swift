@@ -17,7 +17,9 @@ extension CacheGroup {
                 for number in 0..<(2 * room) { cache.setSynchronously(number, for: number) }
                 let before = cache.statistics.evictions
                 let start = ContinuousClock.now
-                for number in (2 * room)..<(2 * room + count) { cache.setSynchronously(number, for: number) }
+                for number in (2 * room)..<(2 * room + count) {
+                    cache.setSynchronously(number, for: number)
+                }
                 let time = start.duration(to: .now)
                 guard cache.statistics.evictions - before == count, cache.count == room else {
                     throw Flaw("not every insertion made room for itself")
