@@ -46,15 +46,16 @@ if len(configurations) == 2:
 
 print(f"""# What Keel costs
 
-What an app takes on that uses one product of Keel and nothing else. Written by `Scripts/cost.sh` on
-{datetime.date.today().isoformat()}, with Swift {version} on {platform.system()} ({platform.machine()}); not a part of the continuous integration.
+The cost of an app that uses a single product of Keel. Written by `Scripts/cost.sh` on {datetime.date.today().isoformat()}, with Swift {version} on
+{platform.system()} ({platform.machine()}); not part of continuous integration.
 
-- **Packages** are the third-party packages that SwiftPM resolves, and the size of their files in megabytes, without their histories.
-  Keel itself is {mega(own_bytes)} MB more, with its tests and documentation.
-- **Modules** are those that are compiled for a program that uses the product, Keel's own and others; **lines** are theirs in thousands, Swift and C
-  (with C++ and assembly), with comments and empty lines.
-- **Linked** is what a program that makes one call of the product (`Scripts/cost/Programs`) has more than an empty one, in megabytes, stripped.
-  Swift's own libraries and Foundation are not in it: they are linked dynamically. An empty program has {nothing}.
+- **Packages** are the third-party packages that SwiftPM resolves, and the size of their files in megabytes, without
+  their histories. Keel itself adds {mega(own_bytes)} MB, including its tests and documentation.
+- **Modules** are those compiled for a program that uses the product, Keel's own and others; **lines** are theirs in
+  thousands, Swift and C (with C++ and assembly), including comments and empty lines.
+- **Linked** is the additional size of a program that makes one call of the product (`Scripts/cost/Programs`), compared
+  with an empty one, in megabytes, stripped. Swift's own libraries and Foundation are excluded: they are linked
+  dynamically. An empty program has {nothing}.
 """)
 titles = "".join(f" linked, {c} |" for c in configurations)
 print(f"| product | traits | packages | MB | modules | Swift | C |{titles}")
@@ -89,9 +90,9 @@ for traits, packages in sorted(sets.items(), key=lambda pair: len(pair[1])):
 print("""
 ## How to read it
 
-- A trait decides what is downloaded, a product what is compiled and linked. `traits: []` on the dependency is the least; the default traits are those
-  of the umbrella's row.
-- Some products do less without a trait than they could: KeelHTTP has no transport on Linux without `AsyncHTTPClient`, KeelFiles computes no SHA-256
-  and KeelSecrets keeps no encrypted file without `Crypto`.
-- In debug nothing that is not called is left out: those figures are upper bounds, and no measure of an app that ships.
-- KeelTestKit, KeelTestServer, KeelConformance and KeelDependenciesTesting belong to tests, and reach no app.""")
+- A trait decides what is downloaded, a product what is compiled and linked. `traits: []` on the dependency is the
+  minimum; the default traits are those of the umbrella's row.
+- Some products have fewer features without a trait: KeelHTTP has no transport on Linux without `AsyncHTTPClient`,
+  KeelFiles computes no SHA-256 and KeelSecrets has no encrypted file without `Crypto`.
+- Debug builds keep unused code: their figures are upper bounds, and do not apply to an app that ships.
+- KeelTestKit, KeelTestServer, KeelConformance and KeelDependenciesTesting are for tests, and reach no app.""")
