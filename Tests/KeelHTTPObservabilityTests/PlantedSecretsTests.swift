@@ -115,8 +115,8 @@ struct PlantedSecretsTests {
         configuration.attemptMiddleware.append(
             Keeping { value in
                 guard let call = value as? HTTPCall else { return }
-                texts.add(CURLCommand(call).text(.line))
-                texts.add(CURLCommand(call).text(.lines))
+                texts.add(CURLCommand(call).text(.singleLine))
+                texts.add(CURLCommand(call).text(.multiline))
             }
         )
         let client = NetworkClient(configuration, transport: recording)
