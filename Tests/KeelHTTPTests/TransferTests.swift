@@ -300,8 +300,9 @@ struct DownloadTests {
         let place = try folder.file("film.mp4", [9, 9, 9])
         let seen = Seen()
         let stages = Mutex<[[String]]>([])
-        let observer = seen.observer.and(
-            .progress { _ in stages.withLock { $0.append(folder.names) } }
+        let observer = seen.observer.combined(
+            with:
+                .progress { _ in stages.withLock { $0.append(folder.names) } }
         )
         let transport = ScriptedHTTPTransport([
             .chunks(chunks, headers: [.contentLength: "700000", .eTag: "x"])
