@@ -46,7 +46,7 @@ extension Journal {
                         try folder.files.remove(folder.path(of: name + suffix))
                     }
                     try Retention(folder, configuration, now: configuration.now())
-                        .removeSettled()
+                        .removeAcknowledged()
                 }
             }
         } catch {

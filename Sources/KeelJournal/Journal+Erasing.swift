@@ -1,9 +1,9 @@
 internal import KeelCore
 
 extension Journal {
-    /// Overwrites records on disk, whether settled or not.
+    /// Overwrites records on disk, whether acknowledged or not.
     ///
-    /// Erased records are never returned again, and count only for consumers that had settled them.
+    /// Erased records are never returned again, and count only for consumers that had acknowledged them.
     /// The current segment is ended first. Records that do not decrypt with the journal's keys,
     /// corrupt records, and segments that another process is writing stay unchanged.
     ///

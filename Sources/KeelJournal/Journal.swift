@@ -13,17 +13,17 @@ public import Foundation
 /// let journal = try Journal(at: folder)
 /// let consumer = try journal.consumer("server")
 /// try journal.append(bytes)
-/// for record in try consumer.take(upTo: 100) {
+/// for record in try consumer.read(upTo: 100) {
 ///     try await send(record.bytes)
-///     try consumer.settle([record.position])
+///     try consumer.acknowledge([record.position])
 /// }
 /// ```
 ///
 /// - Once ``append(_:)`` has returned, the record survives any end of the process; with
 ///   ``JournalConfiguration/Durability/power``, a power failure as well.
 /// - Appending is synchronous and fast, for callers that cannot wait.
-/// - A consumer receives each record until it has settled it: at least once, and usually exactly
-///   once. Records may be settled in any order.
+/// - A consumer receives each record until it has acknowledged it: at least once, and usually exactly
+///   once. Records may be acknowledged in any order.
 /// - A torn, corrupt or deleted record costs only itself.
 /// - Several processes may append to one folder and consume from it; a consumer's name belongs to
 ///   one of them at a time.
@@ -274,13 +274,13 @@ public final class Journal: Sendable {
         signal.raise()
     }
 
-    /// Ends the current segment and starts the next, so that records settled by every consumer
+    /// Ends the current segment and starts the next, so that records acknowledged by every consumer
     /// leave the disk immediately.
     ///
     /// Otherwise a segment stays at least until the next one starts.
     ///
     /// - Throws: ``JournalError``.
-    public func removeSettled() throws(JournalError) {
+    public func removeAcknowledged() throws(JournalError) {
         let now = configuration.now()
         let refusal: JournalError?
         do throws(FileSystemError) {
@@ -289,10 +289,10 @@ public final class Journal: Sendable {
                 return try makeRoom(for: RecordFrame.headerByteCount, at: now, &state)
             }
             try folder.locked { () throws(FileSystemError) in
-                try Retention(folder, configuration, now: now).removeSettled()
+                try Retention(folder, configuration, now: now).removeAcknowledged()
             }
         } catch {
-            throw JournalError(error, "Removing what is settled")
+            throw JournalError(error, "Removing acknowledged records")
         }
         if let refusal { throw refusal }
         signal.raise()

@@ -7,7 +7,7 @@ internal import Synchronization
 /// |---|---|
 /// | `journal.lock` | held while segments are created and removed |
 /// | `0000000000000001.journal` | a segment; its writer holds a lock on it |
-/// | `NAME.cursor` | what the consumer NAME has settled, replaced by renaming |
+/// | `NAME.cursor` | what the consumer NAME has acknowledged, replaced by renaming |
 /// | `NAME.lost` | the number of records the consumer has lost to the bounds |
 /// | `NAME.lock` | held by the consumer |
 struct JournalFolder: Sendable {

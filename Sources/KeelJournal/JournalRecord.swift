@@ -21,7 +21,7 @@ public struct JournalPosition: Hashable, Comparable, Sendable {
 
 /// A record as it was appended.
 public struct JournalRecord: Hashable, Sendable {
-    /// The record's position, for ``JournalConsumer/settle(_:)``.
+    /// The record's position, for ``JournalConsumer/acknowledge(_:)``.
     public let position: JournalPosition
     /// When the record was appended, in microseconds since 1970.
     public let time: Int64

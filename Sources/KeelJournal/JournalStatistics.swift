@@ -5,7 +5,7 @@ public struct JournalStatistics: Hashable, Sendable {
     /// The number of failed appends.
     public var refused = 0
     /// The number of torn or corrupt records and segment ends that consumers skipped.
-    public var damaged = 0
+    public var corrupt = 0
     /// The number of segments removed to stay within the bounds.
     public var removedSegments = 0
 

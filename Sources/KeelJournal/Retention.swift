@@ -16,9 +16,9 @@ struct Retention {
 
     /// Makes room for a new segment whose first record has a given size.
     ///
-    /// - Returns: The number of unsettled segments removed, and whether there is still no room.
+    /// - Returns: The number of unacknowledged segments removed, and whether there is still no room.
     func makeRoom(for size: Int) throws(FileSystemError) -> (removed: Int, isFull: Bool) {
-        try removeSettled()
+        try removeAcknowledged()
         var removed = 0
         var surveys: [SegmentSurvey] = []
         for number in try folder.segments() {
@@ -53,13 +53,13 @@ struct Retention {
         return records + configuration.segmentRecordLimit > limit && !surveys.isEmpty
     }
 
-    /// Removes a segment, and counts its unsettled records for each consumer.
+    /// Removes a segment, and counts its unacknowledged records for each consumer.
     private func drop(_ survey: SegmentSurvey) throws(FileSystemError) {
         for name in try folder.consumers() {
             let cursor = try folder.contents(of: name + JournalFolder.cursorSuffix)
                 .flatMap(CursorFile.init)
             let progress = cursor?.segments[survey.number]
-            let lost = try survey.unsettled(progress, in: folder)
+            let lost = try survey.unacknowledged(progress, in: folder)
             guard lost > 0 else { continue }
             var file = try LostRecords(of: name, in: folder)
             try file.add(lost, of: survey.number, isSynced: isSynced)
@@ -69,10 +69,10 @@ struct Retention {
 
     private var isSynced: Bool { configuration.durability == .power }
 
-    /// Removes the segments that every consumer has settled, if there are consumers.
+    /// Removes the segments that every consumer has acknowledged, if there are consumers.
     ///
     /// The newest stays, so that the next number is higher than any before.
-    func removeSettled() throws(FileSystemError) {
+    func removeAcknowledged() throws(FileSystemError) {
         let names = try folder.consumers()
         guard !names.isEmpty, let newest = try folder.segments().last else { return }
         var done: Set<UInt64>?

@@ -53,22 +53,22 @@ struct SegmentSurvey {
         return (count, time)
     }
 
-    /// The number of records that a consumer has not settled, including corrupt ones.
-    func unsettled(
+    /// The number of records that a consumer has not acknowledged, including corrupt ones.
+    func unacknowledged(
         _ progress: SegmentProgress?,
         in folder: JournalFolder
     ) throws(FileSystemError) -> Int {
-        try Self.unsettled(number, progress, in: folder) ?? recordCount
+        try Self.unacknowledged(number, progress, in: folder) ?? recordCount
     }
 
     /// The same for a segment by number; nil if the segment is new to the consumer.
-    static func unsettled(
+    static func unacknowledged(
         _ number: UInt64,
         _ progress: SegmentProgress?,
         in folder: JournalFolder
     ) throws(FileSystemError) -> Int? {
         guard let progress else { return nil }
-        guard var scanner = try folder.scanner(of: number, at: progress.settledTo),
+        guard var scanner = try folder.scanner(of: number, at: progress.acknowledgedTo),
             scanner.header.id == progress.id
         else { return nil }
         guard !progress.isDone else { return 0 }
@@ -76,7 +76,7 @@ struct SegmentSurvey {
         while true {
             let offset = scanner.offset
             switch try scanner.next() {
-            case .record, .damaged: count += progress.settledAbove.contains(offset) ? 0 : 1
+            case .record, .damaged: count += progress.acknowledgedAbove.contains(offset) ? 0 : 1
             case .erased: continue
             case .end, .nothing, .needs: return count
             }

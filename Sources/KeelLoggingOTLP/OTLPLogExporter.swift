@@ -182,14 +182,14 @@ public final class OTLPLogExporter: Sendable {
         }
     }
 
-    /// Makes the consumer return the unsettled records again.
+    /// Makes the consumer return the unacknowledged records again.
     private func rewind(_ outcome: Outcome) -> Outcome {
         consumer.rewind()
         return outcome
     }
 
     private func takeBatch(besides work: OTLPWork) throws(JournalError) -> [OTLPBatchItem] {
-        let records = try consumer.take(
+        let records = try consumer.read(
             upTo: min(configuration.batchCount, state.withLock { $0.batchLimit }),
             bytes: configuration.batchByteLimit
         )
@@ -361,7 +361,7 @@ public final class OTLPLogExporter: Sendable {
         var settled = 0
         // Even after a failure: this process does not read the records again.
         defer { state.withLock { count(&$0.statistics, settled) } }
-        try consumer.settle(positions) { positions in
+        try consumer.acknowledge(positions) { positions in
             settled = positions.count
             return []
         }

@@ -15,7 +15,7 @@ public import Foundation
 /// Later calls return what was logged since.
 public struct OTLPLogReader: Sendable {
     /// The number of records skipped as foreign or of a later version.
-    public private(set) var foreignRecords = 0
+    public private(set) var skippedRecordCount = 0
 
     private var records: JournalReader
 
@@ -40,11 +40,11 @@ public struct OTLPLogReader: Sendable {
     /// - Parameter count: The maximum number of records, at least 1.
     /// - Returns: The records; empty if there are no new ones yet.
     /// - Throws: `JournalError`.
-    public mutating func take(upTo count: Int) throws(JournalError) -> [LogRecord] {
+    public mutating func read(upTo count: Int) throws(JournalError) -> [LogRecord] {
         while true {
-            let taken = try records.take(upTo: count)
+            let taken = try records.read(upTo: count)
             let known = taken.compactMap { StoredLogRecord($0.bytes)?.record }
-            foreignRecords += taken.count - known.count
+            skippedRecordCount += taken.count - known.count
             // An empty result must mean the end, not a batch of unreadable records.
             if !known.isEmpty || taken.isEmpty { return known }
         }

@@ -38,11 +38,11 @@ struct AnalyticsInspectionTests {
         #expect(ledgers == (try service.ledgers()))
         #expect(ledgers["good"]?.delivered == 5 && ledgers["bad"]?.pending == 5)
         var reader = try inspection.reader(pendingFor: "bad")
-        #expect(try reader.take(upTo: 2).map(\.number) == [0, 1])
-        #expect(try reader.take(upTo: 9).map(\.number) == [2, 3, 4])
-        #expect(try reader.take(upTo: 9) == [])
+        #expect(try reader.read(upTo: 2).map(\.number) == [0, 1])
+        #expect(try reader.read(upTo: 9).map(\.number) == [2, 3, 4])
+        #expect(try reader.read(upTo: 9) == [])
         var nobody = try inspection.reader(pendingFor: "good")
-        #expect(try nobody.take(upTo: 9) == [])
+        #expect(try nobody.read(upTo: 9) == [])
         #expect(try inspection.byteCount() > 0)
         #expect(bench.files.disk.contents == before)
     }
@@ -61,8 +61,8 @@ struct AnalyticsInspectionTests {
             try journal.append([1, 2, 3])
         }
         var reader = try inspection().reader()
-        #expect(try reader.take(upTo: 1).compactMap(\.name) == ["before"])
-        #expect(try reader.take(upTo: 1) == [])
+        #expect(try reader.read(upTo: 1).compactMap(\.name) == ["before"])
+        #expect(try reader.read(upTo: 1) == [])
         #expect(reader.undecodable == 1)
     }
 }

@@ -43,10 +43,10 @@ struct CrashPointTests {
             switch Int.random(in: 0..<12, using: &random) {
             case 0: try journal.close()
             case 1, 2:
-                let records = try consumer.take(upTo: Int.random(in: 1...20, using: &random))
+                let records = try consumer.read(upTo: Int.random(in: 1...20, using: &random))
                 let chosen = records.filter { _ in Int.random(in: 0..<4, using: &random) > 0 }
                 let began = files.steps.count
-                try consumer.settle(chosen.map(\.position))
+                try consumer.acknowledge(chosen.map(\.position))
                 for record in chosen {
                     promises.settled[Self.number(record)] = (began, files.steps.count)
                 }
@@ -66,10 +66,10 @@ struct CrashPointTests {
         let files = SimulatedFileSystem(disk)
         let journal = try Journal(at: "/j", configuration: configuration(power), files: files)
         let consumer = try journal.consumer("a")
-        let found = try consumer.take(upTo: 10_000).map(number)
+        let found = try consumer.read(upTo: 10_000).map(number)
         // The journal must still work.
         try journal.append(Array("9999 ".utf8))
-        let last = try consumer.take(upTo: 10).map(number)
+        let last = try consumer.read(upTo: 10).map(number)
         #expect(last == [9999])
         return found
     }

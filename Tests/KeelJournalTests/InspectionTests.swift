@@ -38,17 +38,17 @@ struct InspectionTests {
         let done = try journal.consumer("done")
         let half = try journal.consumer("half")
         try append(0..<25, to: journal)
-        try done.settle(try done.take(upTo: 100).map(\.position)) { _ in [7] }
-        try half.settle(try half.take(upTo: 12).map(\.position))
+        try done.acknowledge(try done.read(upTo: 100).map(\.position)) { _ in [7] }
+        try half.acknowledge(try half.read(upTo: 12).map(\.position))
         let before = files.disk.contents
         let inspection = try inspection()
         let consumers = try inspection.consumers()
         #expect(consumers.map(\.name) == ["done", "half"])
-        #expect(consumers.map(\.tally.pending) == [0, 13])
+        #expect(consumers.map(\.counts.pending) == [0, 13])
         #expect(consumers.map(\.note) == [[7], []])
-        var reader = try inspection.reader(unsettledBy: "half")
-        #expect(numbers(try reader.take(upTo: 5)) == Array(12..<17))
-        #expect(numbers(try reader.take(upTo: 100)) == Array(17..<25))
+        var reader = try inspection.reader(unacknowledgedBy: "half")
+        #expect(numbers(try reader.read(upTo: 5)) == Array(12..<17))
+        #expect(numbers(try reader.read(upTo: 100)) == Array(17..<25))
         #expect(try inspection.contents().records == 15)
         #expect(files.disk.contents == before)
         #expect(try half.pendingCount() == 13)
@@ -60,13 +60,13 @@ struct InspectionTests {
         let consumer = try journal.consumer("a")
         try append(0..<3, to: journal)
         var reader = try inspection().reader()
-        #expect(numbers(try reader.take(upTo: 100)) == [0, 1, 2])
-        #expect(try reader.take(upTo: 100) == [])
+        #expect(numbers(try reader.read(upTo: 100)) == [0, 1, 2])
+        #expect(try reader.read(upTo: 100) == [])
         try append(3..<30, to: journal)
-        #expect(numbers(try reader.take(upTo: 10)) == Array(3..<13))
-        #expect(numbers(try reader.take(upTo: 100)) == Array(13..<30))
-        try consumer.settle(try consumer.take(upTo: 100).map(\.position))
-        #expect(try reader.take(upTo: 100) == [])
+        #expect(numbers(try reader.read(upTo: 10)) == Array(3..<13))
+        #expect(numbers(try reader.read(upTo: 100)) == Array(13..<30))
+        try consumer.acknowledge(try consumer.read(upTo: 100).map(\.position))
+        #expect(try reader.read(upTo: 100) == [])
     }
 
     @Test("It says that a consumer does not exist")
@@ -74,7 +74,7 @@ struct InspectionTests {
         let journal = try journal()
         try append(0..<1, to: journal)
         let error = #expect(throws: JournalError.self) {
-            _ = try inspection().reader(unsettledBy: "nobody")
+            _ = try inspection().reader(unacknowledgedBy: "nobody")
         }
         #expect(error?.code == .notFound)
     }

@@ -30,13 +30,13 @@ struct JournalTests {
         let journal = try journal()
         let consumer = try journal.consumer("a")
         for number in 0..<10 { try journal.append(record(number)) }
-        let first = try consumer.take(upTo: 4)
+        let first = try consumer.read(upTo: 4)
         #expect(first.compactMap(number) == [0, 1, 2, 3])
-        let rest = try consumer.take(upTo: 100)
+        let rest = try consumer.read(upTo: 100)
         #expect(rest.compactMap(number) == Array(4..<10))
-        #expect(try consumer.take(upTo: 100) == [])
+        #expect(try consumer.read(upTo: 100) == [])
         consumer.rewind()
-        #expect(try consumer.take(upTo: 100).count == 10)
+        #expect(try consumer.read(upTo: 100).count == 10)
     }
 
     @Test("Records are settled in any order, and stay so across a restart")
@@ -45,15 +45,15 @@ struct JournalTests {
             let journal = try journal()
             let consumer = try journal.consumer("a")
             for number in 0..<10 { try journal.append(record(number)) }
-            let records = try consumer.take(upTo: 100)
-            try consumer.settle(
+            let records = try consumer.read(upTo: 100)
+            try consumer.acknowledge(
                 records.filter { number($0).map { $0 % 2 == 0 } ?? false }.map(\.position)
             )
-            try consumer.settle([records[1].position, records[1].position])
+            try consumer.acknowledge([records[1].position, records[1].position])
             #expect(try consumer.pendingCount() == 4)
         }
         let consumer = try journal().consumer("a")
-        #expect(try consumer.take(upTo: 100).compactMap(number) == [3, 5, 7, 9])
+        #expect(try consumer.read(upTo: 100).compactMap(number) == [3, 5, 7, 9])
     }
 
     @Test("Each consumer has its own pace, and a segment goes when the last is done with it")
@@ -62,14 +62,14 @@ struct JournalTests {
         let quick = try journal.consumer("quick")
         let slow = try journal.consumer("slow")
         for number in 0..<30 { try journal.append(record(number)) }
-        try quick.settle(try quick.take(upTo: 100).map(\.position))
+        try quick.acknowledge(try quick.read(upTo: 100).map(\.position))
         #expect(try quick.pendingCount() == 0)
         #expect(try slow.pendingCount() == 30)
         let before = try files.names(in: "/journal").count { $0.hasSuffix(".journal") }
-        try slow.settle(try slow.take(upTo: 20).map(\.position))
+        try slow.acknowledge(try slow.read(upTo: 20).map(\.position))
         let after = try files.names(in: "/journal").count { $0.hasSuffix(".journal") }
         #expect((before, after) == (3, 1))
-        #expect(try slow.take(upTo: 100).compactMap(number) == Array(20..<30))
+        #expect(try slow.read(upTo: 100).compactMap(number) == Array(20..<30))
     }
 
     @Test("A new consumer begins with the oldest or with the newest record")
@@ -79,8 +79,8 @@ struct JournalTests {
         let newest = try journal.consumer("newest", from: .newest)
         let oldest = try journal.consumer("oldest")
         try journal.append(record(3))
-        #expect(try newest.take(upTo: 10).compactMap(number) == [3])
-        #expect(try oldest.take(upTo: 10).compactMap(number) == [0, 1, 2, 3])
+        #expect(try newest.read(upTo: 10).compactMap(number) == [3])
+        #expect(try oldest.read(upTo: 10).compactMap(number) == [0, 1, 2, 3])
     }
 
     @Test("A name belongs to one consumer at a time")
@@ -101,9 +101,9 @@ struct JournalTests {
         let journal = try journal()
         let consumer = try journal.consumer("a")
         for number in 0..<4 { try journal.append(record(number, size: 100)) }
-        #expect(try consumer.take(upTo: 10, bytes: 250).count == 2)
-        #expect(try consumer.take(upTo: 10, bytes: 1).count == 1)
-        #expect(try consumer.take(upTo: 0).isEmpty)
+        #expect(try consumer.read(upTo: 10, bytes: 250).count == 2)
+        #expect(try consumer.read(upTo: 10, bytes: 1).count == 1)
+        #expect(try consumer.read(upTo: 0).isEmpty)
     }
 
     @Test("Over the bounds the oldest go, and each consumer is told how many it lost")
@@ -111,10 +111,10 @@ struct JournalTests {
         let journal = try journal { $0.recordLimit = 80 }
         let consumer = try journal.consumer("a")
         for number in 0..<5 { try journal.append(record(number)) }
-        try consumer.settle(try consumer.take(upTo: 3).map(\.position))
+        try consumer.acknowledge(try consumer.read(upTo: 3).map(\.position))
         for number in 5..<205 { try journal.append(record(number)) }
         consumer.rewind()
-        let left = try consumer.take(upTo: 1000).compactMap(number)
+        let left = try consumer.read(upTo: 1000).compactMap(number)
         #expect(left.count <= 80)
         #expect(left == Array((205 - left.count)..<205))
         #expect(try consumer.lostCount() == 205 - 3 - left.count)
@@ -132,11 +132,11 @@ struct JournalTests {
         while (try? journal.append(record(kept))) != nil { kept += 1 }
         #expect(kept == 80)
         #expect(throws: JournalError.self) { try journal.append(record(0)) }
-        let records = try consumer.take(upTo: 1000)
+        let records = try consumer.read(upTo: 1000)
         #expect(records.compactMap(number) == Array(0..<80))
-        try consumer.settle(records.map(\.position))
+        try consumer.acknowledge(records.map(\.position))
         try journal.append(record(80))
-        #expect(try consumer.take(upTo: 10).compactMap(number) == [80])
+        #expect(try consumer.read(upTo: 10).compactMap(number) == [80])
     }
 
     @Test("What is too old is not given out, and counts as lost")
@@ -150,7 +150,7 @@ struct JournalTests {
         try journal.append(record(0))
         clock.advance(by: 61_000_000)
         try journal.append(record(1))
-        #expect(try consumer.take(upTo: 10).compactMap(number) == [1])
+        #expect(try consumer.read(upTo: 10).compactMap(number) == [1])
         #expect(try consumer.lostCount() == 1)
     }
 
@@ -175,7 +175,7 @@ struct JournalTests {
         #expect(error?.code == .diskFull)
         files.limit(to: nil)
         try journal.append(record(11, size: 100))
-        #expect(try consumer.take(upTo: 100).compactMap(number) == Array(0..<10) + [11])
+        #expect(try consumer.read(upTo: 100).compactMap(number) == Array(0..<10) + [11])
     }
 
     @Test("An append that could not be synchronised says so, and the next one lies elsewhere")
@@ -190,7 +190,7 @@ struct JournalTests {
         // Nothing would be safe after bytes that did not reach the disk.
         let after = try journal.append(record(2))
         #expect(after.segment != before.segment)
-        let found = try consumer.take(upTo: 10).compactMap(number)
+        let found = try consumer.read(upTo: 10).compactMap(number)
         #expect(found.first == 0 && found.last == 2)
     }
 
@@ -203,7 +203,7 @@ struct JournalTests {
         clock.advance(by: 60_000)
         try journal.append(record(1))
         let consumer = try journal.consumer("a")
-        #expect(try consumer.take(upTo: 10).compactMap(number) == [1])
+        #expect(try consumer.read(upTo: 10).compactMap(number) == [1])
     }
 
     @Test("A damaged record costs itself alone")
@@ -217,8 +217,8 @@ struct JournalTests {
         // The content of the fourth record: 40 bytes of header, 20 per record.
         bytes[40 + 3 * 20 + 17] ^= 1
         files.disk[path] = bytes
-        #expect(try consumer.take(upTo: 100).compactMap(number) == [0, 1, 2, 4, 5, 6, 7, 8, 9])
-        #expect(journal.statistics.damaged == 1)
+        #expect(try consumer.read(upTo: 100).compactMap(number) == [0, 1, 2, 4, 5, 6, 7, 8, 9])
+        #expect(journal.statistics.corrupt == 1)
     }
 
     @Test("Whichever byte of a record is damaged, it costs itself alone", arguments: [4, 112])
@@ -240,10 +240,10 @@ struct JournalTests {
             files.disk[path] = bytes
             let others = [0, 1, 2, 4, 5, 6, 7, 8, 9]
             #expect(
-                try consumer.take(upTo: 100).compactMap(number) == others,
+                try consumer.read(upTo: 100).compactMap(number) == others,
                 "byte \(byte), bit \(bit)"
             )
-            #expect(try consumer.tally().damaged == 1, "byte \(byte), bit \(bit)")
+            #expect(try consumer.counts().corrupt == 1, "byte \(byte), bit \(bit)")
         }
     }
 
@@ -253,8 +253,8 @@ struct JournalTests {
         let one = try journal.consumer("one")
         let names = (0..<10).map { "private-\($0)-" }
         for name in names { try journal.append(Array(name.utf8)) }
-        let early = try one.take(upTo: 4)
-        try one.settle(early.prefix(2).map(\.position))
+        let early = try one.read(upTo: 4)
+        try one.acknowledge(early.prefix(2).map(\.position))
         try journal.erase { String(decoding: $0.bytes, as: UTF8.self).contains("-3-") }
         try journal.erase { record in
             ["-0-", "-5-"].contains { String(decoding: record.bytes, as: UTF8.self).contains($0) }
@@ -265,13 +265,13 @@ struct JournalTests {
         }
         #expect(try one.pendingCount() == 6)
         one.rewind()
-        let left = try one.take(upTo: 100).map { String(decoding: $0.bytes, as: UTF8.self) }
+        let left = try one.read(upTo: 100).map { String(decoding: $0.bytes, as: UTF8.self) }
         #expect(left == [2, 4, 6, 7, 8, 9].map { names[$0] })
         let late = try journal.consumer("late")
         #expect(try late.pendingCount() == 7)
-        #expect(try late.take(upTo: 100).count == 7)
-        #expect(try journal.consumer("third").tally().damaged == 0)
-        #expect(journal.statistics.damaged == 0)
+        #expect(try late.read(upTo: 100).count == 7)
+        #expect(try journal.consumer("third").counts().corrupt == 0)
+        #expect(journal.statistics.corrupt == 0)
     }
 
     @Test("Wherever erasing is cut off, what is left is counted as it is given out")
@@ -290,13 +290,13 @@ struct JournalTests {
             )
             let consumer = try next.consumer("a")
             let pending = try consumer.pendingCount()
-            let taken = try consumer.take(upTo: 100).compactMap(number)
+            let taken = try consumer.read(upTo: 100).compactMap(number)
             #expect(pending == taken.count, "step \(count)")
             #expect(Set(taken).isSuperset(of: [1, 3, 5]), "step \(count)")
             try next.erase { number($0).map { $0 % 2 == 0 } ?? false }
             consumer.rewind()
-            #expect(try consumer.take(upTo: 100).compactMap(number) == [1, 3, 5])
-            #expect(try consumer.tally().pending == 3)
+            #expect(try consumer.read(upTo: 100).compactMap(number) == [1, 3, 5])
+            #expect(try consumer.counts().pending == 3)
         }
     }
 
@@ -307,14 +307,14 @@ struct JournalTests {
             let journal = try journal { $0.sealing = FakeByteSealing(key: 7) }
             try journal.append(secret)
             let consumer = try journal.consumer("a")
-            let bytes = try consumer.take(upTo: 1).map(\.bytes)
+            let bytes = try consumer.read(upTo: 1).map(\.bytes)
             #expect(bytes == [secret])
         }
         for content in files.disk.contents.values {
             #expect(!content.indices.contains { content[$0...].starts(with: secret) })
         }
         let error = #expect(throws: JournalError.self) {
-            try journal().consumer("b").take(upTo: 1)
+            try journal().consumer("b").read(upTo: 1)
         }
         #expect(error?.code == .sealingFailed)
     }
@@ -324,12 +324,12 @@ struct JournalTests {
         let (one, other) = (try journal(), try journal())
         let consumer = try one.consumer("a")
         for number in 0..<20 { try (number % 2 == 0 ? one : other).append(record(number)) }
-        let records = try consumer.take(upTo: 100)
+        let records = try consumer.read(upTo: 100)
         #expect(Set(records.compactMap(number)) == Set(0..<20))
         #expect(records.count == 20)
-        try consumer.settle(records.map(\.position))
+        try consumer.acknowledge(records.map(\.position))
         try other.append(record(20))
-        #expect(try consumer.take(upTo: 100).compactMap(number) == [20])
+        #expect(try consumer.read(upTo: 100).compactMap(number) == [20])
     }
 
     @Test("Waiting ends with the next record, and with the time")
@@ -337,14 +337,14 @@ struct JournalTests {
         let journal = try journal()
         let consumer = try journal.consumer("a")
         let clock = TestClock()
-        _ = try consumer.take(upTo: 1)
+        _ = try consumer.read(upTo: 1)
         async let woken: Void = consumer.waitForRecords(upTo: .seconds(60), clock: clock)
         await clock.waitForSleepers()
         try journal.append(record(0))
         await woken
         // Appended since the last read: nothing to wait for.
         await consumer.waitForRecords(upTo: .seconds(60), clock: clock)
-        _ = try consumer.take(upTo: 1)
+        _ = try consumer.read(upTo: 1)
         async let late: Void = consumer.waitForRecords(upTo: .seconds(60), clock: clock)
         await clock.waitForSleepers()
         await clock.advance(by: .seconds(60))

@@ -38,7 +38,7 @@ struct KillTests {
             configuration.byteLimit = 1 << 20
             let journal = try Journal(at: folder, configuration: configuration)
             let consumer = try journal.consumer("reader")
-            let found = try Self.numbers(consumer.take(upTo: .max))
+            let found = try Self.numbers(consumer.read(upTo: .max))
             #expect(Set(found).count == found.count, "trial \(trial)")
             #expect(Set(found).isDisjoint(with: settled), "trial \(trial)")
             let lost = waiting.subtracting(found).subtracting(settled).subtracting(begun)
@@ -73,15 +73,15 @@ struct KillTests {
                 let own = 50_000_000 + trial * 1000 + number
                 try journal.append(Array("\(own) ".utf8))
                 promised.insert(own)
-                found += try Self.numbers(reader.take(upTo: 50))
+                found += try Self.numbers(reader.read(upTo: 50))
             }
             let printed = try #require(await life, "the writer ended by itself")
             promised.formUnion(printed.filter { $0 > 0 && $0 < 1_000_000_000 })
             // The other process limits the journal to 1 MiB: what it wrote in a long life must be
             // read before the next one writes as much.
-            found += try Self.numbers(reader.take(upTo: .max))
+            found += try Self.numbers(reader.read(upTo: .max))
         }
-        found += try Self.numbers(reader.take(upTo: .max))
+        found += try Self.numbers(reader.read(upTo: .max))
         #expect(Set(found).count == found.count)
         #expect(promised.subtracting(found).isEmpty)
         #expect(promised.contains { $0 < 50_000_000 }, "the other process wrote nothing")

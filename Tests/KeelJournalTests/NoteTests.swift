@@ -28,20 +28,20 @@ struct NoteTests {
             let consumer = try journal.consumer("a")
             #expect(consumer.note == [])
             try append(0..<3, to: journal)
-            let records = try consumer.take(upTo: 2)
-            try consumer.settle(records.map(\.position)) { settled in
+            let records = try consumer.read(upTo: 2)
+            try consumer.acknowledge(records.map(\.position)) { settled in
                 #expect(settled == records.map(\.position))
                 return [7]
             }
-            try consumer.settle([]) { settled in
+            try consumer.acknowledge([]) { settled in
                 #expect(settled.isEmpty)
                 return [8, 9]
             }
-            try consumer.settle(records.map(\.position))
+            try consumer.acknowledge(records.map(\.position))
         }
         let consumer = try journal().consumer("a")
         #expect(consumer.note == [8, 9])
-        #expect(try consumer.take(upTo: 9).map(\.bytes) == [[2]])
+        #expect(try consumer.read(upTo: 9).map(\.bytes) == [[2]])
     }
 
     @Test("A note that is too long is refused, and nothing is settled")
@@ -49,13 +49,13 @@ struct NoteTests {
         let journal = try journal()
         let consumer = try journal.consumer("a")
         try append(0..<1, to: journal)
-        let positions = try consumer.take(upTo: 1).map(\.position)
+        let positions = try consumer.read(upTo: 1).map(\.position)
         let error = #expect(throws: JournalError.self) {
-            try consumer.settle(positions) { _ in [UInt8](repeating: 0, count: 4097) }
+            try consumer.acknowledge(positions) { _ in [UInt8](repeating: 0, count: 4097) }
         }
         #expect(error?.code == .invalidArgument)
         #expect(try consumer.pendingCount() == 1 && consumer.note == [])
-        try consumer.settle(positions) { _ in [UInt8](repeating: 0, count: 4096) }
+        try consumer.acknowledge(positions) { _ in [UInt8](repeating: 0, count: 4096) }
         #expect(try consumer.pendingCount() == 0)
     }
 
@@ -67,9 +67,9 @@ struct NoteTests {
             let consumer = try journal.consumer("a")
             for round in 0..<12 {
                 try append(0..<9, to: journal)
-                let positions = try consumer.take(upTo: 4 + round % 3).map(\.position)
+                let positions = try consumer.read(upTo: 4 + round % 3).map(\.position)
                 let before = consumer.note.first ?? 0
-                try consumer.settle(positions) { [before + UInt8($0.count)] }
+                try consumer.acknowledge(positions) { [before + UInt8($0.count)] }
                 if round == 5 {
                     let before = consumer.note.first ?? 0
                     try consumer.discard {
@@ -84,14 +84,14 @@ struct NoteTests {
         for count in 0...files.steps.count {
             let left = SimulatedFileSystem(files.disk(afterKillAt: count))
             let consumer = try journal(change, on: left).consumer("a")
-            let tally = try consumer.tally()
+            let counts = try consumer.counts()
             let appended = files.steps.prefix(count).count { step in
                 guard case .write(_, let offset, let bytes) = step else { return false }
                 return bytes.count == 17 && offset >= 40
             }
-            let sum = Int(consumer.note.first ?? 0) + tally.pending + tally.lost + tally.damaged
-            #expect(sum == appended, "step \(count): \(tally), note \(consumer.note)")
-            lost = max(lost, tally.lost)
+            let sum = Int(consumer.note.first ?? 0) + counts.pending + counts.lost + counts.corrupt
+            #expect(sum == appended, "step \(count): \(counts), note \(consumer.note)")
+            lost = max(lost, counts.lost)
         }
         #expect(lost > 0)
     }
@@ -101,18 +101,18 @@ struct NoteTests {
         let journal = try journal { $0.recordLimit = 80 }
         let consumer = try journal.consumer("a")
         try append(0..<25, to: journal)
-        let taken = try consumer.take(upTo: 5).map(\.position)
+        let taken = try consumer.read(upTo: 5).map(\.position)
         try consumer.discard {
             $0.bytes[0] % 2 == 0
         } noting: {
             [UInt8($0.count)]
         }
         #expect(consumer.note == [13])
-        #expect(try consumer.tally().pending == 12)
+        #expect(try consumer.counts().pending == 12)
         // Records that were handed out and then discarded do not count again.
-        try consumer.settle(taken) { [UInt8($0.count)] }
+        try consumer.acknowledge(taken) { [UInt8($0.count)] }
         #expect(consumer.note == [2])
-        let odd = try consumer.take(upTo: 99).flatMap(\.bytes)
+        let odd = try consumer.read(upTo: 99).flatMap(\.bytes)
         #expect(odd == stride(from: 5, to: 25, by: 2).map { UInt8($0) })
         try journal.close()
         try consumer.discard { _ in
@@ -120,12 +120,12 @@ struct NoteTests {
         } noting: { _ in
             []
         }
-        try journal.removeSettled()
+        try journal.removeAcknowledged()
         let segments = try files.names(in: "/j").filter { $0.hasSuffix(".journal") }
         #expect(segments == ["0000000000000004.journal"])
         #expect(files.disk["/j/0000000000000004.journal"]?.count == 40)
         try append(30..<31, to: journal)
-        #expect(try consumer.take(upTo: 9).flatMap(\.bytes) == [30])
+        #expect(try consumer.read(upTo: 9).flatMap(\.bytes) == [30])
     }
 
     @Test("Records whose segment was taken away meanwhile are lost, and not settled too")
@@ -133,16 +133,16 @@ struct NoteTests {
         let journal = try journal { $0.recordLimit = 80 }
         let consumer = try journal.consumer("a")
         try append(0..<20, to: journal)
-        let positions = try consumer.take(upTo: 15).map(\.position)
+        let positions = try consumer.read(upTo: 15).map(\.position)
         for _ in 0..<10 { try append(0..<10, to: journal) }
         var settled = 0
-        try consumer.settle(positions) { done in
+        try consumer.acknowledge(positions) { done in
             settled = done.count
             return []
         }
-        let tally = try consumer.tally()
-        #expect(tally.lost > 0)
-        #expect(settled + tally.pending + tally.lost == 120)
+        let counts = try consumer.counts()
+        #expect(counts.lost > 0)
+        #expect(settled + counts.pending + counts.lost == 120)
     }
 
     @Test("A consumer that is forgotten holds nothing, and begins anew under its name")
@@ -151,8 +151,8 @@ struct NoteTests {
         let stays = try journal.consumer("stays")
         var leaves: JournalConsumer? = try journal.consumer("leaves")
         try append(0..<30, to: journal)
-        try leaves?.settle([]) { _ in [1] }
-        try stays.settle(try stays.take(upTo: 99).map(\.position))
+        try leaves?.acknowledge([]) { _ in [1] }
+        try stays.acknowledge(try stays.read(upTo: 99).map(\.position))
         #expect(try journal.consumerNames() == ["leaves", "stays"])
         let error = #expect(throws: JournalError.self) { try journal.forgetConsumer("leaves") }
         #expect(error?.code == .consumerInUse)
@@ -172,12 +172,12 @@ struct NoteTests {
             let journal = try journal()
             let consumer = try journal.consumer("a")
             try append(0..<3, to: journal)
-            try consumer.settle(try consumer.take(upTo: 2).map(\.position))
+            try consumer.acknowledge(try consumer.read(upTo: 2).map(\.position))
         }
         #expect(files.disk["/j/a.cursor"]?[4] == 1)
         let consumer = try journal().consumer("a")
         #expect(try consumer.pendingCount() == 1)
-        try consumer.settle([]) { _ in [1] }
+        try consumer.acknowledge([]) { _ in [1] }
         #expect(files.disk["/j/a.cursor"]?[4] == 2)
     }
 }

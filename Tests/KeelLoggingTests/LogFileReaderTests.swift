@@ -69,11 +69,11 @@ struct LogFileReaderTests {
         #expect(names.isEmpty != isCompressed)
         let reader = try reader()
         var found: [Int] = []
-        while case let records = try reader.take(upTo: 7), !records.isEmpty {
+        while case let records = try reader.read(upTo: 7), !records.isEmpty {
             found += numbers(records)
         }
         #expect(found == Array(0..<200))
-        #expect(reader.foreignLines == 0)
+        #expect(reader.skippedLineCount == 0)
     }
 
     @Test("A reader follows across rotations", arguments: [true, false], [1, 3, 60])
@@ -83,11 +83,11 @@ struct LogFileReaderTests {
         let reader = try reader(from: .current)
         var (found, written) = ([Int](), 5)
         while written < 300 {
-            found += numbers(try reader.take(upTo: 1000))
+            found += numbers(try reader.read(upTo: 1000))
             write(written..<(written + step), to: file)
             written += step
         }
-        while case let records = try reader.take(upTo: 9), !records.isEmpty {
+        while case let records = try reader.read(upTo: 9), !records.isEmpty {
             found += numbers(records)
         }
         #expect(found == Array(0..<written))
@@ -102,17 +102,17 @@ struct LogFileReaderTests {
         let reader = try reader(from: .current)
         write(0..<1, to: one)
         write(1..<2, to: other)
-        #expect(numbers(try reader.take(upTo: 9)) == [0, 1])
+        #expect(numbers(try reader.read(upTo: 9)) == [0, 1])
         one.rotate()
         write(2..<3, to: one)
-        #expect(numbers(try reader.take(upTo: 9)) == [2])
+        #expect(numbers(try reader.read(upTo: 9)) == [2])
         write(3..<4, to: other)
         #expect(other.statistics.reopenings == 0)
-        #expect(numbers(try reader.take(upTo: 9)) == [3])
+        #expect(numbers(try reader.read(upTo: 9)) == [3])
         time.advance(by: RotatingLogFile.lookInterval)
         write(4..<5, to: other)
         #expect(other.statistics.reopenings == 1)
-        #expect(numbers(try reader.take(upTo: 9)) == [4])
+        #expect(numbers(try reader.read(upTo: 9)) == [4])
     }
 
     @Test("A line is given out when it is whole, and what is no record is counted")
@@ -122,11 +122,11 @@ struct LogFileReaderTests {
         let file = try disk.open("/logs/app.log", for: .creating)
         try file.write(begin, at: 0)
         let reader = try reader()
-        #expect(try reader.take(upTo: 9) == [])
-        #expect(reader.foreignLines == 1)
+        #expect(try reader.read(upTo: 9) == [])
+        #expect(reader.skippedLineCount == 1)
         try file.write(Array(line.suffix(9)), at: begin.count)
-        #expect(numbers(try reader.take(upTo: 9)) == [1])
-        #expect(try reader.take(upTo: 9) == [])
+        #expect(numbers(try reader.read(upTo: 9)) == [1])
+        #expect(try reader.read(upTo: 9) == [])
     }
 
     @Test("A compressed file that is cut off gives out what is whole, and the next file follows")
@@ -137,7 +137,7 @@ struct LogFileReaderTests {
         let (first, second) = ("/logs/" + names[0], "/logs/" + names[1])
         let damaged = try disk.open(first, for: .writing)
         try damaged.truncate(to: try damaged.size() - 40)
-        let found = numbers(try reader().take(upTo: 1000))
+        let found = numbers(try reader().read(upTo: 1000))
         #expect(found == found.sorted() && found.last == 59 && found.count < 60)
         let whole = try LoggedLines.inflated(try #require(disk.disk[second]))
         #expect(Set(found).isSuperset(of: try LoggedLines.messages([whole]).compactMap { Int($0) }))

@@ -24,7 +24,7 @@ struct AtRestTests {
             var configuration = JournalConfiguration()
             configuration.sealing = KeyRing(keyset)
             let consumer = try Journal(at: folder, configuration: configuration).consumer("a")
-            let texts = try consumer.take(upTo: 10).map {
+            let texts = try consumer.read(upTo: 10).map {
                 String(decoding: $0.bytes, as: UTF8.self)
             }
             #expect(texts == (0..<3).map { "\(Self.planted) \($0)" })

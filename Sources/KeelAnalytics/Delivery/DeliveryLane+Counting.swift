@@ -25,7 +25,7 @@ extension DeliveryLane {
 
     private func count(_ state: inout LaneState) throws(JournalError) {
         let appended = tracker.appendedCount
-        state.losses = try consumer.tally()
+        state.losses = try consumer.counts()
         state.base = state.note.sum + state.losses.sum - appended
     }
 
@@ -54,7 +54,7 @@ extension DeliveryLane {
     /// Returns the ledger, counted on disk. Call ``prepare()`` first.
     func ledger() throws(JournalError) -> AnalyticsLedger {
         try state.withLock { state throws(JournalError) in
-            state.losses = try consumer.tally()
+            state.losses = try consumer.counts()
             var ledger = AnalyticsLedger(state.note, state.losses)
             ledger.accepted = (state.base ?? 0) + tracker.appendedCount
             return ledger
@@ -102,18 +102,18 @@ extension DeliveryLane {
 
 extension AnalyticsLedger {
     /// Combines a destination's counters with the journal's; their sum is the accepted records.
-    init(_ note: LaneNote, _ tally: ConsumerTally) {
+    init(_ note: LaneNote, _ counts: ConsumerCounts) {
         delivered = note.delivered
         rejected = note.rejected
-        if tally.damaged > 0 { rejected["damaged", default: 0] += tally.damaged }
-        expired = tally.lost
+        if counts.corrupt > 0 { rejected["damaged", default: 0] += counts.corrupt }
+        expired = counts.lost
         purged = note.purged
-        pending = tally.pending
-        accepted = note.sum + tally.sum
+        pending = counts.pending
+        accepted = note.sum + counts.sum
     }
 }
 
-extension ConsumerTally {
+extension ConsumerCounts {
     /// All records that the lane has not settled.
-    fileprivate var sum: Int { pending + lost + damaged }
+    fileprivate var sum: Int { pending + lost + corrupt }
 }

@@ -22,7 +22,7 @@ extension DeliveryLane {
         }
         let wanted = state.batchLimit
         while state.waiting.count < wanted, state.waitingByteCount < destination.limits.bytes {
-            let records = try consumer.take(
+            let records = try consumer.read(
                 upTo: min(Self.takenRecords, wanted - state.waiting.count),
                 bytes: Self.takenBytes
             )
@@ -93,7 +93,7 @@ extension DeliveryLane {
         note.doubtful = []
         var isInForce = false
         defer { if isInForce { state.note = note } }
-        try consumer.settle(fates.keys) { settled in
+        try consumer.acknowledge(fates.keys) { settled in
             for position in settled { if let fate = fates[position] { note.add(fate) } }
             isInForce = true
             return note.bytes

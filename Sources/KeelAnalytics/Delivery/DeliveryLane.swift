@@ -118,7 +118,7 @@ final class DeliveryLane: Sendable {
                     var note = state.note
                     note.doubtful = state.waiting.prefix(count).map(\.position)
                     // Stored before the request, so that a restart does not repeat these records.
-                    try consumer.settle([]) { _ in note.bytes }
+                    try consumer.acknowledge([]) { _ in note.bytes }
                     state.note = note
                 }
                 state.underWay = count

@@ -18,7 +18,7 @@ struct LaneState: Sendable {
     /// Whether the note may contain records that the previous process left in doubt.
     var hasOldDoubts = true
     /// The records lost to the journal's bounds and to damage, as last counted.
-    var losses = ConsumerTally()
+    var losses = ConsumerCounts()
 
     /// The records to send next, in order.
     private(set) var waiting: [Candidate] = []

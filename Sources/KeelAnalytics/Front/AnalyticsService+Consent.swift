@@ -81,7 +81,7 @@ extension AnalyticsService {
                 }
                 return consents[purpose] == .denied
             }
-            try tracker.journal.removeSettled()
+            try tracker.journal.removeAcknowledged()
         } catch {
             throw AnalyticsError(error, "Removing what the user did not consent to")
         }

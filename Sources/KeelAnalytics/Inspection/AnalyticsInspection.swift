@@ -70,7 +70,7 @@ public struct AnalyticsInspection: Sendable {
             for consumer in try journal.consumers() {
                 ledgers[consumer.name] = AnalyticsLedger(
                     LaneNote(consumer.note),
-                    consumer.tally
+                    consumer.counts
                 )
             }
             return ledgers
@@ -98,7 +98,7 @@ public struct AnalyticsInspection: Sendable {
     /// - Throws: ``AnalyticsError``, with ``AnalyticsError/Code/notFound`` if it is unknown.
     public func reader(pendingFor name: String? = nil) throws(AnalyticsError) -> AnalyticsReader {
         do throws(JournalError) {
-            return AnalyticsReader(try journal.reader(unsettledBy: name))
+            return AnalyticsReader(try journal.reader(unacknowledgedBy: name))
         } catch {
             throw AnalyticsError(error, "Looking for records")
         }
@@ -118,11 +118,11 @@ public struct AnalyticsReader: Sendable {
     /// - Parameter count: The maximum number of records, at least 1.
     /// - Returns: The records; empty if there are no new ones yet.
     /// - Throws: ``AnalyticsError``.
-    public mutating func take(upTo count: Int) throws(AnalyticsError) -> [AnalyticsRecord] {
+    public mutating func read(upTo count: Int) throws(AnalyticsError) -> [AnalyticsRecord] {
         while true {
             let taken: [JournalRecord]
             do throws(JournalError) {
-                taken = try records.take(upTo: count)
+                taken = try records.read(upTo: count)
             } catch {
                 throw AnalyticsError(error, "Reading records")
             }

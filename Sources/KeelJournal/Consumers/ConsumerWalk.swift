@@ -6,7 +6,7 @@ struct ConsumerWalk {
     enum Decision {
         /// The record is returned to the consumer.
         case pass
-        /// The record counts as settled.
+        /// The record counts as acknowledged.
         case skip
         /// The walk stops before the record.
         case stop
@@ -80,7 +80,7 @@ struct ConsumerWalk {
             let offset = scanner.offset
             switch try scanner.next(upTo: limit) {
             case .record(let time, let content, let end):
-                if progress.settledAbove.contains(offset) {
+                if progress.acknowledgedAbove.contains(offset) {
                     progress.pass(offset, end: end)
                     continue
                 }
@@ -108,7 +108,7 @@ struct ConsumerWalk {
                 if !isDead {
                     guard try isLive(number) == false else { return .success(true) }
                 }
-                guard !progress.settledAbove.contains(offset) else {
+                guard !progress.acknowledgedAbove.contains(offset) else {
                     progress.pass(offset, end: end)
                     continue
                 }

@@ -1,14 +1,14 @@
 internal import KeelCore
 
-/// What a consumer has settled, as stored in its file.
+/// What a consumer has acknowledged, as stored in its file.
 ///
 /// | bytes | content |
 /// |---|---|
 /// | 0–3, 4–5, 6–7 | the letters `KJC1`, the version, zero |
 /// | 8–11 | the number of segments that follow |
 /// | for each: 8, 8 | its number and its id |
-/// | 8, 4 | the offset before which all is settled, or all ones when it is done; the number of offsets that follow |
-/// | for each: 8 | the start of a settled record after that |
+/// | 8, 4 | the offset before which all is acknowledged, or all ones when it is done; the number of offsets that follow |
+/// | for each: 8 | the start of an acknowledged record after that |
 /// | version 2: 8, 8 | the number of expired records, the number of corrupt records |
 /// | 4, as many | the length of the consumer's note, the note |
 /// | last 4 | CRC-32C of everything before |
@@ -23,7 +23,7 @@ struct CursorFile: Hashable, Sendable {
     var expired = 0
     /// The number of corrupt records.
     var damaged = 0
-    /// What the consumer stored together with its settled records.
+    /// What the consumer stored together with its acknowledged records.
     var note: [UInt8] = []
 
     init() {}
@@ -38,9 +38,9 @@ struct CursorFile: Hashable, Sendable {
         for (number, progress) in segments.sorted(by: { $0.key < $1.key }) {
             bytes.append(littleEndian: number)
             bytes.append(littleEndian: progress.id)
-            bytes.append(littleEndian: progress.isDone ? .max : UInt64(progress.settledTo))
-            bytes.append(littleEndian: UInt32(progress.settledAbove.count))
-            for offset in progress.settledAbove.sorted() {
+            bytes.append(littleEndian: progress.isDone ? .max : UInt64(progress.acknowledgedTo))
+            bytes.append(littleEndian: UInt32(progress.acknowledgedAbove.count))
+            for offset in progress.acknowledgedAbove.sorted() {
                 bytes.append(littleEndian: UInt64(offset))
             }
         }
@@ -88,16 +88,16 @@ struct CursorFile: Hashable, Sendable {
     }
 
     private static func progress(_ cursor: inout ByteCursor) -> SegmentProgress? {
-        guard let id = cursor.number(UInt64.self), let settledTo = cursor.number(UInt64.self),
+        guard let id = cursor.number(UInt64.self), let acknowledgedTo = cursor.number(UInt64.self),
             let places = cursor.number(UInt32.self), cursor.remaining >= 8 * Int(places)
         else { return nil }
         let above = (0..<places).compactMap { _ in cursor.number(UInt64.self).map { Int($0) } }
         var progress = SegmentProgress(
             of: id,
-            settledTo: settledTo == .max ? 0 : Int(settledTo),
-            settledAbove: Set(above)
+            acknowledgedTo: acknowledgedTo == .max ? 0 : Int(acknowledgedTo),
+            acknowledgedAbove: Set(above)
         )
-        progress.isDone = settledTo == .max
+        progress.isDone = acknowledgedTo == .max
         return progress
     }
 }

@@ -1,32 +1,32 @@
 internal import KeelCore
 internal import Synchronization
 
-/// The state of a journal's records for one consumer.
-public struct ConsumerTally: Hashable, Sendable {
-    /// The number of unsettled records.
+/// The counts of a journal's records for one consumer.
+public struct ConsumerCounts: Hashable, Sendable {
+    /// The number of unacknowledged records.
     public var pending = 0
     /// The number of records removed by the bounds of the journal since the consumer was created,
     /// including expired ones.
     public var lost = 0
     /// The number of corrupt records.
-    public var damaged = 0
+    public var corrupt = 0
 
     /// Creates counts of zero.
     public init() {}
 }
 
 extension JournalConsumer {
-    /// Counts the records atomically, by scanning the unsettled ones.
+    /// Counts the records atomically, by scanning the unacknowledged ones.
     ///
-    /// Every record appended since the consumer was created is either settled or counted here.
+    /// Every record appended since the consumer was created is either acknowledged or counted here.
     ///
     /// - Returns: The counts.
     /// - Throws: ``JournalError``.
-    public func tally() throws(JournalError) -> ConsumerTally {
+    public func counts() throws(JournalError) -> ConsumerCounts {
         do throws(FileSystemError) {
             return try state.withLock { state throws(FileSystemError) in
                 try journal.folder.locked { () throws(FileSystemError) in
-                    try journal.tally(of: state.cursor, as: name)
+                    try journal.counts(of: state.cursor, as: name)
                 }
             }
         } catch {
@@ -36,9 +36,9 @@ extension JournalConsumer {
 
     /// Counts the records that the consumer will never receive, without scanning the pending ones.
     ///
-    /// - Returns: The counts of ``tally()``, with ``ConsumerTally/pending`` as zero.
+    /// - Returns: The same as ``counts()``, with ``ConsumerCounts/pending`` as zero.
     /// - Throws: ``JournalError``.
-    public func losses() throws(JournalError) -> ConsumerTally {
+    public func losses() throws(JournalError) -> ConsumerCounts {
         do throws(FileSystemError) {
             return try state.withLock { state throws(FileSystemError) in
                 try journal.folder.locked { () throws(FileSystemError) in
@@ -47,37 +47,37 @@ extension JournalConsumer {
                 }
             }
         } catch {
-            throw JournalError(error, "Counting what was lost")
+            throw JournalError(error, "Counting lost records")
         }
     }
 
-    /// Returns the number of unsettled records, by scanning them.
+    /// Returns the number of unacknowledged records, by scanning them.
     ///
     /// - Throws: ``JournalError``.
-    public func pendingCount() throws(JournalError) -> Int { try tally().pending }
+    public func pendingCount() throws(JournalError) -> Int { try counts().pending }
 
     /// Returns the number of records removed by the bounds of the journal since the consumer was
     /// created, including expired ones.
     ///
     /// - Throws: ``JournalError``.
-    public func lostCount() throws(JournalError) -> Int { try tally().lost }
+    public func lostCount() throws(JournalError) -> Int { try counts().lost }
 }
 
 extension Journal {
     /// Counts the records for a consumer. The caller holds the folder's lock.
-    func tally(of cursor: CursorFile, as name: String) throws(FileSystemError) -> ConsumerTally {
+    func counts(of cursor: CursorFile, as name: String) throws(FileSystemError) -> ConsumerCounts {
         let numbers = try folder.segments()
-        var tally = try losses(of: cursor, as: name, Set(numbers))
+        var counts = try losses(of: cursor, as: name, Set(numbers))
         for number in numbers {
             let progress = cursor.segments[number]
-            let known = try SegmentSurvey.unsettled(number, progress, in: folder)
+            let known = try SegmentSurvey.unacknowledged(number, progress, in: folder)
             if let known {
-                tally.pending += known
+                counts.pending += known
             } else {
-                tally.pending += try SegmentSurvey(number, in: folder)?.recordCount ?? 0
+                counts.pending += try SegmentSurvey(number, in: folder)?.recordCount ?? 0
             }
         }
-        return tally
+        return counts
     }
 
     /// Counts what a consumer will never receive. The caller holds the folder's lock.
@@ -85,14 +85,14 @@ extension Journal {
         of cursor: CursorFile,
         as name: String,
         _ numbers: Set<UInt64>
-    ) throws(FileSystemError) -> ConsumerTally {
-        var tally = ConsumerTally()
-        tally.lost = try LostRecords(of: name, in: folder).count() + cursor.expired
-        tally.damaged = cursor.damaged
+    ) throws(FileSystemError) -> ConsumerCounts {
+        var counts = ConsumerCounts()
+        counts.lost = try LostRecords(of: name, in: folder).count() + cursor.expired
+        counts.corrupt = cursor.damaged
         for (number, progress) in cursor.segments where numbers.contains(number) {
-            tally.lost += progress.newlyExpired
-            tally.damaged += progress.newlyDamaged
+            counts.lost += progress.newlyExpired
+            counts.corrupt += progress.newlyDamaged
         }
-        return tally
+        return counts
     }
 }

@@ -1,9 +1,9 @@
 internal import KeelCore
 internal import Synchronization
 
-/// Reads a journal at its own pace, and persists which records are settled.
+/// Reads a journal at its own pace, and persists which records are acknowledged.
 ///
-/// Records are returned in order, each once until ``rewind()`` or a restart. A settled record is
+/// Records are returned in order, each once until ``rewind()`` or a restart. An acknowledged record is
 /// gone for this consumer. Consumers do not affect each other.
 public final class JournalConsumer: Sendable {
     /// Where a new consumer starts.
@@ -80,7 +80,7 @@ public final class JournalConsumer: Sendable {
     ///     size.
     /// - Returns: The records; empty if there are no new ones.
     /// - Throws: ``JournalError``.
-    public func take(
+    public func read(
         upTo count: Int,
         bytes: Int = .max
     ) throws(JournalError) -> [JournalRecord] {
@@ -97,14 +97,14 @@ public final class JournalConsumer: Sendable {
         return records
     }
 
-    /// Makes ``take(upTo:bytes:)`` return all unsettled records again, for example after a failure.
+    /// Makes ``read(upTo:bytes:)`` return all unacknowledged records again, for example after a failure.
     public func rewind() {
         state.withLock { state in
             for number in state.cursor.segments.keys { state.cursor.segments[number]?.rewind() }
         }
     }
 
-    /// Waits until records may have been appended since the last ``take(upTo:bytes:)``.
+    /// Waits until records may have been appended since the last ``read(upTo:bytes:)``.
     ///
     /// Records appended by another process do not end the wait; they are found after the limit.
     ///
@@ -140,7 +140,7 @@ public final class JournalConsumer: Sendable {
             for number in numbers {
                 guard try walk.meet(number, &state.cursor.segments[number], decide) else { break }
             }
-            journal.count { $0.damaged += walk.damaged }
+            journal.count { $0.corrupt += walk.damaged }
         }
     }
 }

@@ -2,18 +2,18 @@
 struct SegmentProgress: Hashable, Sendable {
     /// The segment's id; numbers repeat if the folder is deleted and recreated.
     let id: UInt64
-    /// The end of the last record up to which all are settled.
-    var settledTo: Int
-    /// The starts of settled records after that.
-    var settledAbove: Set<Int> = []
-    /// Whether everything is settled and nothing follows.
+    /// The end of the last record up to which all are acknowledged.
+    var acknowledgedTo: Int
+    /// The starts of acknowledged records after that.
+    var acknowledgedAbove: Set<Int> = []
+    /// Whether everything is acknowledged and nothing follows.
     var isDone = false
 
     /// The number of records skipped as expired, and as corrupt, since the cursor was written.
     var newlyExpired = 0
     var newlyDamaged = 0
 
-    /// Returned records that may be settled, in order: where they begin and end.
+    /// Returned records that may be acknowledged, in order: where they begin and end.
     private(set) var taken: ArraySlice<(offset: Int, end: Int)> = []
     /// The start of the next record to return.
     private(set) var readTo: Int
@@ -22,16 +22,16 @@ struct SegmentProgress: Hashable, Sendable {
 
     init(
         of id: UInt64,
-        settledTo: Int = SegmentHeader.byteCount,
-        settledAbove: Set<Int> = []
+        acknowledgedTo: Int = SegmentHeader.byteCount,
+        acknowledgedAbove: Set<Int> = []
     ) {
         self.id = id
-        self.settledTo = settledTo
-        self.settledAbove = settledAbove
-        readTo = settledTo
+        self.acknowledgedTo = acknowledgedTo
+        self.acknowledgedAbove = acknowledgedAbove
+        readTo = acknowledgedTo
     }
 
-    /// Moves past a record, which is returned unless it is already settled.
+    /// Moves past a record, which is returned unless it is already acknowledged.
     mutating func pass(_ offset: Int, end: Int) {
         taken.append((offset, end))
         readTo = end
@@ -40,21 +40,21 @@ struct SegmentProgress: Hashable, Sendable {
 
     /// Moves past a corrupt or expired record.
     mutating func skip(_ offset: Int, end: Int) {
-        settledAbove.insert(offset)
+        acknowledgedAbove.insert(offset)
         pass(offset, end: end)
     }
 
-    /// Marks a record as settled; false if it was not returned.
-    mutating func settle(_ offset: Int) -> Bool {
-        guard isTaken(offset), !settledAbove.contains(offset) else { return false }
-        settledAbove.insert(offset)
+    /// Marks a record as acknowledged; false if it was not returned.
+    mutating func acknowledge(_ offset: Int) -> Bool {
+        guard isTaken(offset), !acknowledgedAbove.contains(offset) else { return false }
+        acknowledgedAbove.insert(offset)
         advance()
         return true
     }
 
-    /// Marks a record as settled, whether returned or not; false if it already was.
+    /// Marks a record as acknowledged, whether returned or not; false if it already was.
     mutating func discard(_ offset: Int) -> Bool {
-        guard !isDone, offset >= settledTo, settledAbove.insert(offset).inserted else {
+        guard !isDone, offset >= acknowledgedTo, acknowledgedAbove.insert(offset).inserted else {
             return false
         }
         advance()
@@ -63,7 +63,11 @@ struct SegmentProgress: Hashable, Sendable {
 
     /// The same state before reading anything.
     var unread: SegmentProgress {
-        var progress = SegmentProgress(of: id, settledTo: settledTo, settledAbove: settledAbove)
+        var progress = SegmentProgress(
+            of: id,
+            acknowledgedTo: acknowledgedTo,
+            acknowledgedAbove: acknowledgedAbove
+        )
         progress.isDone = isDone
         return progress
     }
@@ -77,16 +81,16 @@ struct SegmentProgress: Hashable, Sendable {
         return low < taken.endIndex && taken[low].offset == offset
     }
 
-    /// Makes all unsettled records unread.
+    /// Makes all unacknowledged records unread.
     mutating func rewind() {
         taken = []
-        readTo = settledTo
+        readTo = acknowledgedTo
         hasEnded = false
     }
 
     private mutating func advance() {
-        while let first = taken.first, settledAbove.remove(first.offset) != nil {
-            settledTo = first.end
+        while let first = taken.first, acknowledgedAbove.remove(first.offset) != nil {
+            acknowledgedTo = first.end
             taken = taken.dropFirst()
         }
         if hasEnded, taken.isEmpty { isDone = true }
@@ -99,15 +103,15 @@ struct SegmentProgress: Hashable, Sendable {
     }
 
     static func == (left: Self, right: Self) -> Bool {
-        left.id == right.id && left.settledTo == right.settledTo
-            && left.settledAbove == right.settledAbove
+        left.id == right.id && left.acknowledgedTo == right.acknowledgedTo
+            && left.acknowledgedAbove == right.acknowledgedAbove
             && left.isDone == right.isDone
     }
 
     func hash(into hasher: inout Hasher) {
         hasher.combine(id)
-        hasher.combine(settledTo)
-        hasher.combine(settledAbove)
+        hasher.combine(acknowledgedTo)
+        hasher.combine(acknowledgedAbove)
         hasher.combine(isDone)
     }
 }

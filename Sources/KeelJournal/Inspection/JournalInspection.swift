@@ -10,10 +10,10 @@ public import Foundation
 ///
 /// ```swift
 /// let inspection = try JournalInspection(of: folder)
-/// for consumer in try inspection.consumers() { print(consumer.name, consumer.tally.pending) }
+/// for consumer in try inspection.consumers() { print(consumer.name, consumer.counts.pending) }
 /// ```
 ///
-/// It registers no consumer, settles nothing and removes nothing. It does not know the writer's
+/// It registers no consumer, acknowledges nothing and removes nothing. It does not know the writer's
 /// limits: records beyond the writer's age limit still count as pending.
 public struct JournalInspection: Sendable {
     /// The stored state of a consumer.
@@ -21,8 +21,8 @@ public struct JournalInspection: Sendable {
         /// The consumer's name.
         public let name: String
         /// The state of the records for the consumer.
-        public let tally: ConsumerTally
-        /// The note that the consumer stored together with its settled records.
+        public let counts: ConsumerCounts
+        /// The note that the consumer stored together with its acknowledged records.
         public let note: [UInt8]
     }
 
@@ -30,7 +30,7 @@ public struct JournalInspection: Sendable {
     public struct Contents: Hashable, Sendable {
         /// The number of segments.
         public var segments = 0
-        /// The number of records, including settled ones.
+        /// The number of records, including acknowledged ones.
         public var records = 0
         /// The size in bytes.
         public var bytes = 0
@@ -84,7 +84,7 @@ public struct JournalInspection: Sendable {
                     consumers.append(
                         Consumer(
                             name: name,
-                            tally: try journal.tally(of: cursor, as: name),
+                            counts: try journal.counts(of: cursor, as: name),
                             note: cursor.note
                         )
                     )
@@ -121,11 +121,11 @@ public struct JournalInspection: Sendable {
 
     /// Returns a reader that starts at the oldest record.
     ///
-    /// - Parameter name: The consumer whose settled records are skipped; nil reads all records on
+    /// - Parameter name: The consumer whose acknowledged records are skipped; nil reads all records on
     ///   disk.
     /// - Returns: The reader.
     /// - Throws: ``JournalError``, with ``JournalError/Code/notFound`` if it does not exist.
-    public func reader(unsettledBy name: String? = nil) throws(JournalError) -> JournalReader {
+    public func reader(unacknowledgedBy name: String? = nil) throws(JournalError) -> JournalReader {
         guard let name else { return JournalReader(journal, [:]) }
         do throws(FileSystemError) {
             if try journal.folder.consumers().contains(name) {

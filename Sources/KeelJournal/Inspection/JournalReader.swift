@@ -20,7 +20,7 @@ public struct JournalReader: Sendable {
     ///     size.
     /// - Returns: The records; empty if there are no new ones yet.
     /// - Throws: ``JournalError``. The next call then starts at the same record.
-    public mutating func take(
+    public mutating func read(
         upTo count: Int,
         bytes: Int = .max
     ) throws(JournalError) -> [JournalRecord] {
@@ -41,7 +41,7 @@ public struct JournalReader: Sendable {
                 guard fits else { return .stop }
                 records.append(record)
                 size += record.bytes.count
-                // Settling does not apply to a reader.
+                // Acknowledgement does not apply to a reader.
                 return .skip
             }
             guard goesOn else { break }

@@ -12,7 +12,7 @@ public import Foundation
 ///
 /// ```swift
 /// let reader = try LogFileReader(at: folder.appending(path: "app.log"))
-/// for record in try reader.take(upTo: 100) { print(record.message) }
+/// for record in try reader.read(upTo: 100) { print(record.message) }
 /// ```
 ///
 /// The reader starts with the rotated files, compressed or not, and continues in the current file
@@ -30,7 +30,7 @@ public final class LogFileReader {
     }
 
     /// The number of lines skipped because they are torn or in another format.
-    public private(set) var foreignLines = 0
+    public private(set) var skippedLineCount = 0
 
     private let names: LogFileNames
     private let files: any FileSystem
@@ -85,14 +85,14 @@ public final class LogFileReader {
     /// - Parameter count: The maximum number of records.
     /// - Returns: The records; empty if there are no new ones yet.
     /// - Throws: ``LoggingError``.
-    public func take(upTo count: Int) throws(LoggingError) -> [LogRecord] {
+    public func read(upTo count: Int) throws(LoggingError) -> [LogRecord] {
         var records: [LogRecord] = []
         do throws(FileSystemError) {
             while records.count < count, let line = try nextLine() {
                 if let record = LogRecord(jsonLine: line) {
                     records.append(record)
                 } else {
-                    foreignLines += 1
+                    skippedLineCount += 1
                 }
             }
         } catch {

@@ -34,12 +34,12 @@ while true {
     try journal.append(Array("\(number) ".utf8) + filling)
     say([number])
     if number % 10 == 0 {
-        let records = try consumer.take(upTo: 12)
+        let records = try consumer.read(upTo: 12)
         let numbers = records.compactMap { record in
             Int(String(decoding: record.bytes.prefix { $0 != 0x20 }, as: UTF8.self))
         }
         say(numbers.map { 1_000_000_000 + $0 })
-        try consumer.settle(records.map(\.position))
+        try consumer.acknowledge(records.map(\.position))
         say(numbers.map(-))
     }
     if number % 500 == 0 { try journal.close() }

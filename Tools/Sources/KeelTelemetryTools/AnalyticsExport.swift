@@ -27,7 +27,7 @@ package struct AnalyticsExport: Sendable {
     package func run(_ write: ([UInt8]) throws -> Void) throws -> Report {
         var report = Report()
         var reader = try AnalyticsInspection(of: folder).reader(pendingFor: destination)
-        while case let records = try reader.take(upTo: 500), !records.isEmpty {
+        while case let records = try reader.read(upTo: 500), !records.isEmpty {
             for record in records {
                 guard let line = try? KeelServerDestination.json(of: record) else {
                     report.leftOut += 1

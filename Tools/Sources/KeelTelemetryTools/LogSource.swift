@@ -27,20 +27,20 @@ package final class LogSource {
     }
 
     /// Returns the next records; empty if there are no new ones yet.
-    package func take(upTo count: Int) throws -> [LogRecord] {
+    package func read(upTo count: Int) throws -> [LogRecord] {
         switch reader {
-        case .file(let file): return try file.take(upTo: count)
+        case .file(let file): return try file.read(upTo: count)
         case .journal(var journal):
             defer { reader = .journal(journal) }
-            return try journal.take(upTo: count)
+            return try journal.read(upTo: count)
         }
     }
 
     /// The number of lines or records skipped because they are not Keel's.
-    package var foreignCount: Int {
+    package var skippedCount: Int {
         switch reader {
-        case .file(let file): file.foreignLines
-        case .journal(let journal): journal.foreignRecords
+        case .file(let file): file.skippedLineCount
+        case .journal(let journal): journal.skippedRecordCount
         }
     }
 }

@@ -9,7 +9,7 @@ import Testing
 extension CommentExamples {
     static func journalInspection(_ folder: URL) async throws {
         let inspection = try JournalInspection(of: folder)
-        for consumer in try inspection.consumers() { print(consumer.name, consumer.tally.pending) }
+        for consumer in try inspection.consumers() { print(consumer.name, consumer.counts.pending) }
         _ = inspection
     }
 
@@ -17,9 +17,9 @@ extension CommentExamples {
         let journal = try Journal(at: folder)
         let consumer = try journal.consumer("server")
         try journal.append(bytes)
-        for record in try consumer.take(upTo: 100) {
+        for record in try consumer.read(upTo: 100) {
             try await send(record.bytes)
-            try consumer.settle([record.position])
+            try consumer.acknowledge([record.position])
         }
         _ = journal
         _ = consumer

@@ -11,7 +11,7 @@ import Testing
 extension CommentExamples {
     static func logFileReader(_ folder: URL) async throws {
         let reader = try LogFileReader(at: folder.appending(path: "app.log"))
-        for record in try reader.take(upTo: 100) { print(record.message) }
+        for record in try reader.read(upTo: 100) { print(record.message) }
         _ = reader
     }
 

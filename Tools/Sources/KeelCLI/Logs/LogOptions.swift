@@ -92,10 +92,10 @@ extension CommandOutput {
 
     /// Says what was passed over.
     func foreign(in source: LogSource) -> ToolExit {
-        guard source.foreignCount > 0 else { return .done }
+        guard source.skippedCount > 0 else { return .done }
         message(
             """
-            \(source.foreignCount) lines are no records of KeelLogging's JSON format and \
+            \(source.skippedCount) lines are no records of KeelLogging's JSON format and \
             were left out.
             """
         )

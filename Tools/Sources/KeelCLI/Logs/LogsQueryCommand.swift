@@ -47,7 +47,7 @@ struct LogsQueryCommand: AsyncParsableCommand {
     private func show(_ source: LogSource, _ filter: LogFilter, _ output: CommandOutput) throws {
         let format = log.format
         var shown = 0
-        while case let records = try source.take(upTo: 500), !records.isEmpty {
+        while case let records = try source.read(upTo: 500), !records.isEmpty {
             for record in records where filter.matches(record) {
                 try output.write(record, as: format)
                 shown += 1
@@ -63,7 +63,7 @@ struct LogsQueryCommand: AsyncParsableCommand {
         _ output: CommandOutput
     ) throws {
         var counts = LogCounts(by: name)
-        while case let records = try source.take(upTo: 500), !records.isEmpty {
+        while case let records = try source.read(upTo: 500), !records.isEmpty {
             for record in records where filter.matches(record) { counts.add(record) }
         }
         for (key, count) in counts.sorted {

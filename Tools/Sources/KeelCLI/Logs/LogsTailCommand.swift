@@ -43,7 +43,7 @@ struct LogsTailCommand: AsyncParsableCommand {
             let followed = Followed(source)
             try await Interruption.wait {
                 while true {
-                    for record in try await followed.take() where filter.matches(record) {
+                    for record in try await followed.read() where filter.matches(record) {
                         try output.write(record, as: format)
                     }
                     guard (try? await Task.sleep(for: Self.pause)) != nil else { return }
@@ -60,7 +60,7 @@ struct LogsTailCommand: AsyncParsableCommand {
         _ filter: LogFilter
     ) throws -> (LogSource, [LogRecord]) {
         var last: [LogRecord] = []
-        while case let records = try source.take(upTo: 500), !records.isEmpty {
+        while case let records = try source.read(upTo: 500), !records.isEmpty {
             last = (last + records.filter(filter.matches)).suffix(count)
         }
         return (source, last)
@@ -73,5 +73,5 @@ private actor Followed {
 
     init(_ source: sending LogSource) { self.source = source }
 
-    func take() throws -> [LogRecord] { try source.take(upTo: 500) }
+    func read() throws -> [LogRecord] { try source.read(upTo: 500) }
 }

@@ -2,49 +2,49 @@ internal import KeelCore
 internal import Synchronization
 
 extension JournalConsumer {
-    /// Marks records as settled, so that they are not returned again.
+    /// Marks records as acknowledged, so that they are not returned again.
     ///
-    /// Positions that ``take(upTo:bytes:)`` has not returned, or already settled ones, are ignored.
+    /// Positions that ``read(upTo:bytes:)`` has not returned, or already acknowledged ones, are ignored.
     ///
     /// - Throws: ``JournalError`` if the change could not be stored; the records may then be
     ///   returned once more after a restart.
-    public func settle(_ positions: some Sequence<JournalPosition>) throws(JournalError) {
-        try change { $0.settle(positions).outcome }
+    public func acknowledge(_ positions: some Sequence<JournalPosition>) throws(JournalError) {
+        try change { $0.acknowledge(positions).outcome }
     }
 
-    /// Marks records as settled and replaces the consumer's note, atomically.
+    /// Marks records as acknowledged and replaces the consumer's note, atomically.
     ///
-    /// After a crash, the note and the settled records are either both old or both new, so counters
+    /// After a crash, the note and the acknowledged records are either both old or both new, so counters
     /// kept in the note agree with the records that are still returned.
     ///
     /// - Parameters:
-    ///   - positions: The records. Those that were not returned, are already settled, or were
+    ///   - positions: The records. Those that were not returned, are already acknowledged, or were
     ///     removed by the journal's bounds are ignored.
     ///   - note: Makes the new ``note``, of at most 4,096 bytes, from the positions that were not
     ///     ignored. It is called once, and must not call the journal.
     /// - Throws: ``JournalError``. If storing fails, a restart may find the old state. If the note
-    ///   is too long (``JournalError/Code/invalidArgument``), nothing is settled.
-    public func settle(
+    ///   is too long (``JournalError/Code/invalidArgument``), nothing is acknowledged.
+    public func acknowledge(
         _ positions: some Sequence<JournalPosition>,
-        noting note: (_ settled: [JournalPosition]) -> [UInt8]
+        noting note: (_ acknowledged: [JournalPosition]) -> [UInt8]
     ) throws(JournalError) {
-        try change(noting: note) { $0.settle(positions) }
+        try change(noting: note) { $0.acknowledge(positions) }
     }
 
-    /// The note last stored together with settled records; initially empty.
+    /// The note last stored together with acknowledged records; initially empty.
     public var note: [UInt8] { state.withLock { $0.cursor.note } }
 
-    /// Settles all records that match a closure, whether returned or not.
+    /// Acknowledges all records that match a closure, whether returned or not.
     ///
-    /// Scans all unsettled records. Otherwise the next records to be returned do not change.
+    /// Scans all unacknowledged records. Otherwise the next records to be returned do not change.
     ///
     /// - Parameters:
-    ///   - matches: Returns whether a record is settled. It must not call the journal.
-    ///   - note: Makes the new ``note`` from the matching positions, as in ``settle(_:noting:)``.
+    ///   - matches: Returns whether a record is acknowledged. It must not call the journal.
+    ///   - note: Makes the new ``note`` from the matching positions, as in ``acknowledge(_:noting:)``.
     /// - Throws: ``JournalError``.
     public func discard(
         where matches: (JournalRecord) -> Bool,
-        noting note: (_ settled: [JournalPosition]) -> [UInt8]
+        noting note: (_ acknowledged: [JournalPosition]) -> [UInt8]
     ) throws(JournalError) {
         var chosen: [UInt64: SegmentProgress] = [:]
         var positions: [JournalPosition] = []
@@ -67,10 +67,10 @@ extension JournalConsumer {
             }
             return change
         }
-        try passSettled()
+        try passAcknowledged()
     }
 
-    /// Settles all records, unread.
+    /// Acknowledges all records, unread.
     ///
     /// - Returns: The number of records.
     /// - Throws: ``JournalError``.
@@ -85,7 +85,7 @@ extension JournalConsumer {
         return count
     }
 
-    /// Visits every unsettled record without returning it.
+    /// Visits every unacknowledged record without returning it.
     private func look(
         _ end: (UInt64, SegmentProgress?) -> Void,
         at record: (JournalRecord) -> Void
@@ -103,8 +103,8 @@ extension JournalConsumer {
         }
     }
 
-    /// Moves past the settled records of each segment, so that a segment with nothing left is done.
-    private func passSettled() throws(JournalError) {
+    /// Moves past the acknowledged records of each segment, so that a segment with nothing left is done.
+    private func passAcknowledged() throws(JournalError) {
         let hasEnded = try state.withLock { state throws(JournalError) in
             var walk = ConsumerWalk(journal, opens: false)
             var hasEnded = false
@@ -137,7 +137,7 @@ extension JournalConsumer {
         try change { cursor in
             let before = cursor
             let change = body(&cursor)
-            let bytes = note(change.settled)
+            let bytes = note(change.acknowledged)
             guard bytes.count <= CursorFile.noteByteLimit else {
                 cursor = before
                 isTooLong = true
@@ -153,10 +153,10 @@ extension JournalConsumer {
         )
     }
 
-    /// Changes what is settled, and stores it if something changed.
+    /// Changes what is acknowledged, and stores it if something changed.
     ///
     /// Holds the folder's lock: records whose segment was removed in the meantime count as lost and
-    /// must not count as settled.
+    /// must not count as acknowledged.
     func change(
         _ body: (inout CursorFile) -> (isWritten: Bool, hasEnded: Bool)
     ) throws(JournalError) {
@@ -178,33 +178,33 @@ extension JournalConsumer {
                     )
                     guard hasEnded else { return }
                     let retention = Retention(folder, configuration, now: configuration.now())
-                    try retention.removeSettled()
+                    try retention.removeAcknowledged()
                 }
             }
         } catch {
-            throw JournalError(error, "Writing down what is settled")
+            throw JournalError(error, "Storing the acknowledgements")
         }
     }
 }
 
 extension CursorFile {
-    /// The records that a call has settled.
+    /// The records that a call has acknowledged.
     struct Change {
-        private(set) var settled: [JournalPosition] = []
+        private(set) var acknowledged: [JournalPosition] = []
         private var hasEnded = false
 
-        var outcome: (isWritten: Bool, hasEnded: Bool) { (!settled.isEmpty, hasEnded) }
+        var outcome: (isWritten: Bool, hasEnded: Bool) { (!acknowledged.isEmpty, hasEnded) }
 
         mutating func add(_ position: JournalPosition, hasEnded: Bool) {
-            settled.append(position)
+            acknowledged.append(position)
             self.hasEnded = self.hasEnded || hasEnded
         }
     }
 
-    mutating func settle(_ positions: some Sequence<JournalPosition>) -> Change {
+    mutating func acknowledge(_ positions: some Sequence<JournalPosition>) -> Change {
         var change = Change()
         for position in positions {
-            guard segments[position.segment]?.settle(position.offset) == true else { continue }
+            guard segments[position.segment]?.acknowledge(position.offset) == true else { continue }
             change.add(position, hasEnded: segments[position.segment]?.isDone == true)
         }
         return change
