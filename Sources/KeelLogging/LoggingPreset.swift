@@ -86,7 +86,13 @@ public enum LoggingPreset: Sendable {
             }
         }
         // One record for both, so that it is redacted once.
-        return factory(LogOutputs([output, shipping]), nil, level, recorder, metadataProvider)
+        return factory(
+            MultiplexLogOutput([output, shipping]),
+            nil,
+            level,
+            recorder,
+            metadataProvider
+        )
     }
 }
 
@@ -94,7 +100,7 @@ public enum LoggingPreset: Sendable {
 ///
 /// `MultiplexLogHandler` of swift-log combines handlers of any kind, each with its own level. This
 /// type combines outputs, so each record is made only once.
-public struct LogOutputs: LogOutput {
+public struct MultiplexLogOutput: LogOutput {
     private let outputs: [any LogOutput]
 
     /// Creates an output from several.

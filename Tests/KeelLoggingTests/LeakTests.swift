@@ -26,7 +26,7 @@ struct LeakTests {
         let formats: [LogFormat] = [
             .jsonLines, .text(), .text(symbols: true, colors: true, indentsLineBreaks: true),
         ]
-        planted.log(to: logger(to: LogOutputs([file, queue])))
+        planted.log(to: logger(to: MultiplexLogOutput([file, queue])))
         // A single output writes lines without records, from a statement's second record on.
         for _ in 0..<2 { planted.log(to: logger(to: alone)) }
         planted.log(

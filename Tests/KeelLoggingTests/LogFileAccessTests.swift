@@ -44,7 +44,7 @@ final class LogFileAccessTests {
             file.write(.sample("record \(number)"))
             file.rotate()
         }
-        file.finishCare()
+        file.waitForMaintenance()
         let modes = try modes()
         #expect(modes.keys.contains("app.log") && modes.keys.contains { $0.hasSuffix(".gz") })
         #expect(Set(modes.values) == [Int(asked ?? 0o600) & ~Int(mask)])

@@ -109,7 +109,7 @@ struct LogFileReaderTests {
         write(3..<4, to: other)
         #expect(other.statistics.reopenings == 0)
         #expect(numbers(try reader.read(upTo: 9)) == [3])
-        time.advance(by: RotatingLogFile.lookInterval)
+        time.advance(by: RotatingLogFile.checkInterval)
         write(4..<5, to: other)
         #expect(other.statistics.reopenings == 1)
         #expect(numbers(try reader.read(upTo: 9)) == [4])

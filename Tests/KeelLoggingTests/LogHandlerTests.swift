@@ -181,7 +181,7 @@ struct LogHandlerTests {
         #expect(output.records.map(\.message) == ["1", "2", "3", "8", "13"])
         #expect(output.records[3]["log.sampled"] == .text("4"))
         #expect(output.records[2]["log.sampled"] == nil)
-        #expect(sampler.heldBackCount == 9)
+        #expect(sampler.suppressedCount == 9)
         for _ in 0..<20 { logger.warning("serious") }
         #expect(output.records.count { $0.level == .warning } == 20)
         logger.info("another statement")

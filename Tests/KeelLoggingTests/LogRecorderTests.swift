@@ -37,9 +37,9 @@ struct LogRecorderTests {
                 "signed in",
                 metadata: [
                     "name": "\("Ada", sensitivity: .sensitive)",
-                    "mixed": "\("x", sensitivity: .open) and \("Ada", sensitivity: .sensitive)",
-                    "mail": "\("ada@example.org", sensitivity: .open)",
-                    "password": "\("to be changed", sensitivity: .open)",
+                    "mixed": "\("x", sensitivity: .public) and \("Ada", sensitivity: .sensitive)",
+                    "mail": "\("ada@example.org", sensitivity: .public)",
+                    "password": "\("to be changed", sensitivity: .public)",
                     "nested": ["name": "\("Ada", sensitivity: .sensitive)"],
                 ]
             )

@@ -113,10 +113,10 @@ struct RotatingLogFileTests {
     func removed() throws {
         let file = try open()
         write(file, "a")
-        time.advance(by: RotatingLogFile.lookInterval)
+        time.advance(by: RotatingLogFile.checkInterval)
         try disk.remove("/logs/app.log")
         write(file, "b")
-        time.advance(by: RotatingLogFile.lookInterval)
+        time.advance(by: RotatingLogFile.checkInterval)
         try disk.rename("/logs/app.log", to: "/logs/old")
         write(file, "c")
         #expect(try LoggedLines.messages([#require(disk.disk["/logs/old"])]) == ["b"])
@@ -164,7 +164,7 @@ struct RotatingLogFileTests {
         #expect(try messages() == (0..<20).map { "\($0)" })
         #expect(try names() == ["app.log"])
         disk.fail(nil)
-        time.advance(by: RotatingLogFile.lookInterval)
+        time.advance(by: RotatingLogFile.checkInterval)
         write(file, "20")
         #expect(try names().count == 2)
         #expect(try messages() == (0...20).map { "\($0)" })
@@ -198,7 +198,7 @@ struct RotatingLogFileTests {
             // Until the next check, the limit may be exceeded by one file.
             #expect(other.disk.byteCount <= 5000 + 1024)
         }
-        limited.finishCare()
+        limited.waitForMaintenance()
         #expect(other.disk.byteCount <= 5000)
         #expect(try messages(other).last == "record 199")
 
@@ -209,7 +209,7 @@ struct RotatingLogFileTests {
         }
         for number in 0..<20 { write(aged, "record \(number)") }
         time.advance(by: 2 * 3600 * 1_000_000)
-        aged.finishCare()
+        aged.waitForMaintenance()
         #expect(try names(third) == ["app.log"])
     }
 
@@ -223,7 +223,7 @@ struct RotatingLogFileTests {
             $0.countLimit = 0
         }
         for number in 0..<20 { write(file, "record \(number)") }
-        file.finishCare()
+        file.waitForMaintenance()
         #expect(try names().count == 5)
     }
 

@@ -25,7 +25,7 @@ struct LogFileWriter: ~Copyable {
     /// The number of bytes written since the file was last checked.
     private var unseen = 0
     /// When the file was last checked, in record time.
-    private var lastLook: Int64
+    private var lastCheck: Int64
     /// When the current period ends.
     private var periodEnd = Int64.max
     /// Whether the last line is incomplete.
@@ -52,7 +52,7 @@ struct LogFileWriter: ~Copyable {
         self.names = names
         self.configuration = configuration
         self.files = files
-        lastLook = now
+        lastCheck = now
         let lock = try files.lock(names.lock, waitingUpTo: 5000)
         try open(now)
         withExtendedLifetime(lock) {}
@@ -137,7 +137,7 @@ struct LogFileWriter: ~Copyable {
     private mutating func makeRoom(at time: Int64) -> Bool {
         let limit = configuration.byteLimit ?? .max
         // Threads read the time before taking the lock: slightly earlier is not a clock set back.
-        let isOverdue = (time - lastLook).magnitude >= UInt64(RotatingLogFile.lookInterval)
+        let isOverdue = (time - lastCheck).magnitude >= UInt64(RotatingLogFile.checkInterval)
         if isOverdue || unseen >= limit / 8 || file == nil { look(at: time) }
         let isFull = size > 0 && size + line.count > limit
         guard isFull || time >= periodEnd else { return false }
@@ -150,12 +150,12 @@ struct LogFileWriter: ~Copyable {
 
     /// Whether a failed operation may be retried; each attempt may wait for another process.
     private func isAttemptDue(at time: Int64) -> Bool {
-        time >= nextAttempt || nextAttempt - time > 2 * RotatingLogFile.lookInterval
+        time >= nextAttempt || nextAttempt - time > 2 * RotatingLogFile.checkInterval
     }
 
     /// Checks whether the file still has its name, and how long it is.
     private mutating func look(at time: Int64) {
-        lastLook = time
+        lastCheck = time
         unseen = 0
         if let file, file.isStill(at: names.path) {
             size = (try? file.size()) ?? size
@@ -175,15 +175,15 @@ struct LogFileWriter: ~Copyable {
         } catch {
             // An old file that is still open is better than none. Without one, records are dropped
             // until an attempt succeeds.
-            nextAttempt = time + RotatingLogFile.lookInterval
+            nextAttempt = time + RotatingLogFile.checkInterval
         }
     }
 
     /// Starts a new file now, unless the current one is empty.
     mutating func rotateNow() -> Bool {
         nextAttempt = .min
-        look(at: lastLook)
-        return size > 0 && rotate(at: lastLook)
+        look(at: lastCheck)
+        return size > 0 && rotate(at: lastCheck)
     }
 
     /// Replaces the current file with a new one, unless another process has just done so.
@@ -202,7 +202,7 @@ struct LogFileWriter: ~Copyable {
             withExtendedLifetime(lock) {}
         } catch {
             // The old file is still written to, beyond its limit or under its new name.
-            nextAttempt = time + RotatingLogFile.lookInterval
+            nextAttempt = time + RotatingLogFile.checkInterval
         }
         return hasRotated
     }
@@ -223,7 +223,7 @@ struct LogFileWriter: ~Copyable {
         let opened = try files.open(names.path, for: .appending)
         size = try opened.size()
         unseen = 0
-        lastLook = time
+        lastCheck = time
         // A process may have crashed in the middle of a line.
         isTorn = try opened.read(at: max(0, size - 1), count: 1).contains {
             $0 != UInt8(ascii: "\n")

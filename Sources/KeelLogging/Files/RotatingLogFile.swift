@@ -23,7 +23,7 @@ public import Foundation
 /// - A record is complete, in one file, on one line. A line torn by a power failure or a full disk
 ///   is terminated before the next record.
 /// - Several processes may write to one file: lines do not interleave, and rotation loses none.
-/// - A file that was deleted or renamed by others is recreated within ``lookInterval``.
+/// - A file that was deleted or renamed by others is recreated within ``checkInterval``.
 /// - Records that cannot be written, on a full disk for example, are dropped and counted. The next
 ///   record that can be written is preceded by one with their number.
 ///
@@ -31,13 +31,13 @@ public import Foundation
 /// while another process still writes to them.
 public final class RotatingLogFile: LogOutput, DirectLogOutput {
     /// How long records may go to a file that others have deleted, in microseconds of record time.
-    public static let lookInterval: Int64 = 50_000
+    public static let checkInterval: Int64 = 50_000
 
     private let writer: Mutex<LogFileWriter>
-    private let care: LogFileCare
+    private let maintenance: LogFileMaintenance
     private let worker: LogWorker
     /// Whether maintenance is already scheduled.
-    private let isCareDue = Atomic(false)
+    private let isMaintenanceDue = Atomic(false)
 
     /// Opens a log file, creating it and its folder if needed.
     ///
@@ -73,7 +73,12 @@ public final class RotatingLogFile: LogOutput, DirectLogOutput {
         }
         let now = now ?? { SystemTime.now() }
         self.worker = worker
-        care = LogFileCare(names: names, configuration: configuration, files: files, now: now)
+        maintenance = LogFileMaintenance(
+            names: names,
+            configuration: configuration,
+            files: files,
+            now: now
+        )
         do throws(FileSystemError) {
             try files.makeFolder(names.folder)
             writer = Mutex(try LogFileWriter(names, configuration, files, now: now()))
@@ -81,7 +86,7 @@ public final class RotatingLogFile: LogOutput, DirectLogOutput {
             throw LoggingError(error, "Opening the log file")
         }
         // Handles what an earlier process has left, and changed limits.
-        beginCare()
+        beginMaintenance()
     }
 
     /// The counts so far.
@@ -106,7 +111,7 @@ public final class RotatingLogFile: LogOutput, DirectLogOutput {
     private func finish(_ outcome: LogFileWriter.Outcome, _ level: Logger.Level) {
         switch outcome {
         case .written: break
-        case .rotated: beginCare()
+        case .rotated: beginMaintenance()
         case .dropped: LogMetrics.dropped(1, level, output: "file")
         }
     }
@@ -116,24 +121,26 @@ public final class RotatingLogFile: LogOutput, DirectLogOutput {
     /// Starts a new file now, whatever the size of the current one; an empty file stays.
     public func rotate() {
         let hasRotated = writer.withLock { $0.rotateNow() }
-        if hasRotated { beginCare() }
+        if hasRotated { beginMaintenance() }
     }
 
     /// Returns once all rotated files are compressed and the limits hold, as far as possible.
     ///
     /// Blocks the calling thread: for tests, and for the end of a program.
-    public func finishCare() {
-        beginCare()
+    public func waitForMaintenance() {
+        beginMaintenance()
         worker.finish()
     }
 
-    private func beginCare() {
-        guard care.isNeeded, !isCareDue.exchange(true, ordering: .acquiringAndReleasing) else {
+    private func beginMaintenance() {
+        guard maintenance.isNeeded,
+            !isMaintenanceDue.exchange(true, ordering: .acquiringAndReleasing)
+        else {
             return
         }
         worker {
-            self.isCareDue.store(false, ordering: .releasing)
-            self.care.run()
+            self.isMaintenanceDue.store(false, ordering: .releasing)
+            self.maintenance.run()
         }
     }
 }

@@ -8,7 +8,7 @@ internal import Synchronization
 /// For each statement, identified by file, line and level, the first ``LogSampling/first`` records
 /// of an interval pass, and then every ``LogSampling/thereafter``th. The first record to pass after
 /// others were suppressed has the metadata `log.sampled` with their number. Records from level
-/// ``LogSampling/sparing`` up always pass.
+/// ``LogSampling/unsampledLevel`` up always pass.
 ///
 /// Wrap it around the handler that makes the records: suppressed events then cost almost nothing.
 public struct SampledLogHandler<Upstream: LogHandler>: LogHandler {
@@ -46,11 +46,11 @@ public struct SampledLogHandler<Upstream: LogHandler>: LogHandler {
     }
 
     public func log(event: LogEvent) {
-        guard let heldBack = sampler.pass(event) else { return }
-        guard heldBack > 0 else { return upstream.log(event: event) }
+        guard let suppressed = sampler.pass(event) else { return }
+        guard suppressed > 0 else { return upstream.log(event: event) }
         var event = event
         event.metadata = event.metadata ?? [:]
-        event.metadata?["log.sampled"] = .stringConvertible(heldBack)
+        event.metadata?["log.sampled"] = .stringConvertible(suppressed)
         upstream.log(event: event)
     }
 }
@@ -71,7 +71,7 @@ public struct LogSampling: Sendable, Hashable {
     /// The length of an interval.
     public var interval = Duration.seconds(1)
     /// The level from which all records pass.
-    public var sparing = Logger.Level.warning
+    public var unsampledLevel = Logger.Level.warning
 
     /// Creates the default rule: 100 records per second, then every 100th; all from `warning` up.
     public init() {}
@@ -83,7 +83,7 @@ public final class LogSampler: Sendable {
         var key = 0
         var intervalEnd = Int64.min
         var count = 0
-        var heldBack = 0
+        var suppressed = 0
     }
 
     private struct State {
@@ -110,13 +110,13 @@ public final class LogSampler: Sendable {
     }
 
     /// The number of records suppressed so far.
-    public var heldBackCount: Int { state.withLock { $0.total } }
+    public var suppressedCount: Int { state.withLock { $0.total } }
 
     /// Decides whether a record passes.
     ///
     /// - Returns: The number suppressed since the last record that passed; nil if suppressed.
     func pass(_ event: LogEvent) -> Int? {
-        guard event.level < sampling.sparing else { return 0 }
+        guard event.level < sampling.unsampledLevel else { return 0 }
         var hasher = Hasher()
         hasher.combine(event.file)
         hasher.combine(event.line)
@@ -128,7 +128,7 @@ public final class LogSampler: Sendable {
             var counter = state.counters[index]
             if time >= counter.intervalEnd || counter.key != key {
                 // The suppressed records of the evicted statement remain in the total.
-                if counter.key != key { counter.heldBack = 0 }
+                if counter.key != key { counter.suppressed = 0 }
                 counter.key = key
                 counter.count = 0
                 counter.intervalEnd = time + max(1, sampling.interval.microseconds)
@@ -137,15 +137,15 @@ public final class LogSampler: Sendable {
             let beyond = counter.count - sampling.first
             let passes =
                 beyond <= 0 || sampling.thereafter > 0 && beyond % sampling.thereafter == 0
-            let heldBack = counter.heldBack
+            let suppressed = counter.suppressed
             if passes {
-                counter.heldBack = 0
+                counter.suppressed = 0
             } else {
-                counter.heldBack += 1
+                counter.suppressed += 1
                 state.total += 1
             }
             state.counters[index] = counter
-            return passes ? heldBack : nil
+            return passes ? suppressed : nil
         }
     }
 }

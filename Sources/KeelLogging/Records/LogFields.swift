@@ -99,7 +99,7 @@ extension Logger.MetadataValue {
         guard case .stringConvertible = self else { return .names }
         return switch attributes[LogSensitivity.self] {
         case .sensitive: .hiding
-        case .open: .nothing
+        case .public: .nothing
         case nil: .names
         }
     }

@@ -7,7 +7,7 @@ public import Logging
 /// ```swift
 /// logger.info("signed in", metadata: [
 ///     "user": "\(user.name, sensitivity: .sensitive)",
-///     "host": "\(host, sensitivity: .open)",
+///     "host": "\(host, sensitivity: .public)",
 /// ])
 /// ```
 ///
@@ -18,7 +18,7 @@ public enum LogSensitivity: Int64, Sendable, Logger.MetadataValueAttributes.Attr
     /// The value is always replaced.
     case sensitive = 1
     /// The value is written as it is; the author vouches for it.
-    case open = 2
+    case `public` = 2
 }
 
 extension Logger.MetadataValue.StringInterpolation {

@@ -65,7 +65,7 @@ enum PageTelemetryExamples {
             "signed in",
             metadata: [
                 "user": "\(user.name, sensitivity: .sensitive)",  // always replaced
-                "host": "\(host, sensitivity: .open)",  // never: the author vouches for it
+                "host": "\(host, sensitivity: .public)",  // never: the author vouches for it
                 "access_token": "\(token)",  // replaced because of its name
                 "note": "from 192.0.2.7",  // replaced in part because of its form
             ]

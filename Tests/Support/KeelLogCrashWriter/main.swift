@@ -39,7 +39,7 @@ for number in first..<(first + count) {
 }
 if arguments[6] != "each" { say(first + count - 1) }
 if arguments[6] == "end" {
-    if configuration.compresses { file.finishCare() }
+    if configuration.compresses { file.waitForMaintenance() }
     exit(0)
 }
 while true { sleep(60) }

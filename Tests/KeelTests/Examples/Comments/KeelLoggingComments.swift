@@ -34,7 +34,7 @@ extension CommentExamples {
             "signed in",
             metadata: [
                 "user": "\(user.name, sensitivity: .sensitive)",
-                "host": "\(host, sensitivity: .open)",
+                "host": "\(host, sensitivity: .public)",
             ]
         )
     }

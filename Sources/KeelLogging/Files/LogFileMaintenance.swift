@@ -7,7 +7,7 @@ internal import KeelZlib
 ///
 /// A crash loses nothing: a compressed file gets its name once it is complete and on disk, and the
 /// plain file is deleted after that. If both exist, the plain file is compressed again.
-struct LogFileCare: Sendable {
+struct LogFileMaintenance: Sendable {
     let names: LogFileNames
     let configuration: LogFileConfiguration
     let files: any FileSystem

@@ -7,7 +7,7 @@ import Testing
 @testable import KeelLogging
 
 @Suite("Rotated log files")
-struct LogFileCareTests {
+struct LogFileMaintenanceTests {
     private func open(
         _ files: SimulatedFileSystem,
         byteLimit: Int = 1024
@@ -70,7 +70,7 @@ struct LogFileCareTests {
                 }
                 let again = try open(left)
                 again.write(.sample("after"))
-                again.finishCare()
+                again.waitForMaintenance()
                 let lines = try left.names(in: "/logs")
                 #expect(!lines.contains { $0.hasSuffix(".part") }, "step \(step)")
                 guard torn == 0 else { continue }
@@ -95,11 +95,11 @@ struct LogFileCareTests {
         )
         #expect(!first.hasSuffix(".gz"))
         other.write(.sample("late", time: 1_795_340_713_000_002))
-        file.finishCare()
+        file.waitForMaintenance()
         #expect(try LoggedLines.messages([#require(files.disk["/logs/" + first])]).last == "late")
         // Once it checks, it closes the old file, which can then be compressed.
         other.write(.sample("last", time: 1_795_340_714_000_000))
-        file.finishCare()
+        file.waitForMaintenance()
         #expect(!(try files.names(in: "/logs").contains(first)))
         #expect(try Set(messages(files)).isSuperset(of: ["record 0", "late", "last", "record 39"]))
     }
