@@ -33,7 +33,7 @@ extension Journal {
     ///
     /// - Parameter name: The consumer's name; a name that does not exist is ignored.
     /// - Throws: ``JournalError``, with ``JournalError/Code/consumerInUse`` while it is open.
-    public func forgetConsumer(_ name: String) throws(JournalError) {
+    public func removeConsumer(_ name: String) throws(JournalError) {
         guard try consumerNames().contains(name) else { return }
         do throws(FileSystemError) {
             let lock = try folder.files.lock(folder.path(of: name + ".lock"))
@@ -57,7 +57,7 @@ extension Journal {
                     cause: error
                 )
             }
-            throw JournalError(error, "Forgetting a consumer")
+            throw JournalError(error, "Removing a consumer")
         }
     }
 }

@@ -20,7 +20,7 @@ struct AnswerTests {
     ) throws -> (any AnalyticsDestination, ScriptedHTTPTransport) {
         let transport = ScriptedHTTPTransport(answers)
         var connection = DestinationConnection(transport: transport)
-        connection.isCompressing = false
+        connection.compressesBodies = false
         connection.now = { now }
         let host = try #require(URL(string: "https://vendor.test"))
         return (vendor.destination(at: host, over: connection), transport)

@@ -58,7 +58,7 @@ struct MisbehavingReceiverTests {
                 }
             )
             var connection = DestinationConnection(transport: transport)
-            connection.isCompressing = false
+            connection.compressesBodies = false
             connection.clock = clock
             connection.now = { now }
             var configuration = AnalyticsConfiguration()

@@ -38,8 +38,8 @@ struct OutcomeTests {
 
     @Test("A batch arrives as one request, compressed or not", arguments: Vendor.allCases)
     func batch(_ vendor: Vendor) async throws {
-        for isCompressing in [false, true] {
-            try await Scene.run(vendor, isCompressing: isCompressing) {
+        for compressesBodies in [false, true] {
+            try await Scene.run(vendor, compressesBodies: compressesBodies) {
                 scene async throws in
                 #expect(try await scene.deliver(AnalyticsRecord.samples(25)) == .delivered)
                 #expect(scene.server.events.count == 25)

@@ -320,11 +320,11 @@ struct DeliveryTests {
         #expect(late.received.map(\.number) == Array(0..<6))
         #expect(newest.received.map(\.number) == [5])
         for ledger in try service.ledgers().values { #expect(ledger.isBalanced) }
-        #expect(try service.abandonedDestinations() == ["first"])
-        #expect(throws: AnalyticsError.self) { try service.forget("late") }
-        try service.forget("first")
-        try service.forget("first")
-        #expect(try service.abandonedDestinations() == [])
+        #expect(try service.unconfiguredDestinations() == ["first"])
+        #expect(throws: AnalyticsError.self) { try service.removeDestination("late") }
+        try service.removeDestination("first")
+        try service.removeDestination("first")
+        #expect(try service.unconfiguredDestinations() == [])
     }
 
     @Test("What the journal's bounds cost is expired, and the ledger balances")

@@ -219,7 +219,7 @@ struct PacingTests {
     func statuses() async throws {
         let vendor = ScriptedAnalyticsDestination(faults: [.unavailable()])
         let service = try bench.service(vendor)
-        var followed = service.statuses().makeAsyncIterator()
+        var followed = service.statusUpdates().makeAsyncIterator()
         #expect(await followed.next()?.destinations["scripted"]?.activity == .idle)
         service.trackEvent("a")
         await service.flush()

@@ -154,11 +154,11 @@ struct NoteTests {
         try leaves?.acknowledge([]) { _ in [1] }
         try stays.acknowledge(try stays.read(upTo: 99).map(\.position))
         #expect(try journal.consumerNames() == ["leaves", "stays"])
-        let error = #expect(throws: JournalError.self) { try journal.forgetConsumer("leaves") }
+        let error = #expect(throws: JournalError.self) { try journal.removeConsumer("leaves") }
         #expect(error?.code == .consumerInUse)
         leaves = nil
-        try journal.forgetConsumer("leaves")
-        try journal.forgetConsumer("never")
+        try journal.removeConsumer("leaves")
+        try journal.removeConsumer("never")
         #expect(try journal.consumerNames() == ["stays"])
         let segments = try files.names(in: "/j").count { $0.hasSuffix(".journal") }
         #expect(segments == 1)

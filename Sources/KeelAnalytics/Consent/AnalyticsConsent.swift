@@ -9,7 +9,7 @@ public enum AnalyticsConsent: Sendable, Hashable, CaseIterable {
 }
 
 /// What happens to undelivered events when the user withdraws consent.
-public enum RevokedEvents: Sendable, Hashable {
+public enum RevocationPolicy: Sendable, Hashable {
     /// They are removed, and the purpose counts as denied.
     case purge
     /// They wait, with the events that follow, until the user decides again.

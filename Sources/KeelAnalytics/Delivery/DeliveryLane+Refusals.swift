@@ -44,7 +44,7 @@ extension DeliveryLane {
     /// Pauses the destination until its configuration may have been corrected.
     func misconfigured(_ state: inout LaneState, _ problem: DeliveryProblem) -> Duration {
         state.failures += 1
-        let pause = tracker.configuration.misconfiguredPause
+        let pause = tracker.configuration.misconfigurationDelay
         state.pausedUntil = timeline.now + pause
         show(state, .misconfigured, problem)
         return pause

@@ -65,8 +65,8 @@ public struct AnalyticsConfiguration: Sendable {
     /// A delay is at least a tenth of what the policy allows. At the maximum, it is the maximum
     /// plus a random part of it, which limits the requests to a destination with a long outage.
     public var retry = RetryPolicy(baseDelay: .seconds(1), maximumDelay: .seconds(300))
-    /// The pause after a destination has reported a wrong configuration.
-    public var misconfiguredPause = Duration.seconds(3600)
+    /// The delay after a destination has reported a wrong configuration.
+    public var misconfigurationDelay = Duration.seconds(3600)
 
     /// The clock for delays and durations.
     public var clock: any Clock<Duration> = ContinuousClock()
@@ -143,7 +143,8 @@ public struct AnalyticsConfiguration: Sendable {
                 )
             }
         }
-        guard deliveryThreshold >= 1, deliveryInterval >= .zero, misconfiguredPause >= .zero else {
+        guard deliveryThreshold >= 1, deliveryInterval >= .zero, misconfigurationDelay >= .zero
+        else {
             throw AnalyticsError(
                 .invalidArgument,
                 "deliveryThreshold is at least 1, and intervals are not negative"

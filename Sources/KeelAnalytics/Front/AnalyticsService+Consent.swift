@@ -55,7 +55,7 @@ extension AnalyticsService {
     /// - Throws: ``AnalyticsError``, as ``denyConsent(for:)`` does.
     public func revokeConsent(
         for purpose: ConsentPurpose,
-        events: RevokedEvents = .purge
+        events: RevocationPolicy = .purge
     ) throws(AnalyticsError) {
         switch events {
         case .purge: try denyConsent(for: purpose)
@@ -83,7 +83,7 @@ extension AnalyticsService {
             }
             try tracker.journal.removeAcknowledged()
         } catch {
-            throw AnalyticsError(error, "Removing what the user did not consent to")
+            throw AnalyticsError(error, "Removing events without consent")
         }
         try tracker.finishDenials()
     }

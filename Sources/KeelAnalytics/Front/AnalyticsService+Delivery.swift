@@ -58,11 +58,11 @@ extension AnalyticsService {
 
     /// Returns the destinations that have events in the journal but are no longer configured.
     ///
-    /// Their events fill the journal up to its bounds: see ``forget(_:)``.
+    /// Their events fill the journal up to its bounds: see ``removeDestination(_:)``.
     ///
     /// - Returns: The names, in order.
     /// - Throws: ``AnalyticsError``.
-    public func abandonedDestinations() throws(AnalyticsError) -> [String] {
+    public func unconfiguredDestinations() throws(AnalyticsError) -> [String] {
         let known = Set(lanes.map(\.name))
         do throws(JournalError) {
             return try tracker.journal.consumerNames().filter { !known.contains($0) }
@@ -75,11 +75,11 @@ extension AnalyticsService {
     ///
     /// - Parameter name: The destination's name; an unknown name is ignored.
     /// - Throws: ``AnalyticsError``, with ``AnalyticsError/Code/inUse`` for a current one.
-    public func forget(_ name: String) throws(AnalyticsError) {
+    public func removeDestination(_ name: String) throws(AnalyticsError) {
         do throws(JournalError) {
-            try tracker.journal.forgetConsumer(name)
+            try tracker.journal.removeConsumer(name)
         } catch {
-            throw AnalyticsError(error, "Forgetting the destination “\(name)”")
+            throw AnalyticsError(error, "Removing the destination “\(name)”")
         }
     }
 }

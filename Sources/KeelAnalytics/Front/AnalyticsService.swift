@@ -156,7 +156,7 @@ public struct AnalyticsService: Sendable {
     /// A slow reader receives only the latest status.
     ///
     /// - Returns: A stream for one reader.
-    public func statuses() -> AsyncStream<AnalyticsStatus> { tracker.board.follow() }
+    public func statusUpdates() -> AsyncStream<AnalyticsStatus> { tracker.board.follow() }
 
     /// Returns the fate of every event, per destination, counted on disk.
     ///

@@ -18,7 +18,7 @@ public struct DestinationConnection: Sendable {
     public var timeout: Duration = .seconds(60)
 
     /// Whether bodies of 1 KiB or more are compressed if the vendor accepts gzip.
-    public var isCompressing = true
+    public var compressesBodies = true
 
     /// The middleware for every request, outermost first.
     ///

@@ -25,7 +25,7 @@ struct VendorClient: Sendable {
         configuration.timeout = connection.timeout
         configuration.clock = connection.clock
         configuration.middleware = connection.middleware
-        if takesGzip, connection.isCompressing {
+        if takesGzip, connection.compressesBodies {
             configuration.attemptMiddleware.append(RequestCompression())
         }
         configuration.attemptMiddleware.append(PermitMiddleware())

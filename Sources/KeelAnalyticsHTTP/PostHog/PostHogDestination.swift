@@ -32,7 +32,7 @@ public struct PostHogDestination: AnalyticsDestination {
 
     private let key: AccessToken
     private let client: VendorClient
-    private let profilesAnonymousUsers: Bool
+    private let createsAnonymousProfiles: Bool
     private let rules = ValueRules.lenient
 
     /// Creates a destination.
@@ -41,20 +41,20 @@ public struct PostHogDestination: AnalyticsDestination {
     ///   - projectKey: The project's API key, `phc_…`; never part of a description.
     ///   - connection: The connection to the server.
     ///   - host: The server, or a proxy in front of it.
-    ///   - profilesAnonymousUsers: Whether PostHog keeps profiles of anonymous users, which costs
+    ///   - createsAnonymousProfiles: Whether PostHog keeps profiles of anonymous users, which costs
     ///     more; their events count either way.
     ///   - name: The name within the service.
     public init(
         projectKey: String,
         connection: DestinationConnection,
         host: URL = PostHogDestination.unitedStates,
-        profilesAnonymousUsers: Bool = false,
+        createsAnonymousProfiles: Bool = false,
         name: String = "posthog"
     ) {
         self.name = name
         key = AccessToken(projectKey)
         client = VendorClient(host, connection, takesGzip: true)
-        self.profilesAnonymousUsers = profilesAnonymousUsers
+        self.createsAnonymousProfiles = createsAnonymousProfiles
     }
 
     public func size(of record: AnalyticsRecord) throws(AnalyticsRejection) -> Int {
@@ -163,7 +163,7 @@ public struct PostHogDestination: AnalyticsDestination {
         if !record.userProperties.isEmpty || record.kind == .userProperties {
             writer.object("$set") { rules.write(record.userProperties, to: &$0) }
         } else if record.userID == nil {
-            writer.member("$process_person_profile", profilesAnonymousUsers)
+            writer.member("$process_person_profile", createsAnonymousProfiles)
         }
         let context = record.context
         writer.member("$lib", LibraryName.name)

@@ -159,14 +159,14 @@ struct Scene: Sendable {
     static func run(
         _ vendor: Vendor,
         key: String = Vendor.secret,
-        isCompressing: Bool = false,
+        compressesBodies: Bool = false,
         _ body: @Sendable (Scene) async throws -> Void
     ) async throws {
         let server = vendor.double
         let network = InProcessHTTPNetwork()
         var connection = DestinationConnection(transport: network.transport())
         connection.now = { now }
-        connection.isCompressing = isCompressing
+        connection.compressesBodies = compressesBodies
         // A busy machine must not cause a timeout.
         connection.timeout = .seconds(600)
         let finished = connection

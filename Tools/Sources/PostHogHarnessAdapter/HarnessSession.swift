@@ -33,7 +33,7 @@ final class HarnessSession: Sendable {
         let log = HarnessRequestLog(now: configuration.now)
         var connection = DestinationConnection(transport: transport)
         // Keel compresses from 1 KiB on; the harness expects it of the smallest body.
-        connection.isCompressing = false
+        connection.compressesBodies = false
         connection.middleware = [HarnessRequestObserver(log: log)]
         if request.enableCompression == true {
             connection.middleware.append(RequestCompression(minimumSize: 0))
@@ -112,7 +112,7 @@ final class HarnessSession: Sendable {
     }
 
     private func settle() async {
-        for await _ in service.statuses() {
+        for await _ in service.statusUpdates() {
             let (state, activity) = (state, delivery.activity)
             if state.pendingEvents == 0 || activity == .misconfigured { return }
         }
