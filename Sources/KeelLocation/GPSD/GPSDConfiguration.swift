@@ -13,11 +13,11 @@ extension GPSDLocationAdapter {
         /// trying while monitored.
         public var reconnection: RetryPolicy
         /// The time limit for connecting, including gpsd's greeting.
-        public var connectionLimit: Duration
+        public var connectTimeout: Duration
         /// The silence after which gpsd is polled.
         ///
         /// After three times as long without data, the connection is given up.
-        public var silenceLimit: Duration
+        public var stallTimeout: Duration
 
         /// Creates a configuration.
         ///
@@ -26,8 +26,8 @@ extension GPSDLocationAdapter {
         ///   - port: The TCP port.
         ///   - device: The receiver to listen to; nil for all.
         ///   - reconnection: The delays before reconnecting.
-        ///   - connectionLimit: The time limit for connecting.
-        ///   - silenceLimit: The silence after which gpsd is polled.
+        ///   - connectTimeout: The time limit for connecting.
+        ///   - stallTimeout: The silence after which gpsd is polled.
         public init(
             host: String = "127.0.0.1",
             port: UInt16 = 2947,
@@ -36,15 +36,15 @@ extension GPSDLocationAdapter {
                 baseDelay: .milliseconds(500),
                 maximumDelay: .seconds(30)
             ),
-            connectionLimit: Duration = .seconds(5),
-            silenceLimit: Duration = .seconds(15)
+            connectTimeout: Duration = .seconds(5),
+            stallTimeout: Duration = .seconds(15)
         ) {
             self.host = host
             self.port = port
             self.device = device
             self.reconnection = reconnection
-            self.connectionLimit = connectionLimit
-            self.silenceLimit = silenceLimit
+            self.connectTimeout = connectTimeout
+            self.stallTimeout = stallTimeout
         }
     }
 

@@ -195,19 +195,19 @@ final class GPSDSession: Sendable {
 
     /// Stops the connection if gpsd does not greet, or has fallen silent.
     private func watchOver(_ connection: GPSDConnection) async {
-        guard (try? await clock.sleep(for: configuration.connectionLimit)) != nil else { return }
+        guard (try? await clock.sleep(for: configuration.connectTimeout)) != nil else { return }
         guard state.withLock({ $0.isGreeted }) else {
-            let text = "gpsd did not greet in \(configuration.connectionLimit)."
+            let text = "gpsd did not greet in \(configuration.connectTimeout)."
             return fail(LocationError(.disconnected, text), connection)
         }
         var known = heard.load(ordering: .relaxed)
         var silentCount = 0
-        while (try? await clock.sleep(for: configuration.silenceLimit)) != nil {
+        while (try? await clock.sleep(for: configuration.stallTimeout)) != nil {
             let count = heard.load(ordering: .relaxed)
             silentCount = count == known ? silentCount + 1 : 0
             known = count
             if silentCount == 3 {
-                let text = "gpsd has been silent for \(configuration.silenceLimit * 3)."
+                let text = "gpsd has been silent for \(configuration.stallTimeout * 3)."
                 return fail(LocationError(.disconnected, text), connection)
             }
             if silentCount > 0 { connection.send("?VERSION;\n") }

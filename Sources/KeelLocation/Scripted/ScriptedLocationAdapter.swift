@@ -14,8 +14,8 @@ public final class ScriptedLocationAdapter: LocationAdapter {
     private struct State {
         var permission: LocationPermission
         var failure: LocationError?
-        var askedCount = 0
-        var monitorCount = 0
+        var permissionRequestCount = 0
+        var totalMonitorCount = 0
         var monitors: [Int: ScriptedMonitoring] = [:]
 
         var obstacle: LocationError? { permission.refusal ?? failure }
@@ -56,10 +56,10 @@ public final class ScriptedLocationAdapter: LocationAdapter {
     public var monitorCount: Int { state.withLock { $0.monitors.count } }
 
     /// The total number of monitorings so far.
-    public var monitoringCount: Int { state.withLock { $0.monitorCount } }
+    public var totalMonitorCount: Int { state.withLock { $0.totalMonitorCount } }
 
     /// The number of times the user was asked.
-    public var askedCount: Int { state.withLock { $0.askedCount } }
+    public var permissionRequestCount: Int { state.withLock { $0.permissionRequestCount } }
 
     /// Reports an event to all current monitorings, unless permission or a failure prevents it.
     ///
@@ -129,7 +129,7 @@ public final class ScriptedLocationAdapter: LocationAdapter {
     ) async throws(LocationError) -> LocationPermission {
         let isOpen = state.withLock { state in
             guard state.permission == .notDetermined else { return false }
-            state.askedCount += 1
+            state.permissionRequestCount += 1
             return true
         }
         if isOpen { setPermission(answer) }
@@ -142,11 +142,11 @@ public final class ScriptedLocationAdapter: LocationAdapter {
     ) -> @Sendable () -> Void {
         let monitoring = ScriptedMonitoring(report)
         let (id, obstacle) = state.withLock { state in
-            state.monitorCount += 1
+            state.totalMonitorCount += 1
             // Before others can reach the monitoring, so that its start is the first event.
             monitoring.enqueueStart(state.obstacle)
-            state.monitors[state.monitorCount] = monitoring
-            return (state.monitorCount, state.obstacle)
+            state.monitors[state.totalMonitorCount] = monitoring
+            return (state.totalMonitorCount, state.obstacle)
         }
         monitoring.drain()
         if obstacle == nil { monitoring.play(track, on: clock) }

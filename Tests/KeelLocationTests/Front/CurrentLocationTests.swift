@@ -38,7 +38,7 @@ struct CurrentLocationTests {
         await clock.waitForSleepers(2)
         adapter.send(.fix(try fix(1, 3)))
         #expect(try await finding.value == fix(1, 3))
-        #expect(adapter.monitoringCount == 1)
+        #expect(adapter.totalMonitorCount == 1)
     }
 
     @Test("An old fix that a source begins with is not the position of the moment")
@@ -113,7 +113,7 @@ struct CurrentLocationTests {
         }
         let same = await #expect(throws: LocationError.self) { try await early.value }
         #expect(same?.isCancellation == true)
-        #expect(adapter.monitoringCount == 1)
+        #expect(adapter.totalMonitorCount == 1)
     }
 
     @Test("Numbers that cannot be are refused")
@@ -125,6 +125,6 @@ struct CurrentLocationTests {
             }
             #expect(error?.code == .invalidArgument)
         }
-        #expect(adapter.monitoringCount == 0)
+        #expect(adapter.totalMonitorCount == 0)
     }
 }

@@ -71,7 +71,7 @@ struct LocationServiceTests {
         #expect(await slow.next() == .fixed(try fix(1, 49)))
         var late = location.states.makeAsyncIterator()
         #expect(await late.next() == .fixed(try fix(1, 49)))
-        #expect(adapter.monitoringCount == 1)
+        #expect(adapter.totalMonitorCount == 1)
     }
 
     @Test("A slow reader of fixes keeps the newest 64")
@@ -100,7 +100,7 @@ struct LocationServiceTests {
         let location = service()
         _ = location.states
         _ = location.fixes()
-        #expect(adapter.monitoringCount == 0)
+        #expect(adapter.totalMonitorCount == 0)
         #expect(location.state == nil)
         let readers = (0..<3).map { _ in Task { for await _ in location.states {} } }
         await adapter.waitForMonitors(1)
@@ -115,7 +115,7 @@ struct LocationServiceTests {
         #expect(location.state == .searching)
         location.stopMonitoring()
         #expect(adapter.monitorCount == 0)
-        #expect(adapter.monitoringCount == 2)
+        #expect(adapter.totalMonitorCount == 2)
         #expect(clock.sleeperCount == 0)
     }
 
@@ -193,10 +193,10 @@ struct LocationServiceTests {
             try await location.startMonitoring()
         }
         #expect(early?.code == .permissionNotDetermined)
-        #expect(adapter.askedCount == 0)
+        #expect(adapter.permissionRequestCount == 0)
         #expect(try await location.requestPermission(.always) == .always)
         #expect(try await location.requestPermission().isGranted)
-        #expect(adapter.askedCount == 1)
+        #expect(adapter.permissionRequestCount == 1)
         #expect(await location.permission() == .always)
         let free = service()
         #expect(try await free.requestPermission(.always) == .notRequired)

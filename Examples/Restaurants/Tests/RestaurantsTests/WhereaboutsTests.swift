@@ -19,7 +19,7 @@ struct WhereaboutsTests {
         )
         let place = try await DeviceWhereabouts(LocationService(adapter)).currentPlace()
         #expect(place == Coordinate(latitude: 51.21, longitude: -3.38))
-        #expect(adapter.askedCount == 1)
+        #expect(adapter.permissionRequestCount == 1)
     }
 
     @Test("A refusal is an error of its own, with advice")

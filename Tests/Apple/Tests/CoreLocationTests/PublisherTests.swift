@@ -71,7 +71,7 @@ struct PublisherTests {
         let adapter = ScriptedLocationAdapter()
         let sink = Sink<LocationState, Never>(.unlimited)
         let publisher = LocationService(adapter).statePublisher
-        #expect(adapter.monitoringCount == 0)
+        #expect(adapter.totalMonitorCount == 0)
         publisher.receive(subscriber: sink)
         await sink.wait(for: 1)
         let fix = try fix(2)
@@ -104,7 +104,7 @@ struct PublisherTests {
         let adapter = ScriptedLocationAdapter()
         let sink = Sink<LocationFix, LocationError>(.unlimited)
         let publisher = LocationService(adapter).fixPublisher(minimumDistance: 1000)
-        #expect(adapter.monitoringCount == 0)
+        #expect(adapter.totalMonitorCount == 0)
         publisher.receive(subscriber: sink)
         await adapter.waitForMonitors(1)
         let fixes = try [2, 2.0001, 3].map { try fix($0) }
