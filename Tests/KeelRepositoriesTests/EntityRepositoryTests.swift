@@ -75,7 +75,7 @@ struct EntityRepositoryTests {
     @Test("An empty list that the service gave is kept like any other")
     func keepsEmptyLists() async throws {
         let never = await #expect(throws: RepositoryError.self) { try await names() }
-        #expect(never?.code == .notKept)
+        #expect(never?.code == .notCached)
         service.set([])
         #expect(try await names(.cacheFirst()).isEmpty)
         service.goOffline()
@@ -223,7 +223,7 @@ struct EntityRepositoryTests {
         let error = await #expect(throws: RepositoryError.self) {
             try await restaurants.all(.networkOnly)
         }
-        #expect(error?.code == .notUnderstood)
+        #expect(error?.code == .unexpectedResponse)
         #expect(error?.dataSourceError?.mappingError?.field == "[1].opened")
         let dropped = Mutex<[DroppedElement]>([])
         let lossy = Self.make(service, storage, outbox) { elements in

@@ -147,7 +147,7 @@ struct ErrorChainTests {
         #expect(await code(of: notFound) == .notFound)
         #expect(await code(of: DataSourceError(notFound)) == .notFound)
         #expect(await code(of: RepositoryError(.conflict)) == .conflict)
-        #expect(await code(of: MappingError(.missing, field: "name")) == .notUnderstood)
+        #expect(await code(of: MappingError(.missing, field: "name")) == .unexpectedResponse)
         #expect(await code(of: TransportError(.offline, "away")) == .unreachable)
         #expect(await code(of: CancellationError()) == .cancelled)
         #expect(await code(of: Odd()) == .unknown)

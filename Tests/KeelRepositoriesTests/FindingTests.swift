@@ -33,7 +33,7 @@ struct FindingTests {
         #expect(kept.freshness == .stale(age: .zero))
         let reads = world.store.readCount
         let found = try await world.places.fetchedSearch("a", .cacheFirst())
-        #expect(found.freshness == .kept(age: .zero))
+        #expect(found.freshness == .cached(age: .zero))
         #expect(world.store.readCount == reads)
     }
 
@@ -41,7 +41,7 @@ struct FindingTests {
     func keepsPolicies() async throws {
         let world = world()
         let places = world.places
-        #expect(await code { _ = try await places.search("a", .cacheOnly) } == .notKept)
+        #expect(await code { _ = try await places.search("a", .cacheOnly) } == .notCached)
         #expect(try await places.search("a", .cacheFirst()).count == 2)
         let calls = world.service.callCount
         _ = try await places.search("a", .cacheFirst(maxAge: .seconds(60)))
@@ -113,12 +113,12 @@ struct FindingTests {
         let world = world()
         let places = world.places
         let young = #Predicate<PlaceDTO> { $0.version >= 2 }
-        #expect(await code { _ = try await places.query(where: young, .cacheOnly) } == .notKept)
+        #expect(await code { _ = try await places.query(where: young, .cacheOnly) } == .notCached)
         #expect(try await places.query(where: young).map(\.id) == ["a2", "b1"])
         #expect(world.service.callCount == 1)
         world.service.goOffline()
         let found = try await places.fetchedQuery(where: young, .cacheFirst(maxAge: .seconds(60)))
-        #expect(found.freshness == .kept(age: .zero))
+        #expect(found.freshness == .cached(age: .zero))
         world.wall.advance(by: 61)
         let old = try await places.fetchedQuery(where: young, .cacheFirst(maxAge: .seconds(60)))
         #expect(old.freshness == .stale(age: .seconds(61)))

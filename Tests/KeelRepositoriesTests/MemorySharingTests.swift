@@ -84,7 +84,7 @@ struct MemorySharingTests {
             try await DataSourceError.local {
                 try await collection.findAll().reduce(0) { $0 + $1.version }
             }
-        } keep: { _ in
+        } store: { _ in
         }.following(collection)
         let reads = world.store.readCount
         for _ in 0..<2 { #expect(try await world.loader.load(total, .cacheOnly).value == 1) }
@@ -136,7 +136,7 @@ struct MemorySharingTests {
                 0
             } read: {
                 1
-            } keep: { _ in
+            } store: { _ in
             }.following(storage.collection("places", as: PlaceDTO.self))
             _ = try await loader.load(resource, .cacheOnly)
             #expect(storage.hub.count == 1)

@@ -43,14 +43,14 @@ struct MemoryTests {
         world.service.goOffline()
         let reads = world.store.readCount
         let all = try await world.places.fetchedAll(.cacheFirst(maxAge: .seconds(60)))
-        #expect(all.value.count == 3 && all.freshness == .kept(age: .zero))
+        #expect(all.value.count == 3 && all.freshness == .cached(age: .zero))
         #expect(world.store.readCount == reads)
 
         let empty = PlaceWorld()
         #expect(try await empty.places.all().isEmpty)
         empty.service.goOffline()
         let emptyReads = empty.store.readCount
-        #expect(try await empty.places.fetchedAll().freshness == .kept(age: .zero))
+        #expect(try await empty.places.fetchedAll().freshness == .cached(age: .zero))
         #expect(empty.store.readCount == emptyReads)
     }
 
@@ -87,7 +87,7 @@ struct MemoryTests {
         } read: {
             reads.next()
             return kept.withLock { $0 }
-        } keep: { _ in
+        } store: { _ in
         }
         for _ in 0..<2 { #expect(try await loader.load(resource, .cacheOnly).value == "old") }
         #expect(reads.count == 1)
@@ -156,7 +156,7 @@ struct MemoryTests {
         let gone = await #expect(throws: RepositoryError.self) {
             try await places.entity("2", .cacheOnly)
         }
-        #expect(gone?.code == .notKept)
+        #expect(gone?.code == .notCached)
         try await places.invalidate()
         world.service.set("1", 9)
         #expect(try await places.entity("1").version == 9)

@@ -55,7 +55,7 @@ struct MemoryUsersTests {
         world.service.goOffline()
         for policy in [FetchPolicy.cacheOnly, .cacheFirst(), .networkFirst] {
             let isOnline = policy != .cacheOnly
-            let expected: RepositoryError.Code = isOnline ? .unreachable : .notKept
+            let expected: RepositoryError.Code = isOnline ? .unreachable : .notCached
             #expect(await code { _ = try await places.entity("1", policy) } == expected)
             #expect(await code { _ = try await places.all(policy) } == expected)
             #expect(await code { _ = try await places.search("1", policy) } == expected)
@@ -70,7 +70,7 @@ struct MemoryUsersTests {
         session.signIn("ann")
         world.service.goOffline()
         #expect(await code { _ = try await places.all() } == .unreachable)
-        #expect(await code { _ = try await places.entity("1", .cacheOnly) } == .notKept)
+        #expect(await code { _ = try await places.entity("1", .cacheOnly) } == .notCached)
     }
 
     @Test("The same user finds what is kept, over restarts and in memory")
@@ -88,7 +88,7 @@ struct MemoryUsersTests {
         // A user who signed in while the process was not running.
         session.signIn("ben")
         let later = self.world(store: store)
-        #expect(await code { _ = try await later.places.all(.cacheOnly) } == .notKept)
+        #expect(await code { _ = try await later.places.all(.cacheOnly) } == .notCached)
     }
 
     @Test("Signing out empties memory")
@@ -122,7 +122,7 @@ struct MemoryUsersTests {
         world.service.remove("1")
         gate.open()
         #expect(await early == .signInRequired)
-        #expect(await code { _ = try await places.entity("1", .cacheOnly) } == .notKept)
+        #expect(await code { _ = try await places.entity("1", .cacheOnly) } == .notCached)
         #expect(try await places.all().isEmpty)
     }
 
@@ -196,12 +196,12 @@ struct MemoryUsersTests {
             "Hello \(session.identity ?? "")"
         } read: {
             kept.withLock { $0 }
-        } keep: { value in
+        } store: { value in
             kept.withLock { $0 = value }
         }
         #expect(try await world.loader.load(resource, .cacheFirst()).value == "Hello ann")
         session.signIn("ben")
-        #expect(await code { _ = try await world.loader.load(resource, .cacheOnly) } == .notKept)
+        #expect(await code { _ = try await world.loader.load(resource, .cacheOnly) } == .notCached)
         #expect(try await world.loader.load(resource, .cacheFirst()).value == "Hello ben")
     }
 }

@@ -92,7 +92,7 @@ struct PagingTests {
         let list = PagedList<Int> { _ in Page([1], next: .token("a")) }
         await list.loadAll()
         #expect(list.items == [1, 1])
-        #expect(list.error?.code == .notUnderstood)
+        #expect(list.error?.code == .unexpectedResponse)
     }
 
     @Test("A page whose last user leaves is cancelled, and can be asked for again")

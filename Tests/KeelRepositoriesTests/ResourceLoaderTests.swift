@@ -29,9 +29,9 @@ private final class Subject: Sendable {
             return try answer.get()
         } read: {
             self.copy.withLock { $0 }
-        } keep: { value in
+        } store: { value in
             self.copy.withLock { $0 = value }
-        } forget: {
+        } remove: {
             self.copy.withLock { $0 = nil }
         }
     }
@@ -62,7 +62,7 @@ struct ResourceLoaderTests {
     @Test("cacheOnly never asks the source")
     func cacheOnly() async throws {
         let error = await #expect(throws: RepositoryError.self) { try await load(.cacheOnly) }
-        #expect(error?.code == .notKept)
+        #expect(error?.code == .notCached)
         subject.copy.withLock { $0 = "kept" }
         #expect(try await load(.cacheOnly).value == "kept")
         #expect(subject.fetches.count == 0)
@@ -73,14 +73,14 @@ struct ResourceLoaderTests {
         let policy = FetchPolicy.cacheFirst(maxAge: .seconds(60))
         #expect(try await load(policy) == Fetched("remote", .current))
         wall.advance(by: 60)
-        #expect(try await load(policy) == Fetched("remote", .kept(age: .seconds(60))))
+        #expect(try await load(policy) == Fetched("remote", .cached(age: .seconds(60))))
         wall.advance(by: 1)
         #expect(try await load(policy).freshness == .current)
         #expect(subject.fetches.count == 2)
         try await loader.invalidate(["texts"])
         #expect(try await load(policy).freshness == .current)
         try await loader.invalidate(["other"])
-        #expect(try await load(policy).freshness == .kept(age: .zero))
+        #expect(try await load(policy).freshness == .cached(age: .zero))
         // A clock that was set back gives no age.
         wall.advance(by: -10)
         #expect(try await load(policy).freshness == .current)
@@ -128,8 +128,8 @@ struct ResourceLoaderTests {
         subject.copy.withLock { $0 = "old" }
         #expect(try await load(.cacheThenNetwork) == Fetched("old", .stale(age: nil)))
         // The value is cached slightly before its time is recorded.
-        try await waitUntil { try await load(.cacheOnly).freshness == .kept(age: .zero) }
-        #expect(try await load(.cacheOnly) == Fetched("remote", .kept(age: .zero)))
+        try await waitUntil { try await load(.cacheOnly).freshness == .cached(age: .zero) }
+        #expect(try await load(.cacheOnly) == Fetched("remote", .cached(age: .zero)))
     }
 
     @Test("A background refresh ends with the last copy of the loader")
@@ -188,7 +188,7 @@ struct ResourceLoaderTests {
         // It was asked again, because its answer was older than the write.
         #expect(try await early.value == "after")
         #expect(subject.copy.withLock { $0 } == "after")
-        #expect(try await load(.cacheFirst()).freshness == .kept(age: .zero))
+        #expect(try await load(.cacheFirst()).freshness == .cached(age: .zero))
     }
 
     @Test("A ledger in a store outlasts the loader, and forgets by tag")
@@ -208,7 +208,7 @@ struct ResourceLoaderTests {
         _ = try await loader.load(subject.resource, .cacheFirst())
         #expect(subject.fetches.count == 2)
         let ledger = CollectionFetchLedger(storage)
-        try await ledger.note("a/b c?é", at: wall.now, tags: [])
+        try await ledger.record("a/b c?é", at: wall.now, tags: [])
         #expect(try await ledger.time(of: "a/b c?é") == wall.now)
         #expect(try await ledger.time(of: "a/b c") == nil)
     }
@@ -238,7 +238,7 @@ struct ResourceLoaderTests {
         let policy = FetchPolicy.cacheFirst(maxAge: .seconds(60))
         var states = loader.observe(subject.resource, policy).makeAsyncIterator()
         #expect(await states.next() == .loading(last: nil))
-        #expect(await states.next() == .loaded("remote", .kept(age: .zero)))
+        #expect(await states.next() == .loaded("remote", .cached(age: .zero)))
         #expect(subject.fetches.count == 1)
         wall.advance(by: 100)
         subject.fail(.unreachable)

@@ -85,7 +85,7 @@ struct ResourceObservationTests {
             1
         } read: {
             nil
-        } keep: { _ in
+        } store: { _ in
         }
         #expect(try await loader.load(resource, .cacheFirst()).value == 1)
         #expect(steps.take() == ["– store nothing", "– service found"])

@@ -95,7 +95,7 @@ struct ObservingTests {
             secret
         } read: {
             nil
-        } keep: { _ in
+        } store: { _ in
         }
         #expect(try await loader.load(resource, .cacheFirst()).value == secret)
     }

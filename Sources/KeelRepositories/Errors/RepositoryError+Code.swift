@@ -73,8 +73,8 @@ extension RepositoryError.Code {
     )
 
     /// The device has no copy, and the policy excludes the source.
-    public static let notKept = Self(
-        name: "notKept",
+    public static let notCached = Self(
+        name: "notCached",
         summary: "Nothing is kept on this device.",
         advice: "Load it while there is a connection, or use another fetch policy."
     )
@@ -101,8 +101,8 @@ extension RepositoryError.Code {
     )
 
     /// The app cannot interpret the source's response.
-    public static let notUnderstood = Self(
-        name: "notUnderstood",
+    public static let unexpectedResponse = Self(
+        name: "unexpectedResponse",
         summary: "The answer could not be understood.",
         advice: "Update the app; the cause names the place."
     )
@@ -144,7 +144,8 @@ extension RepositoryError.Code {
 
     public static let known: [Self] = [
         .unreachable, .unavailable, .connectionFailed, .signInRequired, .notPermitted, .notFound,
-        .notKept, .conflict, .invalid, .refused, .notUnderstood, .storageFailed, .storageFull,
+        .notCached, .conflict, .invalid, .refused, .unexpectedResponse, .storageFailed,
+        .storageFull,
         .unsupported, .cancelled, .unknown,
     ]
 }

@@ -37,7 +37,7 @@ public struct RepositoryError: KeelError {
     public var dataSourceError: DataSourceError? { cause as? DataSourceError }
 
     /// Whether the source is unreachable or unavailable, so that the device's copy must do.
-    public var isReachability: Bool { code == .unreachable || code == .unavailable }
+    public var isUnreachable: Bool { code == .unreachable || code == .unavailable }
 
     private static func code(for code: DataSourceError.Code) -> Code {
         switch code {
@@ -50,7 +50,7 @@ public struct RepositoryError: KeelError {
         case .conflict: .conflict
         case .invalid: .invalid
         case .refused: .refused
-        case .unreadable, .unmappable, .invalidRequest: .notUnderstood
+        case .unreadable, .unmappable, .invalidRequest: .unexpectedResponse
         case .storage: .storageFailed
         case .storageFull: .storageFull
         case .unsupported: .unsupported

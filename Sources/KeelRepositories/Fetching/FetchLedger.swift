@@ -16,7 +16,7 @@ public protocol FetchLedger: Sendable {
     func time(of key: String) async throws(DataSourceError) -> Date?
 
     /// Stores the time of a fetch, with the tags that invalidate it.
-    func note(_ key: String, at time: Date, tags: Set<String>) async throws(DataSourceError)
+    func record(_ key: String, at time: Date, tags: Set<String>) async throws(DataSourceError)
 
     /// Removes all times with one of the tags.
     func invalidate(_ tags: Set<String>) async throws(DataSourceError)
@@ -33,7 +33,7 @@ public final class InMemoryFetchLedger: FetchLedger {
         entries.withLock { $0[key]?.time }
     }
 
-    public func note(
+    public func record(
         _ key: String,
         at time: Date,
         tags: Set<String>
@@ -69,7 +69,7 @@ public struct CollectionFetchLedger: FetchLedger, FollowedLedger {
         }
     }
 
-    public func note(
+    public func record(
         _ key: String,
         at time: Date,
         tags: Set<String>
@@ -126,7 +126,7 @@ final class PassingFetchLedger: FetchLedger {
 
     func time(of key: String) async throws(DataSourceError) -> Date? { times.peek(key) }
 
-    func note(
+    func record(
         _ key: String,
         at time: Date,
         tags: Set<String>

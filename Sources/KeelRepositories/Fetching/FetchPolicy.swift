@@ -2,7 +2,7 @@
 ///
 /// Under every policy, a value from the network is kept, and concurrent fetches of it are merged.
 public enum FetchPolicy: Sendable, Hashable {
-    /// The device only; fails with `notKept` if there is no copy.
+    /// The device only; fails with `notCached` if there is no copy.
     case cacheOnly
 
     /// The device's copy if it is valid and not older than this; otherwise the network.
@@ -27,7 +27,7 @@ public enum Freshness: Sendable, Hashable {
     /// The value has just arrived from the source.
     case current
     /// The value is a copy within the policy's age limit.
-    case kept(age: Duration)
+    case cached(age: Duration)
     /// The value is a copy that is older, invalidated or of unknown age.
     case stale(age: Duration?)
 

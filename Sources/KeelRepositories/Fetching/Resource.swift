@@ -7,7 +7,7 @@ public import KeelStorage
 ///     try await remote.request(GetMenu(restaurant: "42"))
 /// } read: {
 ///     try await menus.find("42")
-/// } keep: {
+/// } store: {
 ///     try await menus.save([$0])
 /// }
 /// let fetched = try await loader.load(menu, .cacheFirst(maxAge: .seconds(3600)))
@@ -23,20 +23,20 @@ public struct Resource<Value: Sendable>: Sendable {
     /// The tags that invalidate the resource, including its key.
     public let tags: Set<String>
 
-    /// A response of the source, and how to keep it.
+    /// A response of the source, and how to store it.
     struct Arrival: Sendable {
         let value: Value
-        /// The tags of resources whose copies change when this is kept.
+        /// The tags of resources whose copies change when this is stored.
         let changes: Set<String>
-        let keep: @Sendable () async throws(DataSourceError) -> Void
+        let store: @Sendable () async throws(DataSourceError) -> Void
     }
 
     let fetch: @Sendable () async throws(DataSourceError) -> Arrival
     let read: @Sendable (KeptQuestion) async throws(DataSourceError) -> KeptCopy<Value>
-    let forget: @Sendable () async throws(DataSourceError) -> Void
+    let remove: @Sendable () async throws(DataSourceError) -> Void
     /// Where the store reports changes to the copy; nil if only the loader changes it.
     private(set) var scope: StoreScope?
-    /// The tags of resources whose copies change when this is forgotten.
+    /// The tags of resources whose copies change when this is removed.
     private(set) var forgets: Set<String>
     /// Whether the fetch time is stored only in memory.
     private(set) var isPassing = false
@@ -60,8 +60,8 @@ public struct Resource<Value: Sendable>: Sendable {
     ///   - tags: The tags that invalidate the resource.
     ///   - fetch: Fetches the value from the source.
     ///   - read: Returns the kept copy, or nil.
-    ///   - keep: Keeps a fetched value.
-    ///   - forget: Removes the kept copy, because the source no longer has the value.
+    ///   - store: Stores a fetched value.
+    ///   - remove: Removes the kept copy, because the source no longer has the value.
     ///
     /// The closures may throw any error; ``DataSourceError`` converts it.
     public init(
@@ -69,19 +69,19 @@ public struct Resource<Value: Sendable>: Sendable {
         tags: Set<String> = [],
         fetch: @escaping @Sendable () async throws -> Value,
         read: @escaping @Sendable () async throws -> Value?,
-        keep: @escaping @Sendable (Value) async throws -> Void,
-        forget: @escaping @Sendable () async throws -> Void = {}
+        store: @escaping @Sendable (Value) async throws -> Void,
+        remove: @escaping @Sendable () async throws -> Void = {}
     ) {
         let tags = tags.union([key])
         self.init(key, tags: tags) { () async throws(DataSourceError) in
             let value = try await DataSourceError.remote(fetch)
             return Arrival(value: value, changes: tags) { () async throws(DataSourceError) in
-                try await DataSourceError.local { try await keep(value) }
+                try await DataSourceError.local { try await store(value) }
             }
         } read: { _ async throws(DataSourceError) in
             KeptCopy(try await DataSourceError.local(read))
-        } forget: { () async throws(DataSourceError) in
-            try await DataSourceError.local(forget)
+        } remove: { () async throws(DataSourceError) in
+            try await DataSourceError.local(remove)
         }
     }
 
@@ -91,13 +91,13 @@ public struct Resource<Value: Sendable>: Sendable {
         tags: Set<String>,
         fetch: @escaping @Sendable () async throws(DataSourceError) -> Arrival,
         read: @escaping @Sendable (KeptQuestion) async throws(DataSourceError) -> KeptCopy<Value>,
-        forget: @escaping @Sendable () async throws(DataSourceError) -> Void
+        remove: @escaping @Sendable () async throws(DataSourceError) -> Void
     ) {
         self.key = key
         self.tags = tags.union([key])
         self.fetch = fetch
         self.read = read
-        self.forget = forget
+        self.remove = remove
         forgets = self.tags
     }
 
@@ -113,8 +113,8 @@ public struct Resource<Value: Sendable>: Sendable {
             // Before the copy is read, as it may lack later changes.
             let position = question.wantsPosition ? try await scope.position() : nil
             return try await read(question).at(position)
-        } forget: { [forget] () async throws(DataSourceError) in
-            try await forget()
+        } remove: { [remove] () async throws(DataSourceError) in
+            try await remove()
         }
         return followed.like(self).with { $0.scope = scope }
     }
@@ -149,12 +149,12 @@ public struct Resource<Value: Sendable>: Sendable {
             return .init(
                 value: try mapped(arrival.value),
                 changes: arrival.changes,
-                keep: arrival.keep
+                store: arrival.store
             )
         } read: { question async throws(DataSourceError) in
             try await read(question).map(mapped)
-        } forget: { [forget] () async throws(DataSourceError) in
-            try await forget()
+        } remove: { [remove] () async throws(DataSourceError) in
+            try await remove()
         }
         return other.like(self)
     }
@@ -172,7 +172,7 @@ public struct Resource<Value: Sendable>: Sendable {
     /// Returns the resource with a scope for changes.
     func kept(in scope: StoreScope?) -> Resource { with { $0.scope = scope } }
 
-    /// Returns the resource with fewer tags whose copies change when it is forgotten.
+    /// Returns the resource with fewer tags whose copies change when it is removed.
     func forgetting(_ tags: Set<String>) -> Resource { with { $0.forgets = tags } }
 
     /// Returns the resource with its fetch time only in memory.

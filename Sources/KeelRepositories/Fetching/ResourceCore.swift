@@ -117,7 +117,7 @@ final class ResourceCore: Sendable {
         guard seconds >= 0 else { return Fetched(value, .stale(age: nil)) }
         let age = Duration.seconds(seconds)
         if let maxAge, age > maxAge { return Fetched(value, .stale(age: age)) }
-        return Fetched(value, .kept(age: age))
+        return Fetched(value, .cached(age: age))
     }
 
     /// Returns the cached copy, or reads and caches it.
@@ -234,21 +234,21 @@ final class ResourceCore: Sendable {
                     try await write(changing: resource.forgets) {
                         () async throws(DataSourceError) in
                         try await self.owners.confirm(resource.owner, in: resource.home)
-                        try await resource.forget()
+                        try await resource.remove()
                     }
                 }
                 throw error
             }
-            let keep = arrival.keep
+            let store = arrival.store
             let isKept = try await write(changing: arrival.changes) {
                 () async throws(DataSourceError) in
                 // The user may have signed out since the request.
                 try await self.owners.confirm(resource.owner, in: resource.home)
                 // A change in the meantime is newer than the response.
                 guard epoch == self.epoch(of: resource.tags) else { return false }
-                try await keep()
+                try await store()
                 try await self.ledger(of: resource)
-                    .note(resource.place, at: self.now(), tags: resource.tags)
+                    .record(resource.place, at: self.now(), tags: resource.tags)
                 try await self.noteKeeping(of: resource)
                 return true
             }
@@ -265,7 +265,7 @@ final class ResourceCore: Sendable {
         guard let mark = resource.keepingMark, try await ledger.time(of: mark.key) == nil else {
             return
         }
-        try await ledger.note(mark.key, at: now(), tags: mark.tags)
+        try await ledger.record(mark.key, at: now(), tags: mark.tags)
     }
 
     // MARK: Users
@@ -282,7 +282,7 @@ final class ResourceCore: Sendable {
                 owners.unsettle(home)
                 try await home.empty()
                 try await invalidate([home.name, ResourceOwners.tag(of: home)])
-                try await ledger.note(mark, at: now(), tags: [ResourceOwners.tag(of: home)])
+                try await ledger.record(mark, at: now(), tags: [ResourceOwners.tag(of: home)])
             }
             owners.settle(owner, in: home)
         }

@@ -80,7 +80,7 @@ public struct ResourceLoader: Sendable {
         let resource = try await resource(recipe)
         switch policy {
         case .cacheOnly:
-            guard let kept = try await kept(resource) else { throw RepositoryError(.notKept) }
+            guard let kept = try await kept(resource) else { throw RepositoryError(.notCached) }
             return kept
         case .cacheFirst(let maxAge):
             let kept = try await kept(resource, maxAge: maxAge)
@@ -168,7 +168,7 @@ public struct ResourceLoader: Sendable {
             return Fetched(try await core.fetch(resource), .current)
         } catch {
             let failure = RepositoryError(error)
-            guard failure.isReachability, error.source == .remote else { throw failure }
+            guard failure.isUnreachable, error.source == .remote else { throw failure }
             let atHand = readsKept ? try await self.kept(resource) : kept
             guard let atHand else { throw failure }
             return Fetched(atHand.value, .stale(age: atHand.age))
@@ -180,7 +180,7 @@ extension Fetched {
     fileprivate var age: Duration? {
         switch freshness {
         case .current: .zero
-        case .kept(let age): age
+        case .cached(let age): age
         case .stale(let age): age
         }
     }

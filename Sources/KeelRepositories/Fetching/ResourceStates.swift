@@ -141,7 +141,7 @@ public struct ResourceStates<Value: Sendable>: AsyncSequence, Sendable {
             if policy == .cacheOnly { step = .wait }
             guard let kept else {
                 return policy == .cacheOnly
-                    ? .failed(RepositoryError(.notKept), last: nil) : nil
+                    ? .failed(RepositoryError(.notCached), last: nil) : nil
             }
             if case .cacheFirst = policy {
                 // A copy that is too old is shown only if the fetch fails.

@@ -9,7 +9,7 @@ extension EntityRepository {
     ///
     /// Found entities are kept like all others, and the last 256 results are stored in memory. A
     /// policy that reads copies uses the stored result with the current entities; without one,
-    /// `cacheOnly` fails with `notKept`, and other policies with `unreachable` if the service is.
+    /// `cacheOnly` fails with `notCached`, and other policies with `unreachable` if the service is.
     /// To search kept entities, use ``query(where:_:)``.
     ///
     /// - Throws: ``RepositoryError``, with the code `unsupported` if the service has no search.

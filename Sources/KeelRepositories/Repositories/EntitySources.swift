@@ -51,7 +51,7 @@ where Local.Element: DomainConvertible {
             }
             let copy = try await followed.copies(of: [id])
             return KeptCopy(copy.value?.first ?? nil, at: copy.position, bytes: copy.bytes)
-        } forget: { () async throws(DataSourceError) in
+        } remove: { () async throws(DataSourceError) in
             if try await unsent().contains(key) { return }
             try await local.delete(id)
         }
@@ -130,7 +130,7 @@ where Local.Element: DomainConvertible {
             }
         } read: { question async throws(DataSourceError) in
             try await read(question)
-        } forget: { () async throws(DataSourceError) in
+        } remove: { () async throws(DataSourceError) in
         }.kept(in: followed?.scope(of: nil)).outlastingInvalidation()
     }
 
@@ -189,7 +189,7 @@ where Local.Element: DomainConvertible {
             // Deleted entities are omitted.
             let kept = copy.value?.compactMap(\.self) ?? []
             return KeptCopy(kept, at: copy.position, bytes: copy.bytes)
-        } forget: { () async throws(DataSourceError) in
+        } remove: { () async throws(DataSourceError) in
         }
         return dtos.kept(in: followed?.scope(of: nil)).passing()
             .mapAlways { dtos throws(MappingError) in try mapped(dtos) }

@@ -125,7 +125,7 @@ struct GuideFirstWeekExamples {
         let error = await #expect(throws: DomainError.self) {
             try await Ratings(ratings: ratings).ratings(for: "r")
         }
-        #expect(error?.reason == .notUnderstood)
+        #expect(error?.reason == .unexpectedResponse)
     }
 
     /// The texts shown.

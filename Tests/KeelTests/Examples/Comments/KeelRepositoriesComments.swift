@@ -32,7 +32,7 @@ extension CommentExamples {
             try await remote.request(GetMenu(restaurant: "42"))
         } read: {
             try await menus.find("42")
-        } keep: {
+        } store: {
             try await menus.save([$0])
         }
         let fetched = try await loader.load(menu, .cacheFirst(maxAge: .seconds(3600)))

@@ -11,7 +11,7 @@ extension DomainError {
             case .cancelled: .cancelled
             case _ where source?.source == .local: .storageFailed
             case .unreachable, .connectionFailed: .sourceUnreachable
-            case .notUnderstood: .sourceNotUnderstood
+            case .unexpectedResponse: .sourceNotUnderstood
             case .signInRequired:
                 // A call that could not be signed was never sent: the session tells why.
                 (source?.networkError?.transportError?.cause as? AuthenticationError)?.meaning

@@ -112,10 +112,10 @@ public struct OfflineFirstRestaurantRepository: RestaurantRepository {
             StoredRestaurant(domain: try await remote.domain(GetRestaurant(id: id)))
         } read: {
             try await local.find(id)
-        } keep: { arrived in
+        } store: { arrived in
             // What is as it was is no news for who watches.
             if try await local.find(id) != arrived { try await local.save(arrived) }
-        } forget: {
+        } remove: {
             try await local.delete(id)
         }
         .following(local.collection)
@@ -133,7 +133,7 @@ public struct OfflineFirstRestaurantRepository: RestaurantRepository {
             return RefreshPlan(from: try await local.findAll(), to: pages)
         } read: {
             nil
-        } keep: { plan in
+        } store: { plan in
             try await local.save(plan.changed)
             try await local.delete(plan.removedIDs)
         }
@@ -151,7 +151,7 @@ public struct OfflineFirstRestaurantRepository: RestaurantRepository {
         } read: {
             guard try await ledger.time(of: ledger.all) != nil else { return nil }
             return try await local.query(refine).toDomain()
-        } keep: { _ in
+        } store: { _ in
         }
         .following(local.collection)
     }
@@ -162,7 +162,7 @@ public struct OfflineFirstRestaurantRepository: RestaurantRepository {
         do throws(RepositoryError) {
             return try await loader.load(selection, .cacheOnly).value
         } catch {
-            guard error.code == .notKept else { throw DomainError(error) }
+            guard error.code == .notCached else { throw DomainError(error) }
             return nil
         }
     }
@@ -180,8 +180,8 @@ private struct RestaurantLedger: FetchLedger {
         return max(own ?? listed, listed)
     }
 
-    func note(_ key: String, at time: Date, tags: Set<String>) async throws(DataSourceError) {
-        try await fetches.note(key, at: time, tags: tags)
+    func record(_ key: String, at time: Date, tags: Set<String>) async throws(DataSourceError) {
+        try await fetches.record(key, at: time, tags: tags)
     }
 
     func invalidate(_ tags: Set<String>) async throws(DataSourceError) {

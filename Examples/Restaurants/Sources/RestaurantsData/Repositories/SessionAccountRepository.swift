@@ -47,7 +47,7 @@ public struct SessionAccountRepository: AccountRepository {
             return try await service.accounts.remote.domain(GetCurrentUser())
         } catch {
             let failure = RepositoryError(error)
-            if failure.isReachability, let known { return known }
+            if failure.isUnreachable, let known { return known }
             throw DomainError(failure)
         }
     }
