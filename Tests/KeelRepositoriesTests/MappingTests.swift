@@ -73,7 +73,7 @@ struct MappingTests {
         func toDomain() throws(MappingError) -> [Int] {
             let fields = FieldMapper(of: "order 7")
             return try fields.list(lines, "lines")
-                + (try fields.optional.one(gift, "gift").map { [$0] } ?? [])
+                + (try fields.optional.nested(gift, "gift").map { [$0] } ?? [])
         }
     }
 

@@ -132,7 +132,7 @@ struct ObservingTests {
         var settings = NetworkClient.Configuration(
             baseURL: try #require(URL(string: "https://example.com/\(Self.secret)"))
         )
-        settings.observers.append(TellingEventObserver(observer))
+        settings.observers.append(ReportingEventObserver(observer))
         settings.retry = .never
         let client = NetworkClient(settings, transport: transport)
         _ = await client.response(to: PresetTests.Ping())

@@ -50,7 +50,7 @@ extension KeelConfiguration {
         case .refuse: settings.isStrict = true
         }
         guard let observer else { return StorageClient(adapter, configuration: settings) }
-        return StorageClient(TellingStorageAdapter(adapter, observer), configuration: settings)
+        return StorageClient(ReportingStorageAdapter(adapter, observer), configuration: settings)
     }
 
     /// Returns a client for the app's web service.
@@ -60,7 +60,7 @@ extension KeelConfiguration {
         guard allowsNetwork else { return refusing("the \(environment) preset allows no network") }
         guard let api else { return refusing("the configuration names no web service") }
         var settings = NetworkClient.Configuration(baseURL: api)
-        if let observer { settings.observers.append(TellingEventObserver(observer)) }
+        if let observer { settings.observers.append(ReportingEventObserver(observer)) }
         return NetworkClient(settings)
     }
 

@@ -121,7 +121,7 @@ public struct CollectionFetchLedger: FetchLedger, FollowedLedger {
 }
 
 /// An in-memory ledger of the most recent fetches.
-final class PassingFetchLedger: FetchLedger {
+final class TransientFetchLedger: FetchLedger {
     private let times = Cache<String, Date>(CacheConfiguration(limits: .count(256)))
 
     func time(of key: String) async throws(DataSourceError) -> Date? { times.peek(key) }

@@ -39,7 +39,7 @@ public struct Resource<Value: Sendable>: Sendable {
     /// The tags of resources whose copies change when this is removed.
     private(set) var forgets: Set<String>
     /// Whether the fetch time is stored only in memory.
-    private(set) var isPassing = false
+    private(set) var isTransient = false
     /// Whether an invalidated copy still counts as kept, as for a list that may be empty.
     private(set) var outlastsInvalidation = false
     /// Finds the copy that this was mapped from; nil if it was not mapped.
@@ -176,7 +176,7 @@ public struct Resource<Value: Sendable>: Sendable {
     func forgetting(_ tags: Set<String>) -> Resource { with { $0.forgets = tags } }
 
     /// Returns the resource with its fetch time only in memory.
-    func passing() -> Resource { with { $0.isPassing = true } }
+    func transient() -> Resource { with { $0.isTransient = true } }
 
     /// Returns the resource, whose invalidated copy still counts as kept.
     func outlastingInvalidation() -> Resource { with { $0.outlastsInvalidation = true } }
@@ -185,7 +185,7 @@ public struct Resource<Value: Sendable>: Sendable {
         with { resource in
             resource.scope = other.scope
             resource.forgets = other.forgets
-            resource.isPassing = other.isPassing
+            resource.isTransient = other.isTransient
             resource.outlastsInvalidation = other.outlastsInvalidation
             resource.owner = other.owner
             resource.home = other.home

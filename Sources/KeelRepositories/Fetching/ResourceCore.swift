@@ -22,8 +22,8 @@ final class ResourceCore: Sendable {
     let signal = Signal()
     let owners: ResourceOwners
     let ledger: any FetchLedger
-    private let teller: ResourceTeller
-    private let passing = PassingFetchLedger()
+    private let reporter: ResourceReporter
+    private let transient = TransientFetchLedger()
     private let flights = SingleFlight<Flight, any Sendable>()
     /// Serializes changes to the device's copies.
     private let turns = SerialQueue()
@@ -40,7 +40,7 @@ final class ResourceCore: Sendable {
         self.ledger = ledger
         self.memory = memory
         self.now = now
-        teller = ResourceTeller(observer: observer)
+        reporter = ResourceReporter(observer: observer)
         owners = ResourceOwners(identity)
     }
 
@@ -57,7 +57,7 @@ final class ResourceCore: Sendable {
         defer { signal.raise() }
         let failure: DataSourceError?
         do throws(DataSourceError) {
-            try await passing.invalidate(tags)
+            try await transient.invalidate(tags)
             try await ledger.invalidate(tags)
             failure = nil
         } catch {
@@ -127,7 +127,7 @@ final class ResourceCore: Sendable {
         if let origin = resource.origin { return try await origin(self, resource) }
         guard let memory else { return try await read(resource) }
         if let found = memory.peek(resource) {
-            teller.remembered(resource, found)
+            reporter.remembered(resource, found)
             return found
         }
         let noting = (ledger(of: resource) as? any FollowedLedger)?.scope(of: resource.place)
@@ -138,13 +138,13 @@ final class ResourceCore: Sendable {
     }
 
     private func ledger<Value>(of resource: Resource<Value>) -> any FetchLedger {
-        resource.isPassing ? passing : ledger
+        resource.isTransient ? transient : ledger
     }
 
     private func read<Value>(
         _ resource: Resource<Value>
     ) async throws(DataSourceError) -> Remembered<Value> {
-        try await teller.asking(.store, resource) {
+        try await reporter.asking(.store, resource) {
             $0.value != nil
         } _: { () async throws(DataSourceError) in
             try await self.stored(resource)
@@ -224,7 +224,7 @@ final class ResourceCore: Sendable {
             attempts += 1
             let epoch = epoch(of: resource.tags)
             do throws(DataSourceError) {
-                arrival = try await teller.asking(.service, resource) { _ in
+                arrival = try await reporter.asking(.service, resource) { _ in
                     true
                 } _: { () async throws(DataSourceError) in
                     try await resource.fetch()

@@ -36,12 +36,12 @@ public struct ResourceObservation: Sendable, Hashable {
 }
 
 /// Reports the steps of a loader.
-struct ResourceTeller: Sendable {
+struct ResourceReporter: Sendable {
     let observer: (@Sendable (ResourceObservation) -> Void)?
 
     /// Reports a value found in memory.
     func remembered<Value>(_ resource: Resource<Value>, _ copy: Remembered<Value>) {
-        tell(.memory, resource, isFound: copy.value != nil, .zero)
+        report(.memory, resource, isFound: copy.value != nil, .zero)
     }
 
     /// Runs a step and reports its outcome.
@@ -55,15 +55,15 @@ struct ResourceTeller: Sendable {
         let timeline = Timeline(ContinuousClock())
         do throws(DataSourceError) {
             let answer = try await question()
-            tell(source, resource, isFound: isFound(answer), timeline.now)
+            report(source, resource, isFound: isFound(answer), timeline.now)
             return answer
         } catch {
-            tell(source, resource, isFound: false, timeline.now, error.code)
+            report(source, resource, isFound: false, timeline.now, error.code)
             throw error
         }
     }
 
-    private func tell<Value>(
+    private func report<Value>(
         _ source: ResourceObservation.Source,
         _ resource: Resource<Value>,
         isFound: Bool,

@@ -29,7 +29,7 @@ public struct FieldMapper: Sendable, Hashable {
     public var optional: OptionalFieldMapper { OptionalFieldMapper(base: self) }
 
     /// Returns a mapper for the fields inside a field.
-    public func inside(_ field: String) -> FieldMapper {
+    public func fields(in field: String) -> FieldMapper {
         FieldMapper(entity, path: place(of: field))
     }
 
@@ -177,7 +177,7 @@ public struct FieldMapper: Sendable, Hashable {
     // MARK: Nested fields
 
     /// Maps a nested DTO.
-    public func one<DTO: DomainConvertible>(
+    public func nested<DTO: DomainConvertible>(
         _ dto: DTO?,
         _ field: String
     ) throws(MappingError) -> DTO.Domain {
@@ -213,7 +213,7 @@ public struct FieldMapper: Sendable, Hashable {
         var results: [Result] = []
         results.reserveCapacity(elements.count)
         for (index, element) in elements.enumerated() {
-            results.append(try map(element, inside("\(field)[\(index)]")))
+            results.append(try map(element, fields(in: "\(field)[\(index)]")))
         }
         return results
     }

@@ -75,12 +75,12 @@ public struct OptionalFieldMapper: Sendable, Hashable {
     }
 
     /// Maps a nested DTO.
-    public func one<DTO: DomainConvertible>(
+    public func nested<DTO: DomainConvertible>(
         _ dto: DTO?,
         _ field: String
     ) throws(MappingError) -> DTO.Domain? {
         guard let dto else { return nil }
-        return try base.one(dto, field)
+        return try base.nested(dto, field)
     }
 
     /// Maps a list of nested DTOs; an absent one is empty.

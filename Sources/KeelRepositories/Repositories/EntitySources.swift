@@ -191,7 +191,7 @@ where Local.Element: DomainConvertible {
             return KeptCopy(kept, at: copy.position, bytes: copy.bytes)
         } remove: { () async throws(DataSourceError) in
         }
-        return dtos.kept(in: followed?.scope(of: nil)).passing()
+        return dtos.kept(in: followed?.scope(of: nil)).transient()
             .mapAlways { dtos throws(MappingError) in try mapped(dtos) }
     }
 

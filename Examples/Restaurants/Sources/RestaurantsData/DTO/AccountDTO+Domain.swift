@@ -24,7 +24,7 @@ extension GrantDTO {
     /// What the service gave to a request that was made at a time.
     func credentials(asked: Date) throws(MappingError) -> BearerCredentials {
         let fields = FieldMapper()
-        let user = try fields.one(user, "user")
+        let user = try fields.nested(user, "user")
         return BearerCredentials(
             accessToken: try fields.required(accessToken, "access_token"),
             refreshToken: refreshToken,

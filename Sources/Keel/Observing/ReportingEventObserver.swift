@@ -3,7 +3,7 @@ package import KeelHTTP
 internal import Synchronization
 
 /// Reports a client's calls to an observer: method, status and duration, without the URL.
-package final class TellingEventObserver: HTTPEventObserver {
+package final class ReportingEventObserver: HTTPEventObserver {
     private let observer: KeelObserver
     private let methods = Mutex<[HTTPCallID: String]>([:])
 
@@ -15,14 +15,14 @@ package final class TellingEventObserver: HTTPEventObserver {
             methods.withLock { $0[event.call] = request.method.rawValue }
         case .succeeded(let status):
             let failure = status >= 500 ? "status \(status)" : nil
-            tell(event, ["status": "\(status)"], failure: failure)
+            report(event, ["status": "\(status)"], failure: failure)
         case .failed(let error):
-            tell(event, [:], failure: error.code.name)
+            report(event, [:], failure: error.code.name)
         default: break
         }
     }
 
-    private func tell(_ event: HTTPEvent, _ details: [String: String], failure: String?) {
+    private func report(_ event: HTTPEvent, _ details: [String: String], failure: String?) {
         let method = methods.withLock { $0.removeValue(forKey: event.call) }
         observer(
             KeelObservation(

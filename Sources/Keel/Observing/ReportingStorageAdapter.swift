@@ -4,7 +4,7 @@ internal import KeelStorage
 /// An adapter that reports each call to an observer.
 ///
 /// Ids in collection paths are replaced with `*`, and documents are not reported.
-struct TellingStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
+struct ReportingStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
     private let upstream: Upstream
     private let observer: KeelObserver
     private let timeline = Timeline(ContinuousClock())
@@ -17,7 +17,7 @@ struct TellingStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
     var capabilities: StorageCapabilities { upstream.capabilities }
 
     func prepare(_ schema: StorageSchema) async throws(StorageError) {
-        try await tell("prepare") { () async throws(StorageError) in
+        try await report("prepare") { () async throws(StorageError) in
             try await upstream.prepare(schema)
         } details: { _ in
             [:]
@@ -26,7 +26,7 @@ struct TellingStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
 
     func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
         let (operation, collections) = Self.names(of: request)
-        return try await tell(operation) { () async throws(StorageError) in
+        return try await report(operation) { () async throws(StorageError) in
             try await upstream.read(request)
         } details: { result in
             var details = Self.details(of: collections)
@@ -94,7 +94,7 @@ struct TellingStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
         }
     }
 
-    private func tell<Value>(
+    private func report<Value>(
         _ operation: String,
         _ call: () async throws(StorageError) -> Value,
         details: (Value) -> [String: String]
