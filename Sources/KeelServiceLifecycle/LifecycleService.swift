@@ -27,19 +27,19 @@ public struct LifecycleService: Service, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - name: The name of the service in the group's logs.
-    ///   - limit: The time after which finishing is canceled.
-    ///   - clock: The clock of the limit.
+    ///   - finishTimeout: The time after which finishing is canceled.
+    ///   - clock: The clock of the timeout.
     ///   - run: The run, whose task a graceful shutdown cancels.
     ///   - finish: The work to finish after the run.
     public init(
         _ name: String,
-        finishingWithin limit: Duration = .seconds(10),
+        finishTimeout: Duration = .seconds(10),
         clock: any Clock<Duration> = ContinuousClock(),
         run: @escaping @Sendable () async throws -> Void,
         finish: @escaping @Sendable () async -> Void = {}
     ) {
         self.name = name
-        self.limit = limit
+        limit = finishTimeout
         self.clock = clock
         body = run
         self.finish = finish
@@ -61,7 +61,7 @@ public struct LifecycleService: Service, CustomStringConvertible {
     ) -> LifecycleService {
         LifecycleService(
             name,
-            finishingWithin: limit,
+            finishTimeout: limit,
             clock: clock,
             run: { try await gracefulShutdown() },
             finish: action

@@ -8,32 +8,32 @@ public import KeelStorage
 public import KeelSync
 
 extension AnalyticsService {
-    /// Returns a service that delivers events continuously, and flushes at shutdown for at most `limit`.
+    /// Returns a service that delivers events continuously, and flushes at shutdown for at most `flushTimeout`.
     ///
     /// The next launch delivers the remaining events.
-    public func service(flushingUpTo limit: Duration = .seconds(10)) -> LifecycleService {
+    public func service(flushTimeout: Duration = .seconds(10)) -> LifecycleService {
         LifecycleService(
             "keel.analytics",
             // The flush applies the limit itself, on the clock of the configuration.
-            finishingWithin: limit + .seconds(5),
+            finishTimeout: flushTimeout + .seconds(5),
             run: { await run() },
-            finish: { await flush(upTo: limit) }
+            finish: { await flush(upTo: flushTimeout) }
         )
     }
 }
 
 extension OTLPLogExporter {
-    /// Returns a service that ships records continuously, and flushes at shutdown for at most `limit`.
+    /// Returns a service that ships records continuously, and flushes at shutdown for at most `flushTimeout`.
     ///
     /// Records that other services log during shutdown are shipped if this service precedes them in the group. The next
     /// launch ships the remaining records.
     public func service(
-        flushingUpTo limit: Duration = .seconds(10),
+        flushTimeout: Duration = .seconds(10),
         clock: any Clock<Duration> = ContinuousClock()
     ) -> LifecycleService {
         LifecycleService(
             "keel.logs",
-            finishingWithin: limit,
+            finishTimeout: flushTimeout,
             clock: clock,
             run: { [self] in await run() },
             finish: { [self] in await flush() }
@@ -42,17 +42,17 @@ extension OTLPLogExporter {
 }
 
 extension Outbox {
-    /// Returns a service that sends writes continuously, and flushes at shutdown for at most `limit`.
+    /// Returns a service that sends writes continuously, and flushes at shutdown for at most `flushTimeout`.
     ///
     /// The next launch sends the remaining writes.
     public func service(
         sending sender: some OutboxSender,
-        flushingUpTo limit: Duration = .seconds(10),
+        flushTimeout: Duration = .seconds(10),
         clock: any Clock<Duration> = ContinuousClock()
     ) -> LifecycleService {
         LifecycleService(
             "keel.outbox",
-            finishingWithin: limit,
+            finishTimeout: flushTimeout,
             clock: clock,
             run: { try await run(sending: sender) },
             // Writes that fail here stay in the outbox.

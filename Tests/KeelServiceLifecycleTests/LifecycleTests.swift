@@ -91,7 +91,7 @@ struct LifecycleTests {
     func limit() async throws {
         let clock = TestClock()
         let (begun, beginning) = AsyncStream<Void>.makeStream()
-        let service = LifecycleService("a", finishingWithin: .seconds(10), clock: clock) {
+        let service = LifecycleService("a", finishTimeout: .seconds(10), clock: clock) {
         } finish: { [diary] in
             beginning.finish()
             let (never, _) = AsyncStream<Void>.makeStream()

@@ -130,7 +130,7 @@ struct BackgroundWorkTests {
             await Self.untilCancelled()
             diary.write("given up")
         }
-        work.add("a", finishingWithin: .seconds(3), run: {}, finish: finish)
+        work.add("a", finishTimeout: .seconds(3), run: {}, finish: finish)
         let run = Task { [work] in try await work.run() }
         await clock.waitForSleepers()
         await clock.advance(by: .seconds(3))

@@ -33,7 +33,7 @@ struct ObservingTests {
     func everyArea() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "keel-\(UUID())")
         defer { try? FileManager.default.removeItem(at: folder) }
-        var keel = KeelConfiguration.preview(observing: observer)
+        var keel = KeelConfiguration.preview(observer: observer)
         keel.caches = .folder(folder.appending(path: "caches"))
         keel.files = .folder(folder.appending(path: "files"))
         try await use(keel)
@@ -108,7 +108,7 @@ struct ObservingTests {
 
     @Test("Storage tells of what was called, of which collection, and with which outcome")
     func storage() async throws {
-        let storage = KeelConfiguration.preview(observing: observer)
+        let storage = KeelConfiguration.preview(observer: observer)
             .client(on: InMemoryStorageAdapter().failing([nil, nil, .fail(.unavailable)]))
         try await storage.setDocument("users/ada/notes/1", ["a": 1])
         _ = try await storage.findDocument("users/ada/notes/1")

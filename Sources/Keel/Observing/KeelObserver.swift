@@ -7,10 +7,10 @@ public import Logging
 /// Receives every call of the parts that a ``KeelConfiguration`` makes, for logging.
 ///
 /// ```swift
-/// let keel = KeelConfiguration.production("Notes", observing: .logger(Logger(label: "keel")))
+/// let keel = KeelConfiguration.production("Notes", observer: .logger(Logger(label: "keel")))
 /// ```
 ///
-/// Without the trait `Logging`, use a closure: `observing: KeelObserver { print($0) }`. Metrics,
+/// Without the trait `Logging`, use a closure: `observer: KeelObserver { print($0) }`. Metrics,
 /// traces and more detail are in the modules KeelHTTPObservability, KeelStorageObservability and
 /// KeelServingObservability (trait `Observability`).
 public struct KeelObserver: Sendable {

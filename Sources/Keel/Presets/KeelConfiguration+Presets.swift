@@ -8,7 +8,7 @@ extension KeelConfiguration {
         _ app: String,
         api: URL? = nil,
         schema: StorageSchema = StorageSchema(),
-        observing observer: KeelObserver? = nil
+        observer: KeelObserver? = nil
     ) -> Self {
         Self(
             environment: .production,
@@ -21,7 +21,7 @@ extension KeelConfiguration {
             logs: .applicationSupport(app),
             schema: schema,
             api: api,
-            observing: observer
+            observer: observer
         )
     }
 
@@ -31,7 +31,7 @@ extension KeelConfiguration {
         _ app: String,
         api: URL? = nil,
         schema: StorageSchema = StorageSchema(),
-        observing observer: KeelObserver? = nil
+        observer: KeelObserver? = nil
     ) -> Self {
         Self(
             environment: .development,
@@ -45,14 +45,14 @@ extension KeelConfiguration {
             schema: schema,
             undeclaredQueries: .report(Self.printReport),
             api: api,
-            observing: observer
+            observer: observer
         )
     }
 
     /// Returns a configuration for tests: empty stores in memory, strict indexes, no network.
     public static func test(
         schema: StorageSchema = StorageSchema(),
-        observing observer: KeelObserver? = nil
+        observer: KeelObserver? = nil
     ) -> Self {
         Self(
             environment: .test,
@@ -61,14 +61,14 @@ extension KeelConfiguration {
             schema: schema,
             undeclaredQueries: .refuse,
             allowsNetwork: false,
-            observing: observer
+            observer: observer
         )
     }
 
     /// Returns a configuration for previews: empty stores in memory, no network, a fixed position.
     public static func preview(
         schema: StorageSchema = StorageSchema(),
-        observing observer: KeelObserver? = nil
+        observer: KeelObserver? = nil
     ) -> Self {
         Self(
             environment: .preview,
@@ -76,7 +76,7 @@ extension KeelConfiguration {
             location: .track(.preview),
             schema: schema,
             allowsNetwork: false,
-            observing: observer
+            observer: observer
         )
     }
 

@@ -142,7 +142,7 @@ public struct KeelConfiguration: Sendable {
         undeclaredQueries: UndeclaredQueries = .scan,
         api: URL? = nil,
         allowsNetwork: Bool = true,
-        observing observer: KeelObserver? = nil
+        observer: KeelObserver? = nil
     ) {
         self.environment = environment
         self.storage = storage

@@ -12,17 +12,17 @@ extension BackgroundWork {
     ///
     /// - Parameters:
     ///   - analytics: The service.
-    ///   - limit: The time limit for the final delivery.
+    ///   - flushTimeout: The time limit for the final delivery.
     public mutating func add(
         _ analytics: AnalyticsService,
-        flushingUpTo limit: Duration = .seconds(10)
+        flushTimeout: Duration = .seconds(10)
     ) {
         add(
             "analytics",
             // The flush has its own limit, on the service's clock.
-            finishingWithin: limit + .seconds(5),
+            finishTimeout: flushTimeout + .seconds(5),
             run: { await analytics.run() },
-            finish: { await analytics.flush(upTo: limit) }
+            finish: { await analytics.flush(upTo: flushTimeout) }
         )
     }
 
@@ -31,15 +31,15 @@ extension BackgroundWork {
     /// - Parameters:
     ///   - outbox: The outbox.
     ///   - sender: Sends the entries.
-    ///   - limit: The time limit for the final attempt.
+    ///   - flushTimeout: The time limit for the final attempt.
     public mutating func add(
         _ outbox: Outbox,
         sending sender: some OutboxSender,
-        flushingUpTo limit: Duration = .seconds(10)
+        flushTimeout: Duration = .seconds(10)
     ) {
         add(
             "outbox",
-            finishingWithin: limit,
+            finishTimeout: flushTimeout,
             run: { try await outbox.run(sending: sender) },
             // Entries that fail here stay in the outbox.
             finish: { _ = try? await outbox.flush(sending: sender) }

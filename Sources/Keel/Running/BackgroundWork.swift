@@ -41,16 +41,16 @@ public struct BackgroundWork: Sendable {
     ///
     /// - Parameters:
     ///   - name: The part's name.
-    ///   - limit: The time limit for finishing, which is then canceled.
+    ///   - finishTimeout: The time limit for finishing, which is then canceled.
     ///   - run: Runs until it is canceled.
     ///   - finish: Runs afterwards, in a task that is not canceled.
     public mutating func add(
         _ name: String,
-        finishingWithin limit: Duration = .seconds(10),
+        finishTimeout: Duration = .seconds(10),
         run: @escaping @Sendable () async throws -> Void,
         finish: @escaping @Sendable () async -> Void = {}
     ) {
-        parts.append(Part(name: name, limit: limit, run: run, finish: finish))
+        parts.append(Part(name: name, limit: finishTimeout, run: run, finish: finish))
     }
 
     /// Adds work that is done only at the end, such as writing data still in memory.
@@ -64,7 +64,7 @@ public struct BackgroundWork: Sendable {
         within limit: Duration = .seconds(10),
         _ finish: @escaping @Sendable () async -> Void
     ) {
-        add(name, finishingWithin: limit, run: { await Self.untilCancelled() }, finish: finish)
+        add(name, finishTimeout: limit, run: { await Self.untilCancelled() }, finish: finish)
     }
 
     /// Runs all parts until the task is canceled, one of them fails, or all have returned.

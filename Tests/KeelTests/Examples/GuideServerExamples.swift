@@ -85,7 +85,7 @@ struct GuideServerExamples {
     func ownService() async throws {
         let isWritten = Mutex(false)
         let (begun, beginning) = AsyncStream<Void>.makeStream()
-        let reports = LifecycleService("reports", finishingWithin: .seconds(5)) {
+        let reports = LifecycleService("reports", finishTimeout: .seconds(5)) {
             beginning.finish()
             try await gracefulShutdown()
         } finish: {

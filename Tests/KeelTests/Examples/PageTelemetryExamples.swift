@@ -39,7 +39,7 @@ enum PageTelemetryExamples {
 
     #if Logging
     static func observing() -> KeelConfiguration {
-        let keel = KeelConfiguration.production("Notes", observing: .logger(Logger(label: "keel")))
+        let keel = KeelConfiguration.production("Notes", observer: .logger(Logger(label: "keel")))
         return keel
     }
 

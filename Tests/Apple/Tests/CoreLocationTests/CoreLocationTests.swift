@@ -135,7 +135,7 @@ struct CoreLocationTests {
         let seen = Mutex<[KeelObservation]>([])
         var keel = KeelConfiguration.production(
             "Notes",
-            observing: KeelObserver { observation in seen.withLock { $0.append(observation) } }
+            observer: KeelObserver { observation in seen.withLock { $0.append(observation) } }
         )
         let location = keel.makeLocation()
         #expect(await location.capabilities().kind == .coreLocation)

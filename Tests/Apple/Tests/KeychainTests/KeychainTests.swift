@@ -66,7 +66,7 @@ struct KeychainTests {
     @Test("A configuration for users keeps secrets in it, also when it is observed")
     func preset() async throws {
         let name = "preset-\(UInt64.random(in: .min ... .max))"
-        let observed = KeelConfiguration.production(name, observing: KeelObserver { _ in })
+        let observed = KeelConfiguration.production(name, observer: KeelObserver { _ in })
         for keel in [KeelConfiguration.production(name), observed] {
             let secrets = try keel.makeSecrets()
             #expect(await secrets.capabilities().kind == .keychain)
