@@ -27,7 +27,7 @@ public struct Finding: Sendable, Hashable {
     /// The remedy.
     public var help: String
     /// For a contract violated indirectly, the path between its ends.
-    public var chain: [String]
+    public var path: [String]
 
     /// Creates a finding.
     ///
@@ -40,7 +40,7 @@ public struct Finding: Sendable, Hashable {
     ///   - symbol: The declaration or import at fault.
     ///   - message: The problem.
     ///   - help: The remedy.
-    ///   - chain: The path of an indirect violation.
+    ///   - path: The path of an indirect violation.
     public init(
         rule: String,
         severity: Severity = .error,
@@ -50,7 +50,7 @@ public struct Finding: Sendable, Hashable {
         symbol: String,
         message: String,
         help: String,
-        chain: [String] = []
+        path: [String] = []
     ) {
         self.rule = rule
         self.severity = severity
@@ -60,7 +60,7 @@ public struct Finding: Sendable, Hashable {
         self.symbol = symbol
         self.message = message
         self.help = help
-        self.chain = chain
+        self.path = path
     }
 
     package init(
@@ -70,7 +70,7 @@ public struct Finding: Sendable, Hashable {
         symbol: String,
         _ message: String,
         help: String,
-        chain: [String] = []
+        path: [String] = []
     ) {
         self.init(
             rule: rule,
@@ -80,7 +80,7 @@ public struct Finding: Sendable, Hashable {
             symbol: symbol,
             message: message,
             help: help,
-            chain: chain
+            path: path
         )
     }
 }
@@ -94,7 +94,7 @@ extension Finding: Comparable {
 }
 
 /// Information about a run that is not a finding.
-public struct Remark: Sendable, Hashable {
+public struct Note: Sendable, Hashable {
     /// The file or folder concerned; nil for the whole run.
     public var file: String?
     /// The information.

@@ -83,7 +83,7 @@ public struct Linter: Sendable {
         let rated = kept.map { weighed($0, configuration) }
         let baseline = try readBaseline(configuration)
         let keys = Set(rated.map(\.key))
-        let known = rated.filter { baseline?.lines[$0.key] != nil }
+        let baselined = rated.filter { baseline?.lines[$0.key] != nil }
         let stale = (baseline?.lines ?? [:]).filter { !keys.contains($0.key) }
         let staleFindings = stale.map { key, line in
             weighed(
@@ -103,9 +103,9 @@ public struct Linter: Sendable {
         let new = rated.filter { baseline?.lines[$0.key] == nil } + staleFindings
         return LintReport(
             findings: Array(Set(new)).sorted(),
-            known: Array(Set(known)).sorted(),
+            baselined: Array(Set(baselined)).sorted(),
             staleKeys: stale.keys.sorted(),
-            remarks: remarks(loaded, project),
+            notes: notes(loaded, project),
             fileCount: loaded.files.count,
             byteCount: loaded.byteCount,
             cachedFileCount: loaded.fromCache,
@@ -137,13 +137,13 @@ public struct Linter: Sendable {
         return try Baseline(reading: String(decoding: data, as: UTF8.self), file: name)
     }
 
-    // MARK: Remarks
+    // MARK: Notes
 
-    private func remarks(_ loaded: ProjectLoader.Loaded, _ project: Project) -> [Remark] {
-        var remarks: [Remark] = []
+    private func notes(_ loaded: ProjectLoader.Loaded, _ project: Project) -> [Note] {
+        var notes: [Note] = []
         if project.configuration.isProposed {
-            remarks.append(
-                Remark(
+            notes.append(
+                Note(
                     project.configuration.layers.isEmpty
                         ? """
                         No layer was checked: there is no \(Self.configurationName), and the names \
@@ -159,15 +159,15 @@ public struct Linter: Sendable {
                 )
             )
         }
-        remarks += loaded.nestedPackages.map {
-            Remark(
+        notes += loaded.nestedPackages.map {
+            Note(
                 """
                 A package of its own, left out; run keel-lint there, or name it under `packages`.
                 """,
                 file: $0
             )
         }
-        remarks += loaded.unreadableFolders.map { Remark("The folder cannot be read.", file: $0) }
+        notes += loaded.unreadableFolders.map { Note("The folder cannot be read.", file: $0) }
         for file in loaded.files {
             for note in file.facts.notes {
                 let place = "line \(note.place.line), column \(note.place.column)"
@@ -182,13 +182,13 @@ public struct Linter: Sendable {
                     case .unreadable: "This cannot be read, and was left out."
                     case .generated: nil
                     }
-                if let text { remarks.append(Remark(text, file: file.path)) }
+                if let text { notes.append(Note(text, file: file.path)) }
             }
         }
         let generated = loaded.files.count { $0.facts.has(.generated) }
         if generated > 0, !project.configuration.checksGenerated {
-            remarks.append(
-                Remark(
+            notes.append(
+                Note(
                     """
                     \(generated) generated \(generated == 1 ? "file was" : "files were") \
                     asked about layers and contracts only; `check-generated: true` asks for \
@@ -199,8 +199,8 @@ public struct Linter: Sendable {
         }
         for (name, files) in project.ambiguous.sorted(by: { $0.key < $1.key }) {
             let places = Set(files.map { project.files[$0].path }).sorted().joined(separator: ", ")
-            remarks.append(
-                Remark(
+            notes.append(
+                Note(
                     """
                     `\(name)` is declared in \(places); which one a use means cannot be \
                     told, so its uses were not checked.
@@ -208,7 +208,7 @@ public struct Linter: Sendable {
                 )
             )
         }
-        return remarks
+        return notes
     }
 }
 
@@ -217,11 +217,11 @@ public struct LintReport: Sendable {
     /// Findings that are not in the baseline, sorted by file and position.
     public let findings: [Finding]
     /// Findings that are in the baseline.
-    public let known: [Finding]
+    public let baselined: [Finding]
     /// Keys in the baseline without a finding.
     public let staleKeys: [Baseline.Key]
     /// Further information.
-    public let remarks: [Remark]
+    public let notes: [Note]
     /// The number of files checked.
     public let fileCount: Int
     /// The total size of the files in bytes.

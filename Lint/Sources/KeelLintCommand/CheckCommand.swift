@@ -104,7 +104,7 @@ struct CheckCommand: ParsableCommand {
         }
         let file = URL(fileURLWithPath: linter.root).appending(path: name)
         let counted = report.findings.filter { !Self.never.contains($0.rule) }
-        let baseline = writeBaseline ? Baseline(counted) : Baseline(report.known)
+        let baseline = writeBaseline ? Baseline(counted) : Baseline(report.baselined)
         try Data(baseline.text.utf8).write(to: file, options: .atomic)
         print("\(name): \(baseline.keys.count) findings, \(report.staleKeys.count) removed")
     }

@@ -30,7 +30,7 @@ struct HygieneTests {
         try project.write("Domain/A.swift", "// one\n// two\nimport Foundation\nimport Alamofire\n")
         let moved = try project.lint()
         #expect(moved.findings.isEmpty)
-        #expect(moved.known.map(\.line) == [4])
+        #expect(moved.baselined.map(\.line) == [4])
         try project.write("Domain/A.swift", "import Alamofire\nimport Moya\n")
         #expect(try project.lint().findings.map(\.symbol) == ["import Moya"])
     }
@@ -135,10 +135,12 @@ struct HygieneTests {
     @Test("Every rule explains itself with a bad and a good example, and finds the bad one's kind")
     func explanations() {
         for rule in BuiltInRules.all {
-            for part in [rule.summary, rule.reason, rule.bad, rule.good, rule.help, rule.limits] {
+            for part in [
+                rule.summary, rule.reason, rule.violation, rule.correction, rule.help, rule.limits,
+            ] {
                 #expect(!part.isEmpty, "\(rule.id)")
             }
-            #expect(rule.explanation.contains(rule.bad.split(separator: "\n")[0]))
+            #expect(rule.explanation.contains(rule.violation.split(separator: "\n")[0]))
             #expect(rule.summary.hasSuffix("."))
         }
         #expect(Set(BuiltInRules.all.map(\.id)).count == BuiltInRules.all.count)

@@ -46,7 +46,7 @@ struct LayoutTests {
             let (name, report) = (run.layout.name, run.standard)
             #expect(report.project.configuration.layers.map(\.name) == run.layout.layers, "\(name)")
             #expect(Self.places(report).isEmpty, "\(name): \(TextReport.text(report))")
-            let saysNothing = report.remarks.contains { $0.text.hasPrefix("No layer was checked") }
+            let saysNothing = report.notes.contains { $0.text.hasPrefix("No layer was checked") }
             #expect(saysNothing == run.layout.layers.isEmpty, "\(name)")
         }
     }

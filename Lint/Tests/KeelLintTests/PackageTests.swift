@@ -65,7 +65,7 @@ struct PackageTests {
         files["keel-lint.yml"] = "packages: [Packages/Gone]"
         let report = try TemporaryProject(files).lint()
         #expect(report.findings.map(\.rule) == ["matches-nothing"])
-        #expect(report.remarks.count { $0.text.contains("`packages`") } == 2)
+        #expect(report.notes.count { $0.text.contains("`packages`") } == 2)
     }
 
     @Test("A package with a configuration of its own is left to it")

@@ -34,7 +34,7 @@ struct RobustnessTests {
         let report = try report("Broken.swift", Data(text.utf8))
         #expect(report.findings.map(\.file) == ["Domain/Broken.swift", "Domain/Fine.swift"])
         #expect(
-            report.remarks.contains {
+            report.notes.contains {
                 $0.file == "Domain/Broken.swift" && $0.text.contains("parser")
             }
         )
@@ -63,19 +63,19 @@ struct RobustnessTests {
         let code = "import Alamofire\nlet größe = 1\n"
         let marked = try report("Marked.swift", Data([0xEF, 0xBB, 0xBF]) + Data(code.utf8))
         #expect(marked.findings.count == 2)
-        #expect(!marked.remarks.contains { $0.file == "Domain/Marked.swift" })
+        #expect(!marked.notes.contains { $0.file == "Domain/Marked.swift" })
         for encoding in [String.Encoding.utf16LittleEndian, .utf16BigEndian] {
             let mark: [UInt8] = encoding == .utf16LittleEndian ? [0xFF, 0xFE] : [0xFE, 0xFF]
             let wide = try report("Wide.swift", Data(mark) + (code.data(using: encoding) ?? Data()))
             #expect(wide.findings.count == 2)
-            #expect(wide.remarks.contains { $0.text.contains("UTF-16") })
+            #expect(wide.notes.contains { $0.text.contains("UTF-16") })
         }
         let latin = try report("Latin.swift", code.data(using: .isoLatin1) ?? Data())
         #expect(latin.findings.count == 2)
-        #expect(latin.remarks.contains { $0.text.contains("not UTF-8") })
+        #expect(latin.notes.contains { $0.text.contains("not UTF-8") })
         let binary = try report("Binary.swift", Data("import Alamofire".utf8) + Data([0, 1, 2]))
         #expect(binary.findings.count == 1)
-        #expect(binary.remarks.contains { $0.text.contains("no text") })
+        #expect(binary.notes.contains { $0.text.contains("no text") })
     }
 
     @Test("Line ends of three systems give the same lines")
@@ -121,7 +121,7 @@ struct RobustnessTests {
         ])
         let report = try project.lint()
         #expect(report.findings.isEmpty)
-        #expect(report.remarks.contains { $0.text.contains("larger than") })
+        #expect(report.notes.contains { $0.text.contains("larger than") })
     }
 
     @Test("Code that nests without end does not end the linter")
@@ -157,7 +157,7 @@ struct RobustnessTests {
         let report = try project.lint()
         #expect(report.findings.isEmpty)
         #expect(report.fileCount == 1)
-        #expect(report.remarks.contains { $0.file == "Domain/Nested" })
+        #expect(report.notes.contains { $0.file == "Domain/Nested" })
     }
 
     @Test("A project without Swift is a mistake of the caller")

@@ -126,7 +126,7 @@ struct ContractChecker {
                 first.use,
                 symbol: names.joined(separator: " → "),
                 "\(names.joined(separator: " → ")): these use each other in a circle.",
-                chain: chain(from: last.to, circle)
+                path: path(from: last.to, circle)
             )
         }
     }
@@ -176,7 +176,7 @@ struct ContractChecker {
                         \(Self.shown(start)) reaches \(Self.shown(last.to)): \
                         \(names.joined(separator: " → ")).
                         """,
-                        chain: chain(from: start, way)
+                        path: path(from: start, way)
                     )
                 )
             }
@@ -189,8 +189,8 @@ struct ContractChecker {
         return name.hasPrefix(UseGraph.outside) ? "the \(name)" : "`\(name)`"
     }
 
-    private func chain(from start: String, _ way: [UseGraph.Step]) -> [String] {
-        project.chain(way.map { (Self.shown($0.to), $0.use) }, from: Self.shown(start))
+    private func path(from start: String, _ way: [UseGraph.Step]) -> [String] {
+        project.path(way.map { (Self.shown($0.to), $0.use) }, from: Self.shown(start))
     }
 
     private func finding(
@@ -198,7 +198,7 @@ struct ContractChecker {
         _ use: Project.Use,
         symbol: String,
         _ message: String,
-        chain: [String] = []
+        path: [String] = []
     ) -> Finding {
         Finding(
             contract.name,
@@ -208,13 +208,13 @@ struct ContractChecker {
             message,
             help: contract.because
                 ?? "The contract `\(contract.name)` (\(contract.word)) does not allow it.",
-            chain: chain
+            path: path
         )
     }
 }
 
 extension Project {
-    func chain(_ steps: [(to: String, use: Use)], from start: String) -> [String] {
+    func path(_ steps: [(to: String, use: Use)], from start: String) -> [String] {
         var last = start
         return steps.map { to, use in
             defer { last = to }

@@ -28,7 +28,7 @@ struct CycleChecker {
                 symbol: names.joined(separator: " → "),
                 "\(names.joined(separator: " → ")): these layers use each other in a circle.",
                 help: BuiltInRules.named("cycles")?.help ?? "",
-                chain: project.chain(circle.map { ($0.to, $0.use) }, from: last.to)
+                path: project.path(circle.map { ($0.to, $0.use) }, from: last.to)
             )
         }
     }

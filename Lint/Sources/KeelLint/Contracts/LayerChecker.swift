@@ -82,7 +82,7 @@ struct LayerChecker {
                         \(names.joined(separator: " → ")).
                         """,
                         help: help(layer),
-                        chain: project.chain(shown, from: layer.name)
+                        path: project.path(shown, from: layer.name)
                     )
                 )
             }

@@ -2,7 +2,7 @@
 package struct GitHubReport: Sendable {
     package static func text(_ report: LintReport) -> String {
         report.findings.map { finding in
-            let message = ([finding.message] + finding.chain + [finding.help]).joined(
+            let message = ([finding.message] + finding.path + [finding.help]).joined(
                 separator: "\n"
             )
             return

@@ -24,7 +24,7 @@ package enum HTMLReport: Sendable {
             \(figure(errors, errors == 1 ? "error" : "errors", errors > 0 ? "bad" : "good"))
             \(figure(warnings, warnings == 1 ? "warning" : "warnings", warnings > 0 ? "so-so" : "good"))
             \(figure(report.fileCount, report.fileCount == 1 ? "file" : "files", ""))
-            \(report.known.isEmpty ? "" : figure(report.known.count, "in the baseline", "so-so"))
+            \(report.baselined.isEmpty ? "" : figure(report.baselined.count, "in the baseline", "so-so"))
             \(report.allowedCount == 0 ? "" : figure(report.allowedCount, "allowed by comments", ""))
             </ul>
             </header>
@@ -36,9 +36,9 @@ package enum HTMLReport: Sendable {
             \(brokenKey)</p>
             </section>
             \(findings("Findings", report.findings, report))
-            \(report.known.isEmpty ? "" : findings("In the baseline", report.known, report))
+            \(report.baselined.isEmpty ? "" : findings("In the baseline", report.baselined, report))
             \(contracts(report))
-            \(remarks(report))
+            \(notes(report))
             </main>
             </body>
             </html>
@@ -82,11 +82,11 @@ package enum HTMLReport: Sendable {
 
     private static func item(_ finding: Finding) -> String {
         let chain =
-            finding.chain.isEmpty
+            finding.path.isEmpty
             ? ""
             : """
             <ol \
-            class=\"chain\">\(finding.chain.map { "<li>\(HTMLText.rich($0))</li>" }.joined())</ol>
+            class=\"chain\">\(finding.path.map { "<li>\(HTMLText.rich($0))</li>" }.joined())</ol>
             """
         return """
             <li class="\(finding.severity.rawValue)"><p class="place">\
@@ -99,7 +99,7 @@ package enum HTMLReport: Sendable {
     private static func contracts(_ report: LintReport) -> String {
         let contracts = report.project.configuration.contracts
         guard !contracts.isEmpty else { return "" }
-        let broken = Set((report.findings + report.known).map(\.rule))
+        let broken = Set((report.findings + report.baselined).map(\.rule))
         let rows = contracts.map { contract in
             """
             <tr><td><code>\(HTMLText.escaped(contract.name))</code></td><td>\(contract.word)</td>\
@@ -116,11 +116,11 @@ package enum HTMLReport: Sendable {
             """
     }
 
-    private static func remarks(_ report: LintReport) -> String {
-        guard !report.remarks.isEmpty else { return "" }
-        let items = report.remarks.map { remark in
-            let file = remark.file.map { "<code>\(HTMLText.escaped($0))</code> " } ?? ""
-            return "<li>\(file)\(HTMLText.rich(remark.text))</li>"
+    private static func notes(_ report: LintReport) -> String {
+        guard !report.notes.isEmpty else { return "" }
+        let items = report.notes.map { note in
+            let file = note.file.map { "<code>\(HTMLText.escaped($0))</code> " } ?? ""
+            return "<li>\(file)\(HTMLText.rich(note.text))</li>"
         }
         return "<section><h2>Notes</h2><ul class=\"notes\">\(items.joined())</ul></section>"
     }

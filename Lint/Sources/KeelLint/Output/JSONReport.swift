@@ -31,7 +31,7 @@ package struct JSONReport: Sendable {
             symbol = finding.symbol
             message = finding.message
             help = finding.help
-            chain = finding.chain
+            chain = finding.path
         }
     }
 
@@ -52,12 +52,12 @@ package struct JSONReport: Sendable {
             Root(
                 files: report.fileCount,
                 findings: report.findings.map(Item.init),
-                baseline: report.known.map(Item.init),
+                baseline: report.baselined.map(Item.init),
                 stale: report.staleKeys.map {
                     Key(rule: $0.rule, file: $0.file, symbol: $0.symbol)
                 },
                 allowed: report.allowedCount,
-                remarks: report.remarks.map { Note(file: $0.file, text: $0.text) }
+                remarks: report.notes.map { Note(file: $0.file, text: $0.text) }
             )
         )
     }

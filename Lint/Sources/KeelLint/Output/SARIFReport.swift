@@ -81,7 +81,7 @@ package struct SARIFReport: Sendable {
     /// Returns the report; findings in the baseline are marked as suppressed.
     package static func data(_ report: LintReport) throws -> Data {
         let all =
-            report.findings.map { ($0, false) } + report.known.map { ($0, true) }
+            report.findings.map { ($0, false) } + report.baselined.map { ($0, true) }
         let used = Set(all.map(\.0.rule))
         let contracts = report.project.configuration.contracts.map { contract in
             Rule(
@@ -114,7 +114,7 @@ package struct SARIFReport: Sendable {
                 ruleIndex: positions[finding.rule] ?? -1,
                 level: finding.severity.rawValue,
                 message: Text(
-                    text: ([finding.message] + finding.chain + [finding.help]).joined(
+                    text: ([finding.message] + finding.path + [finding.help]).joined(
                         separator: "\n"
                     )
                 ),

@@ -9,12 +9,12 @@ package struct TextReport: Sendable {
                 \(finding.severity.rawValue): [\(finding.rule)] \(finding.message)
                 """
             )
-            lines += finding.chain.map { "    \($0)" }
+            lines += finding.path.map { "    \($0)" }
             lines.append("    help: \(finding.help)")
         }
         if !isQuiet {
-            lines += report.remarks.map { remark in
-                "note: \(remark.file.map { "\($0): " } ?? "")\(remark.text)"
+            lines += report.notes.map { note in
+                "note: \(note.file.map { "\($0): " } ?? "")\(note.text)"
             }
         }
         lines.append(summary(report))
@@ -36,11 +36,11 @@ package struct TextReport: Sendable {
                 .compactMap { $0 }.joined(separator: ", ")
         )
         if report.allowedCount > 0 { parts.append("\(report.allowedCount) allowed by comments") }
-        if !report.known.isEmpty || !report.staleKeys.isEmpty {
+        if !report.baselined.isEmpty || !report.staleKeys.isEmpty {
             let stale =
                 report.staleKeys.isEmpty
                 ? "" : ", of whose lines \(report.staleKeys.count) are stale"
-            parts.append("\(report.known.count) in the baseline\(stale)")
+            parts.append("\(report.baselined.count) in the baseline\(stale)")
         }
         return "keel-lint: " + parts.joined(separator: "; ")
     }

@@ -12,8 +12,8 @@ extension BuiltInRules {
                 A function that asks for the time, a random number or a file by itself gives another result \
                 each time, so that a test cannot say what it should be. What is passed in can be fixed.
                 """,
-            bad: "let note = Note(id: UUID(), writtenAt: Date())",
-            good: "let note = Note(id: makeID(), writtenAt: clock.now())",
+            violation: "let note = Note(id: UUID(), writtenAt: Date())",
+            correction: "let note = Note(id: makeID(), writtenAt: clock.now())",
             help: "Take it as a parameter, or through a protocol of the domain.",
             limits:
                 """
@@ -32,8 +32,8 @@ extension BuiltInRules {
                 A protocol in front of a database or a network is there so that tests can do without them. \
                 Where nothing else conforms to it, either such tests are missing, or the protocol is not needed.
                 """,
-            bad: "protocol NoteRepository {}   // no Mock, Fake, Stub, … conforms to it",
-            good: "// Tests\nstruct InMemoryNoteRepository: NoteRepository {}",
+            violation: "protocol NoteRepository {}   // no Mock, Fake, Stub, … conforms to it",
+            correction: "// Tests\nstruct InMemoryNoteRepository: NoteRepository {}",
             help: "Write a type in the tests that conforms to the protocol.",
             limits:
                 """
@@ -56,8 +56,8 @@ extension BuiltInRules {
                 A made-up id or date is another one each time the same data are decoded: lists flicker, \
                 favourites lose their entry, and nobody learns that the data are bad.
                 """,
-            bad: "id: UUID(uuidString: id) ?? UUID()",
-            good: "guard let id = UUID(uuidString: id) else { throw MappingError.badID(id) }",
+            violation: "id: UUID(uuidString: id) ?? UUID()",
+            correction: "guard let id = UUID(uuidString: id) else { throw MappingError.badID(id) }",
             help: "Throw an error that names the field, or leave the element out and count it.",
             limits: "It finds `UUID()`, `Date()`, `.now` and `.random(…)` to the right of `??`.",
             profile: .dataLayer,
@@ -71,8 +71,9 @@ extension BuiltInRules {
                 The user believes the data to be saved. If the write failed, they are lost, and neither the \
                 program nor its log knows.
                 """,
-            bad: "try? await localSource.save(notes)",
-            good: "do { try await localSource.save(notes) } catch { log.error(\"…\", error) }",
+            violation: "try? await localSource.save(notes)",
+            correction:
+                "do { try await localSource.save(notes) } catch { log.error(\"…\", error) }",
             help: "Throw it on, or handle and log it.",
             limits:
                 """
@@ -90,8 +91,8 @@ extension BuiltInRules {
                 Stored data outlives the version of the program that wrote it. An entity that is stored \
                 as it is cannot change without making older data unreadable; a separate record can.
                 """,
-            bad: "func save(_ note: Note) async throws { try await database.save(note) }",
-            good:
+            violation: "func save(_ note: Note) async throws { try await database.save(note) }",
+            correction:
                 """
                 func save(_ note: Note) async throws { try await \
                 database.save(NoteRecord(note)) }
@@ -114,8 +115,8 @@ extension BuiltInRules {
                 A decision made in a repository holds only for the callers of that repository, and testing \
                 it takes a database. In the domain it holds everywhere.
                 """,
-            bad: "return dtos.filter { $0.rating > 4 }.map { $0.toDomain() }",
-            good: "return dtos.map { $0.toDomain() }",
+            violation: "return dtos.filter { $0.rating > 4 }.map { $0.toDomain() }",
+            correction: "return dtos.map { $0.toDomain() }",
             help: "Move the decision to a use case of the domain.",
             limits:
                 """
@@ -134,8 +135,8 @@ extension BuiltInRules {
                 Otherwise the errors of the network and of the database reach the screen, which cannot tell \
                 the user what they mean.
                 """,
-            bad: "func user() async throws -> User { try await api.fetch() }",
-            good:
+            violation: "func user() async throws -> User { try await api.fetch() }",
+            correction:
                 """
                 func user() async throws(DomainError) -> User { do { … } catch { throw \
                 DomainError(error) } }
@@ -161,8 +162,8 @@ extension BuiltInRules {
                 The step from a transfer object to an entity has the same name in each transfer object, \
                 so that readers find it.
                 """,
-            bad: "struct NoteDTO: Codable {}",
-            good: "extension NoteDTO { func toDomain() throws -> Note { … } }",
+            violation: "struct NoteDTO: Codable {}",
+            correction: "extension NoteDTO { func toDomain() throws -> Note { … } }",
             help: "Add the function to the type or to an extension of it.",
             limits:
                 """
@@ -181,8 +182,9 @@ extension BuiltInRules {
                 Where names tell places and places tell names, nobody searches, and two people who add the \
                 same kind of type do it alike.
                 """,
-            bad: "// Domain/Login.swift\nenum AuthEndpoint {}",
-            good: "// Infrastructure/Network/Endpoints/AuthEndpoint.swift\nenum AuthEndpoint {}",
+            violation: "// Domain/Login.swift\nenum AuthEndpoint {}",
+            correction:
+                "// Infrastructure/Network/Endpoints/AuthEndpoint.swift\nenum AuthEndpoint {}",
             help: "Rename or move it.",
             limits: "It knows what `naming` and the profiles for names say, and nothing else.",
             isOnByDefault: true

@@ -10,12 +10,12 @@ extension BuiltInRules {
                 screen can break what every other screen stands on, and nothing below can be tested or \
                 reused alone.
                 """,
-            bad:
+            violation:
                 """
                 // Infrastructure/Client.swift\nfunc save(_ note: Note) {}   // Note is \
                 declared in Domain
                 """,
-            good:
+            correction:
                 """
                 // Infrastructure/Client.swift\nfunc save(_ body: Data) {}   // Data maps \
                 Note to a body
@@ -36,12 +36,12 @@ extension BuiltInRules {
                 Layers in a circle are one layer: none of them can be understood, tested or moved \
                 without the others.
                 """,
-            bad:
+            violation:
                 """
                 // Feed/Feed.swift\nlet profile: Profile\n// Profile/Profile.swift\nlet feed: \
                 Feed   // and each layer may use the other
                 """,
-            good: "// Model/Author.swift, which both use\nstruct Author {}",
+            correction: "// Model/Author.swift, which both use\nstruct Author {}",
             help: "Move what both need into a layer below, or declare a protocol there.",
             limits:
                 """
@@ -62,8 +62,8 @@ extension BuiltInRules {
                 interface. A domain that imports none of them survives their change, compiles on every \
                 platform and is tested without them.
                 """,
-            bad: "// Domain/Note.swift\nimport KeelStorage",
-            good:
+            violation: "// Domain/Note.swift\nimport KeelStorage",
+            correction:
                 """
                 // Domain/NoteRepository.swift\nprotocol NoteRepository { func notes() async \
                 throws -> [Note] }
@@ -90,8 +90,8 @@ extension BuiltInRules {
                 layer knows that form, a renamed field is a change in one place; where screens know it, it \
                 is a change in all of them.
                 """,
-            bad: "// Presentation/NoteView.swift\ninit(note: NoteDTO) {}",
-            good: "// Presentation/NoteView.swift\ninit(note: Note) {}",
+            violation: "// Presentation/NoteView.swift\ninit(note: NoteDTO) {}",
+            correction: "// Presentation/NoteView.swift\ninit(note: Note) {}",
             help: "Take the domain's entity; map the transfer object in the data layer.",
             limits:
                 """
@@ -109,8 +109,8 @@ extension BuiltInRules {
                 A transfer object describes what is sent or stored, and coding it is its only work. One that \
                 cannot be coded is something else under a name that misleads.
                 """,
-            bad: "struct NoteDTO { let id: String }",
-            good: "struct NoteDTO: Codable { let id: String }",
+            violation: "struct NoteDTO { let id: String }",
+            correction: "struct NoteDTO: Codable { let id: String }",
             help: "Add the conformance, or give the type another name.",
             limits:
                 """
@@ -128,8 +128,8 @@ extension BuiltInRules {
                 An entity inside a transfer object is coded as it is: renaming a property of the entity then \
                 changes what is sent and what is read from disk, and old data no longer decode.
                 """,
-            bad: "struct NotePageDTO: Codable { let notes: [Note] }   // Note is the entity",
-            good: "struct NotePageDTO: Codable { let notes: [NoteDTO] }",
+            violation: "struct NotePageDTO: Codable { let notes: [Note] }   // Note is the entity",
+            correction: "struct NotePageDTO: Codable { let notes: [NoteDTO] }",
             help: "Give the transfer object fields of its own, and map them.",
             limits: "It needs a layer of the role domain to know entities by.",
             profile: .dataLayer,
@@ -143,8 +143,8 @@ extension BuiltInRules {
                 The domain says by a protocol what it needs, and the data layer gives it. Without the \
                 protocol, whoever uses the repository depends on how it works, and tests need its database.
                 """,
-            bad: "// Data\nfinal class NoteRepositoryImpl {}",
-            good:
+            violation: "// Data\nfinal class NoteRepositoryImpl {}",
+            correction:
                 """
                 // Data\nfinal class NoteRepositoryImpl: NoteRepository {}   // declared in \
                 Domain
@@ -166,8 +166,8 @@ extension BuiltInRules {
                 A screen that handles `URLError` knows that there is a network, and stops handling the error \
                 when the data come from elsewhere. An error of the domain says what went wrong for the user.
                 """,
-            bad: "// Presentation\ncatch let error as URLError { … }",
-            good: "// Presentation\ncatch DomainError.offline { … }",
+            violation: "// Presentation\ncatch let error as URLError { … }",
+            correction: "// Presentation\ncatch DomainError.offline { … }",
             help: "Map it in the data layer to an error that the domain declares.",
             limits:
                 """
@@ -186,8 +186,8 @@ extension BuiltInRules {
                 Each file that imports a library must change when the library does. Behind a protocol, in \
                 one adapter, the library can be replaced, updated, and left out of tests.
                 """,
-            bad: "// Presentation/NotesView.swift\nimport FirebaseFirestore",
-            good: "// Infrastructure/FirestoreNotes.swift\nimport FirebaseFirestore",
+            violation: "// Presentation/NotesView.swift\nimport FirebaseFirestore",
+            correction: "// Infrastructure/FirestoreNotes.swift\nimport FirebaseFirestore",
             help: "Put it behind a protocol, in an adapter of the infrastructure.",
             limits:
                 """
@@ -206,8 +206,8 @@ extension BuiltInRules {
                 A module that is passed on can be used by everybody who imports yours, without a word in \
                 their files. It then cannot be replaced without changing theirs.
                 """,
-            bad: "@_exported import Alamofire",
-            good: "internal import Alamofire",
+            violation: "@_exported import Alamofire",
+            correction: "internal import Alamofire",
             help:
                 "Import it without `public` and without `@_exported`, and wrap what callers need.",
             limits: "It knows the modules that `vendor-modules` knows.",

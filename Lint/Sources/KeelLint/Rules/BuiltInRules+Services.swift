@@ -9,8 +9,8 @@ extension BuiltInRules {
                 Code that holds the concrete type runs its network and its database in every test and \
                 preview. Code that holds the protocol can take a double there.
                 """,
-            bad: "private let users: UserService   // which implements UserServiceProtocol",
-            good: "private let users: any UserServiceProtocol",
+            violation: "private let users: UserService   // which implements UserServiceProtocol",
+            correction: "private let users: any UserServiceProtocol",
             help: "Hold the protocol; make the type where the program is put together.",
             limits:
                 """
@@ -31,8 +31,9 @@ extension BuiltInRules {
                 A service that a type makes for itself cannot be replaced, neither by a double in a \
                 test nor by another implementation. As a parameter, also with a default value, it can.
                 """,
-            bad: "init() { users = UserService() }",
-            good: "init(users: any UserServiceProtocol = UserService()) { self.users = users }",
+            violation: "init() { users = UserService() }",
+            correction:
+                "init(users: any UserServiceProtocol = UserService()) { self.users = users }",
             help: "Take it as a parameter of the initializer; a default value is fine.",
             limits:
                 """
@@ -52,8 +53,8 @@ extension BuiltInRules {
                 service, in the background, in a test. It says what happened; what to show, and where \
                 to go, the screen decides.
                 """,
-            bad: "final class UserService { func signOut(from: UIViewController) { … } }",
-            good: "final class UserService { func signOut() async throws { … } }",
+            violation: "final class UserService { func signOut(from: UIViewController) { … } }",
+            correction: "final class UserService { func signOut() async throws { … } }",
             help: "Return a value or throw an error, and let the caller show it.",
             limits:
                 """

@@ -5,8 +5,8 @@ extension BuiltInRules {
             "allow-reason",
             "Who allows a finding says why.",
             reason: "The next reader cannot tell an exception from a mistake without a reason.",
-            bad: "import Alamofire  // keel:allow(vendor-modules)",
-            good:
+            violation: "import Alamofire  // keel:allow(vendor-modules)",
+            correction:
                 """
                 import Alamofire  // keel:allow(vendor-modules) the share extension has no \
                 adapter
@@ -19,8 +19,8 @@ extension BuiltInRules {
             "stale-allow",
             "A comment that allows something allows something.",
             reason: "An allow that outlives its finding would hide the next one.",
-            bad: "// keel:allow(ambient-effects) the clock of the demo\nlet answer = 42",
-            good: "let answer = 42",
+            violation: "// keel:allow(ambient-effects) the clock of the demo\nlet answer = 42",
+            correction: "let answer = 42",
             help: "Remove the comment, or name a rule that exists.",
             limits: "An allow for a rule that is switched off counts as stale too.",
             isOnByDefault: true,
@@ -30,8 +30,8 @@ extension BuiltInRules {
             "stale-baseline",
             "What the baseline lists is still found.",
             reason: "A line that nothing matches would hide the same fault when it comes back.",
-            bad: "layers Sources/A.swift import B   # nobody imports B any more",
-            good: "# the line is gone",
+            violation: "layers Sources/A.swift import B   # nobody imports B any more",
+            correction: "# the line is gone",
             help: "Run `keel-lint --prune-baseline`.",
             limits: "It compares rule, file and symbol.",
             isOnByDefault: true,
@@ -41,8 +41,8 @@ extension BuiltInRules {
             "matches-nothing",
             "Whatever the configuration names is there.",
             reason: "A rule that matches no file holds for ever and says nothing.",
-            bad: "- name: Domain\n  paths: [Source/Domain]   # the folder is called Sources",
-            good: "- name: Domain\n  paths: [Sources/Domain]",
+            violation: "- name: Domain\n  paths: [Source/Domain]   # the folder is called Sources",
+            correction: "- name: Domain\n  paths: [Sources/Domain]",
             help: "Correct the name, or remove it.",
             limits:
                 "Modules from outside need not be imported: that they are not may be the point.",

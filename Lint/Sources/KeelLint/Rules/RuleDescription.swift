@@ -7,9 +7,9 @@ public struct RuleDescription: Sendable, Hashable {
     /// The reason, for a first-time reader.
     public let reason: String
     /// An example of a violation.
-    public let bad: String
+    public let violation: String
     /// The corrected example.
-    public let good: String
+    public let correction: String
     /// The remedy for a finding.
     public let help: String
     /// What the rule cannot detect, or gets wrong.
@@ -27,8 +27,8 @@ public struct RuleDescription: Sendable, Hashable {
         _ id: String,
         _ summary: String,
         reason: String,
-        bad: String,
-        good: String,
+        violation: String,
+        correction: String,
         help: String,
         limits: String,
         isOnByDefault: Bool = false,
@@ -39,8 +39,8 @@ public struct RuleDescription: Sendable, Hashable {
         self.id = id
         self.summary = summary
         self.reason = reason
-        self.bad = bad
-        self.good = good
+        self.violation = violation
+        self.correction = correction
         self.help = help
         self.limits = limits
         self.isOnByDefault = isOnByDefault
@@ -57,10 +57,10 @@ public struct RuleDescription: Sendable, Hashable {
         Why: \(reason)
 
         Found:
-        \(Self.indented(bad))
+        \(Self.indented(violation))
 
         Right:
-        \(Self.indented(good))
+        \(Self.indented(correction))
 
         What to do: \(help)
         Limits: \(limits)
