@@ -32,7 +32,7 @@ package struct DoctorFinding: Sendable, Hashable, Encodable {
 }
 
 /// A check of something that an app on Keel depends on.
-package protocol DoctorExamination: Sendable {
+package protocol DoctorCheck: Sendable {
     /// Checks without changing anything, and never fails: a check that cannot run is a finding.
     func findings() async -> [DoctorFinding]
 }

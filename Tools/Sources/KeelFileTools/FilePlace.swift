@@ -1,7 +1,7 @@
 /// The place of files, as named on the command line.
 package enum FilePlace: Hashable, Sendable, CustomStringConvertible {
     /// A local file or folder.
-    case machine(path: String)
+    case local(path: String)
     /// A key of a bucket; a folder if it is empty or ends with `/`.
     case bucket(name: String, key: String)
 
@@ -11,7 +11,7 @@ package enum FilePlace: Hashable, Sendable, CustomStringConvertible {
     package init?(_ text: String) {
         guard text.hasPrefix(Self.scheme) else {
             guard !text.isEmpty else { return nil }
-            self = .machine(path: text)
+            self = .local(path: text)
             return
         }
         let rest = text.dropFirst(Self.scheme.count)
@@ -22,7 +22,7 @@ package enum FilePlace: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .machine(let path): path
+        case .local(let path): path
         case .bucket(let name, let key): "\(Self.scheme)\(name)/\(key)"
         }
     }
@@ -32,8 +32,8 @@ package enum FilePlace: Hashable, Sendable, CustomStringConvertible {
     /// Returns the place of a file in this folder.
     func appending(_ names: String) -> FilePlace {
         switch self {
-        case .machine(let path):
-            .machine(path: path.hasSuffix("/") ? path + names : path + "/" + names)
+        case .local(let path):
+            .local(path: path.hasSuffix("/") ? path + names : path + "/" + names)
         case .bucket(let bucket, let key):
             .bucket(
                 name: bucket,

@@ -21,7 +21,7 @@ package struct FileTransfers: Sendable {
         package var fileCount = 0
         package var byteCount = 0
         /// Entries that are neither files nor folders, or whose names are invalid in a bucket.
-        package var leftOut: [String] = []
+        package var skipped: [String] = []
         /// Files that were not copied, and why.
         package var failures: [Failure] = []
     }
@@ -78,8 +78,8 @@ package struct FileTransfers: Sendable {
             return meter.report
         }
         switch from {
-        case .machine(let path):
-            let tree = try MachineTree(path)
+        case .local(let path):
+            let tree = try LocalTree(path)
             let isNamed = { (names: String) in (try? FileStorePath(names)) != nil }
             let files = tree.files.filter { isNamed($0.names) }
             let meter = CopyMeter(
@@ -91,8 +91,8 @@ package struct FileTransfers: Sendable {
             var report = try await copyEach(meter) {
                 rest.next().map { (from.appending($0.names), to.appending($0.names)) }
             }
-            report.leftOut =
-                tree.leftOut + tree.files.map(\.names).filter { !isNamed($0) }
+            report.skipped =
+                tree.skipped + tree.files.map(\.names).filter { !isNamed($0) }
             return report
         case .bucket(let name, let key):
             let folder = try folder(key)
@@ -101,7 +101,7 @@ package struct FileTransfers: Sendable {
             return try await copyEach(CopyMeter(progress)) {
                 guard let path = try await files.next()?.path.string else { return nil }
                 let target = to.appending(String(Substring(path.utf8.dropFirst(start))))
-                if case .machine(let path) = target { try MachineTree.makeFolder(above: path) }
+                if case .local(let path) = target { try LocalTree.makeFolder(above: path) }
                 return (.bucket(name: name, key: path), target)
             }
         }
@@ -163,8 +163,8 @@ package struct FileTransfers: Sendable {
     private func target(of from: FilePlace, in to: FilePlace) throws -> FilePlace {
         let name: String
         switch from {
-        case .machine(let path):
-            guard !MachineTree.isFolder(path) else {
+        case .local(let path):
+            guard !LocalTree.isFolder(path) else {
                 throw ToolError(
                     "“\(path)” is a folder",
                     advice: "Give --recursive to copy all files in it."
@@ -181,8 +181,8 @@ package struct FileTransfers: Sendable {
             name = try FileStorePath(key).name
         }
         switch to {
-        case .machine(let path):
-            return path.hasSuffix("/") || MachineTree.isFolder(path) ? to.appending(name) : to
+        case .local(let path):
+            return path.hasSuffix("/") || LocalTree.isFolder(path) ? to.appending(name) : to
         case .bucket(_, let key):
             return key.isEmpty || key.utf8.last == UInt8(ascii: "/") ? to.appending(name) : to
         }
@@ -194,13 +194,13 @@ package struct FileTransfers: Sendable {
         _ progress: @escaping @Sendable (FileProgress) -> Void
     ) async throws -> Int {
         switch (from, to) {
-        case (.machine(let path), .bucket(let name, let key)):
-            return try await FileStore(adapter(name)).write(
+        case (.local(let path), .bucket(let name, let key)):
+            return try await FileStore(adapter(name)).put(
                 contentsOf: URL(filePath: path),
                 to: FileStorePath(key),
                 progress: progress
             ).size
-        case (.bucket(let name, let key), .machine(let path)):
+        case (.bucket(let name, let key), .local(let path)):
             return try await FileStore(adapter(name)).download(
                 FileStorePath(key),
                 to: URL(filePath: path),
@@ -223,7 +223,7 @@ package struct FileTransfers: Sendable {
                 options: options,
                 progress: progress
             ).size
-        case (.machine, .machine):
+        case (.local, .local):
             throw ToolError(
                 "neither place is a bucket",
                 advice: "Name a bucket as s3://BUCKET/KEY; for files of the machine there is cp."

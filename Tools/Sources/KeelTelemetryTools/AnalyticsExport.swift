@@ -7,7 +7,12 @@ package struct AnalyticsExport: Sendable {
     package struct Report: Encodable, Sendable, Equatable {
         package var events = 0
         /// Records that this version cannot decode, or that the format does not allow.
-        package var leftOut = 0
+        package var skippedCount = 0
+
+        private enum CodingKeys: String, CodingKey {
+            case events
+            case skippedCount = "leftOut"
+        }
     }
 
     private let folder: URL
@@ -30,14 +35,14 @@ package struct AnalyticsExport: Sendable {
         while case let records = try reader.read(upTo: 500), !records.isEmpty {
             for record in records {
                 guard let line = try? KeelServerDestination.json(of: record) else {
-                    report.leftOut += 1
+                    report.skippedCount += 1
                     continue
                 }
                 try write(line)
                 report.events += 1
             }
         }
-        report.leftOut += reader.undecodable
+        report.skippedCount += reader.undecodable
         return report
     }
 }

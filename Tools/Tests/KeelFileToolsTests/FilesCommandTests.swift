@@ -219,7 +219,7 @@ struct FilesCommandTests {
         #expect(FilePlace("s3://b/a/c") == .bucket(name: "b", key: "a/c"))
         #expect(FilePlace("s3://b") == .bucket(name: "b", key: ""))
         #expect(FilePlace("s3://b/") == .bucket(name: "b", key: ""))
-        #expect(FilePlace("a/b") == .machine(path: "a/b"))
+        #expect(FilePlace("a/b") == .local(path: "a/b"))
         #expect(FilePlace("s3://") == nil)
         #expect(FilePlace("") == nil)
     }

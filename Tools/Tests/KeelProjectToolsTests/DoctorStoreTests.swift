@@ -26,17 +26,17 @@ struct DoctorStoreTests {
     @Test("A sound store is good")
     func sound() async throws {
         try await makeStore()
-        let findings = await StoreExamination(path).findings()
+        let findings = await StoreCheck(path).findings()
         #expect(findings.map(\.state) == [.good])
         #expect(findings.first?.detail.hasPrefix("200 documents") == true)
     }
 
     @Test("A missing, a foreign and a damaged store are problems")
     func problems() async throws {
-        #expect(await StoreExamination(path).findings().map(\.state) == [.problem])
+        #expect(await StoreCheck(path).findings().map(\.state) == [.problem])
         let text = scratch.file("text.sqlite")
         try Data("This is no store, and never was one; it only has the name.".utf8).write(to: text)
-        #expect(await StoreExamination(text.path).findings().map(\.state) == [.problem])
+        #expect(await StoreCheck(text.path).findings().map(\.state) == [.problem])
         try await makeStore()
         let file = try FileHandle(forUpdating: URL(filePath: path))
         let size = try file.seekToEnd()
@@ -45,7 +45,7 @@ struct DoctorStoreTests {
             try file.write(contentsOf: Data(count: 200))
         }
         try file.close()
-        let findings = await StoreExamination(path).findings()
+        let findings = await StoreCheck(path).findings()
         #expect(findings.map(\.state) == [.problem])
         #expect(findings.first?.advice != nil)
     }

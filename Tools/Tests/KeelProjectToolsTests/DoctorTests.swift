@@ -16,8 +16,8 @@ struct DoctorTests {
         free: Int64? = 5 << 30,
         files: UInt64? = 65_536,
         temporary: URL = FileManager.default.temporaryDirectory
-    ) -> MachineExamination.Readings {
-        MachineExamination.Readings(
+    ) -> MachineCheck.Readings {
+        MachineCheck.Readings(
             system: "Test OS",
             coreCount: 4,
             memoryByteCount: 8 << 30,
@@ -27,32 +27,32 @@ struct DoctorTests {
         )
     }
 
-    private func states(_ examination: some DoctorExamination) async -> [DoctorFinding.State] {
-        await examination.findings().map(\.state)
+    private func states(_ check: some DoctorCheck) async -> [DoctorFinding.State] {
+        await check.findings().map(\.state)
     }
 
     @Test("A machine with room is good, one without is not")
     func machine() async {
         let folders = [URL(filePath: "/data")]
-        let good = await MachineExamination(readings(), folders: folders).findings()
+        let good = await MachineCheck(readings(), folders: folders).findings()
         #expect(good.allSatisfy { $0.state == .good })
         #expect(good.map(\.subject) == ["machine", "disk /data", "temporary files", "open files"])
-        let full = MachineExamination(readings(free: 1 << 20), folders: folders)
+        let full = MachineCheck(readings(free: 1 << 20), folders: folders)
         #expect(await states(full) == [.good, .warning, .good, .good])
-        let gone = MachineExamination(readings(free: nil), folders: folders)
+        let gone = MachineCheck(readings(free: nil), folders: folders)
         #expect(await states(gone) == [.good, .problem, .good, .good])
-        let few = MachineExamination(readings(files: 256), folders: [])
+        let few = MachineCheck(readings(files: 256), folders: [])
         #expect(await states(few) == [.good, .good, .warning])
         let nowhere = URL(filePath: "/dev/null/temporary")
-        let unwritable = MachineExamination(readings(temporary: nowhere), folders: [])
+        let unwritable = MachineCheck(readings(temporary: nowhere), folders: [])
         #expect(await states(unwritable) == [.good, .problem, .good])
     }
 
     @Test("Whatever is not good says what to do")
     func advice() async {
         let findings =
-            await MachineExamination(readings(free: 1, files: 1), folders: [URL(filePath: "/")])
-            .findings() + ClockExamination(now: .distantPast, .unknown).findings()
+            await MachineCheck(readings(free: 1, files: 1), folders: [URL(filePath: "/")])
+            .findings() + ClockCheck(now: .distantPast, .unknown).findings()
         for finding in findings {
             #expect((finding.advice == nil) == (finding.state == .good), "\(finding.subject)")
         }
@@ -60,27 +60,27 @@ struct DoctorTests {
 
     @Test("This machine can be looked at")
     func current() async {
-        let findings = await MachineExamination(folders: [URL(filePath: "/")]).findings()
+        let findings = await MachineCheck(folders: [URL(filePath: "/")]).findings()
         #expect(findings.count == 4)
-        #expect(await ClockExamination().findings().count == 1)
+        #expect(await ClockCheck().findings().count == 1)
     }
 
     @Test("A clock that cannot be right, one that is not kept and one that is")
     func clock() async {
-        #expect(await states(ClockExamination(now: .distantPast, .synchronized)) == [.problem])
-        #expect(await states(ClockExamination(now: .distantFuture, .synchronized)) == [.problem])
-        #expect(await states(ClockExamination(now: Self.day, .synchronized)) == [.good])
-        #expect(await states(ClockExamination(now: Self.day, .unsynchronized)) == [.warning])
-        #expect(await states(ClockExamination(now: Self.day, .unknown)) == [.good])
+        #expect(await states(ClockCheck(now: .distantPast, .synchronized)) == [.problem])
+        #expect(await states(ClockCheck(now: .distantFuture, .synchronized)) == [.problem])
+        #expect(await states(ClockCheck(now: Self.day, .synchronized)) == [.good])
+        #expect(await states(ClockCheck(now: Self.day, .unsynchronized)) == [.warning])
+        #expect(await states(ClockCheck(now: Self.day, .unknown)) == [.good])
     }
 
     @Test("A platform without a store of secrets is told with what to use in its place")
     func keyring() async throws {
-        let good = KeyringExamination { () throws(SecretError) in
+        let good = KeyringCheck { () throws(SecretError) in
             try SecretStore(InMemorySecretStoreAdapter(), service: "test")
         }
         #expect(await states(good) == [.good])
-        let none = KeyringExamination { () throws(SecretError) in
+        let none = KeyringCheck { () throws(SecretError) in
             throw SecretError(.noStore, "No store of secrets can be used.")
         }
         let findings = await none.findings()
@@ -91,7 +91,7 @@ struct DoctorTests {
     private func server(_ reply: ScriptedHTTPTransport.Answer) async throws -> [DoctorFinding] {
         let transport = ScriptedHTTPTransport([reply])
         let address = try #require(URL(string: "http://127.0.0.1:8080"))
-        return await ServerExamination(address, over: transport, now: { Self.day }).findings()
+        return await ServerCheck(address, over: transport, now: { Self.day }).findings()
     }
 
     @Test("A server that answers is good, one that refuses, is another or is ill is not")
@@ -121,9 +121,9 @@ struct DoctorTests {
     @Test("A folder that is there and one that is not")
     func folder() async throws {
         let scratch = try Scratch()
-        #expect(await states(FolderExamination(scratch.file("none").path)) == [.problem])
+        #expect(await states(FolderCheck(scratch.file("none").path)) == [.problem])
         // The check does not create a store.
-        let empty = FolderExamination(scratch.folder.path)
+        let empty = FolderCheck(scratch.folder.path)
         #expect(await states(empty) == [.warning])
         let names = try FileManager.default.contentsOfDirectory(atPath: scratch.folder.path)
         #expect(names.isEmpty)

@@ -51,8 +51,10 @@ struct AnalyticsExportCommand: AsyncParsableCommand {
         _ report: AnalyticsExport.Report,
         _ output: CommandOutput
     ) -> ToolExit {
-        guard report.leftOut > 0 else { return .done }
-        output.message("\(report.leftOut) records were left out: another version has written them.")
+        guard report.skippedCount > 0 else { return .done }
+        output.message(
+            "\(report.skippedCount) records were left out: another version has written them."
+        )
         return .findings
     }
 }

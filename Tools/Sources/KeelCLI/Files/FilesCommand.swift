@@ -129,7 +129,7 @@ struct BucketOptions: ParsableArguments {
                 }
             }
             output.endProgress()
-            for name in report.leftOut {
+            for name in report.skipped {
                 output.message("“\(name)” was left out: it is no file, or has no name for a bucket")
             }
             if isRecursive, !output.isJSON {
@@ -139,7 +139,7 @@ struct BucketOptions: ParsableArguments {
                 output.failure(failure.error, about: failure.from.description)
             }
             if !report.failures.isEmpty { return .failed }
-            return report.leftOut.isEmpty ? .done : .findings
+            return report.skipped.isEmpty ? .done : .findings
         }
     }
 
@@ -189,7 +189,7 @@ struct FilesPutCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await bucket.copy(from: .machine(path: file), to: target, isRecursive: recursive)
+        try await bucket.copy(from: .local(path: file), to: target, isRecursive: recursive)
     }
 }
 
@@ -219,7 +219,7 @@ struct FilesGetCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await bucket.copy(from: source, to: .machine(path: file), isRecursive: recursive)
+        try await bucket.copy(from: source, to: .local(path: file), isRecursive: recursive)
     }
 }
 

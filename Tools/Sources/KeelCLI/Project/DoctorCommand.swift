@@ -38,8 +38,8 @@ struct DoctorCommand: AsyncParsableCommand {
         let transport = AsyncHTTPClientTransport()
         try await output.reporting {
             var isFine = true
-            for examination in examinations(transport) {
-                for finding in await examination.findings() {
+            for check in checks(transport) {
+                for finding in await check.findings() {
                     isFine = isFine && finding.state == .good
                     try show(finding, output)
                 }
@@ -49,24 +49,24 @@ struct DoctorCommand: AsyncParsableCommand {
         }
     }
 
-    private func examinations(
+    private func checks(
         _ transport: AsyncHTTPClientTransport
-    ) -> [any DoctorExamination] {
+    ) -> [any DoctorCheck] {
         let folders =
             [URL.homeDirectory]
             + store.map { URL(filePath: $0).deletingLastPathComponent() }
             + files.map { URL(filePath: $0) }
         var seen: Set<String> = []
         let existing = folders.map(Self.existing).filter { seen.insert($0.path).inserted }
-        var examinations: [any DoctorExamination] = [
-            MachineExamination(folders: existing), ClockExamination(), KeyringExamination(),
+        var checks: [any DoctorCheck] = [
+            MachineCheck(folders: existing), ClockCheck(), KeyringCheck(),
         ]
-        examinations += store.map(StoreExamination.init)
-        examinations += files.map(FolderExamination.init)
+        checks += store.map(StoreCheck.init)
+        checks += files.map(FolderCheck.init)
         for address in server.compactMap(URL.init(string:)) {
-            examinations.append(ServerExamination(address, over: transport))
+            checks.append(ServerCheck(address, over: transport))
         }
-        return examinations
+        return checks
     }
 
     /// The folder, or the nearest one above it that is there: they are on one volume.

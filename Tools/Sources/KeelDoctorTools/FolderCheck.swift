@@ -2,7 +2,7 @@ internal import Foundation
 internal import KeelFiles
 
 /// Checks a folder of a file store: whether it stores files, and what its volume supports.
-package struct FolderExamination: DoctorExamination {
+package struct FolderCheck: DoctorCheck {
     private let folder: String
 
     /// - Parameter folder: The folder, which has to exist.

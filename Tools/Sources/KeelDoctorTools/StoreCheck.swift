@@ -5,7 +5,7 @@ internal import KeelStorageSQLite
 internal import KeelToolSupport
 
 /// Checks an SQLite store: whether it opens, and whether it is corrupt.
-package struct StoreExamination: DoctorExamination {
+package struct StoreCheck: DoctorCheck {
     private let path: String
 
     /// - Parameter path: The store's file.

@@ -2,7 +2,7 @@ package import Foundation
 internal import KeelToolSupport
 
 /// Checks disk, memory, limits and the folder for temporary files.
-package struct MachineExamination: DoctorExamination {
+package struct MachineCheck: DoctorCheck {
     /// The readings of a machine.
     package struct Readings: Sendable {
         package var system: String
@@ -113,7 +113,7 @@ package struct MachineExamination: DoctorExamination {
     }
 }
 
-extension MachineExamination.Readings {
+extension MachineCheck.Readings {
     /// The readings of this machine.
     package static var current: Self {
         let process = ProcessInfo.processInfo

@@ -2,11 +2,11 @@ internal import Foundation
 internal import KeelToolSupport
 
 /// The files in a local folder and its subfolders.
-struct MachineTree {
+struct LocalTree {
     /// The relative paths of the files, sorted by bytes, and their sizes.
     private(set) var files: [(names: String, byteCount: Int)] = []
     /// Entries that are neither files nor folders: links, which may lead out of the folder.
-    private(set) var leftOut: [String] = []
+    private(set) var skipped: [String] = []
 
     init(_ folder: String) throws {
         guard Self.isFolder(folder) else {
@@ -17,7 +17,7 @@ struct MachineTree {
         }
         try read(folder, below: "")
         files.sort { $0.names.utf8.lexicographicallyPrecedes($1.names.utf8) }
-        leftOut.sort()
+        skipped.sort()
     }
 
     private mutating func read(_ folder: String, below prefix: String) throws {
@@ -29,7 +29,7 @@ struct MachineTree {
                 let size = (attributes[.size] as? NSNumber)?.intValue ?? 0
                 files.append((prefix + name, size))
             case .typeDirectory?: try read(path, below: prefix + name + "/")
-            default: leftOut.append(prefix + name)
+            default: skipped.append(prefix + name)
             }
         }
     }

@@ -1,7 +1,7 @@
 package import Foundation
 
 /// Checks the machine's clock, on which expirations, signatures and certificates depend.
-package struct ClockExamination: DoctorExamination {
+package struct ClockCheck: DoctorCheck {
     /// Whether the system synchronizes the clock.
     package enum Synchronization: Sendable, Hashable {
         case synchronized
@@ -50,7 +50,7 @@ package struct ClockExamination: DoctorExamination {
     }
 }
 
-extension ClockExamination.Synchronization {
+extension ClockCheck.Synchronization {
     /// The state reported by the kernel.
     package static var current: Self {
         #if os(Linux)

@@ -3,7 +3,7 @@ internal import HTTPTypes
 package import KeelHTTP
 
 /// Checks the health of a Keel server, and compares its clock with this machine's.
-package struct ServerExamination: DoctorExamination {
+package struct ServerCheck: DoctorCheck {
     /// The clock difference in seconds beyond which signatures and tokens are refused.
     static let patience: TimeInterval = 30
 

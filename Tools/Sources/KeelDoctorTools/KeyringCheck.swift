@@ -1,7 +1,7 @@
 package import KeelSecrets
 
 /// Checks the platform's secret store.
-package struct KeyringExamination: DoctorExamination {
+package struct KeyringCheck: DoctorCheck {
     private let open: @Sendable () async throws(SecretError) -> SecretStore
 
     /// - Parameter open: Opens the store.
