@@ -53,7 +53,7 @@ extension Journal {
             guard error.kind != .busy else {
                 throw JournalError(
                     .consumerInUse,
-                    "The consumer “\(name)” is open and cannot be forgotten",
+                    "The consumer “\(name)” is open and cannot be removed",
                     cause: error
                 )
             }

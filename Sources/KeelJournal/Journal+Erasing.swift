@@ -85,13 +85,13 @@ extension Journal {
         guard let sealing = configuration.sealing else {
             throw JournalError(
                 .sealingFailed,
-                "The journal has sealed records and no keys are given"
+                "The journal has sealed records, but no keys are given"
             )
         }
         do {
             return try sealing.open(content, context: Journal.context(position, header))
         } catch {
-            throw JournalError(.sealingFailed, "A record does not open", cause: error)
+            throw JournalError(.sealingFailed, "A record cannot be decrypted", cause: error)
         }
     }
 }

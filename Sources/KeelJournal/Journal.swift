@@ -104,7 +104,7 @@ public final class Journal: Sendable {
         guard record.count <= configuration.longestRecord else {
             throw JournalError(
                 .tooLarge,
-                "A record of \(record.count) bytes is over \(configuration.longestRecord)"
+                "A record of \(record.count) bytes exceeds the limit of \(configuration.longestRecord)"
             )
         }
         let now = configuration.now()
@@ -236,7 +236,7 @@ public final class Journal: Sendable {
             // A system reports unwritten bytes once, and success on the next call: later records
             // would seem safe, and be lost with them.
             guard synced.failed != end.segment else {
-                throw JournalError(.fileFailed, "Synchronising the journal failed before")
+                throw JournalError(.fileFailed, "Synchronizing the journal failed earlier")
             }
             let latest = activeEnd.flatMap { $0.segment == end.segment ? $0 : nil } ?? end
             do throws(FileSystemError) {
@@ -244,7 +244,7 @@ public final class Journal: Sendable {
             } catch {
                 synced.failed = end.segment
                 leave(end.segment)
-                throw JournalError(error, "Synchronising the journal")
+                throw JournalError(error, "Synchronizing the journal")
             }
             synced.end = latest
         }

@@ -53,13 +53,13 @@ public struct JournalConfiguration: Sendable {
 
     func check() throws(JournalError) {
         guard byteLimit >= 64 << 10 else {
-            throw JournalError(.invalidArgument, "byteLimit is at least 65536")
+            throw JournalError(.invalidArgument, "byteLimit must be at least 65536")
         }
         guard (recordLimit ?? 1) >= 1 else {
-            throw JournalError(.invalidArgument, "recordLimit is at least 1")
+            throw JournalError(.invalidArgument, "recordLimit must be at least 1")
         }
         guard (1...16 << 20).contains(recordByteLimit) else {
-            throw JournalError(.invalidArgument, "recordByteLimit is 1 to 16777216")
+            throw JournalError(.invalidArgument, "recordByteLimit must be 1 to 16777216")
         }
     }
 }

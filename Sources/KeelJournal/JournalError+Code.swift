@@ -34,13 +34,13 @@ extension JournalError.Code {
     public static let full = Self(
         name: "full",
         isTransient: true,
-        advice: "Let the consumers catch up, raise the bounds, or let the oldest records go."
+        advice: "Let the consumers catch up, raise the bounds, or drop the oldest records."
     )
     /// The disk is full.
     public static let diskFull = Self(
         name: "diskFull",
         isTransient: true,
-        advice: "Free some disk space; what was appended before is still there."
+        advice: "Free some disk space; earlier records are still stored."
     )
     /// The folder, or a file in it, cannot be read or written.
     public static let permissionDenied = Self(
@@ -51,7 +51,7 @@ extension JournalError.Code {
     public static let consumerInUse = Self(
         name: "consumerInUse",
         isTransient: true,
-        advice: "Share one JournalConsumer between its users, or give each a name of its own."
+        advice: "Share one JournalConsumer, or give each reader a separate name."
     )
     /// A record could not be encrypted, or cannot be decrypted with the given keys.
     public static let sealingFailed = Self(
@@ -61,13 +61,13 @@ extension JournalError.Code {
     /// There is no journal in the folder, or no consumer of the name.
     public static let notFound = Self(
         name: "notFound",
-        advice: "Look at the path and the name; a journal is made by the program that writes it."
+        advice: "Check the path and the name; the program that writes a journal creates it."
     )
     /// The file system failed for another reason; the cause has the error number.
     public static let fileFailed = Self(
         name: "fileFailed",
         isTransient: true,
-        advice: "Look at the cause; what was appended before is still there."
+        advice: "See the cause; earlier records are still stored."
     )
     /// The call was canceled.
     public static let cancelled = Self(

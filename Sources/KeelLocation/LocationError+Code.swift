@@ -35,12 +35,12 @@ extension LocationError.Code {
     /// The device's policy forbids access, and the user cannot change that.
     public static let permissionRestricted = Self(
         name: "permissionRestricted",
-        advice: "Offer a way without the position; the user cannot give the permission here."
+        advice: "Offer a way without the position; the user cannot grant the permission here."
     )
     /// The user has not been asked yet.
     public static let permissionNotDetermined = Self(
         name: "permissionNotDetermined",
-        advice: "Call requestPermission(_:) first, at a moment at which the user knows why."
+        advice: "Call requestPermission(_:) first, when the reason is clear to the user."
     )
 
     // MARK: Source
@@ -49,13 +49,13 @@ extension LocationError.Code {
     public static let unavailable = Self(
         name: "unavailable",
         isTransient: true,
-        advice: "Connect or switch on a receiver; a source that is monitored goes on trying."
+        advice: "Connect or turn on a receiver; a monitored source keeps trying."
     )
     /// No fix of the requested accuracy arrived in time.
     public static let timedOut = Self(
         name: "timedOut",
         isTransient: true,
-        advice: "Try again with a view of the sky, a longer timeout or a lower accuracy."
+        advice: "Try again with a clear view of the sky, a longer timeout or a lower accuracy."
     )
     /// The receiver has lost the position.
     public static let signalLost = Self(
@@ -67,12 +67,12 @@ extension LocationError.Code {
     public static let disconnected = Self(
         name: "disconnected",
         isTransient: true,
-        advice: "See whether the source runs; a source that is monitored connects again by itself."
+        advice: "Check that the source is running; a monitored source reconnects by itself."
     )
     /// The source, or the request, is not supported.
     public static let unsupported = Self(
         name: "unsupported",
-        advice: "Look at capabilities() first, and choose a source that can do it."
+        advice: "Check capabilities() first, and choose a source that supports it."
     )
 
     // MARK: Call

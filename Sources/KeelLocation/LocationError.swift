@@ -22,6 +22,6 @@ public struct LocationError: KeelError {
 
     /// The caller's task was canceled.
     static var cancellation: LocationError {
-        LocationError(.cancelled, "The call was cancelled.", cause: CancellationError())
+        LocationError(.cancelled, "The call was canceled.", cause: CancellationError())
     }
 }

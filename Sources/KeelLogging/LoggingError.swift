@@ -33,7 +33,7 @@ public struct LoggingError: KeelError {
             }
         let more =
             code == .invalidArgument
-            ? ": \(error.name) is a link, or not a file; name the file itself" : ""
+            ? ": \(error.name) is a link or not a file; name the file itself" : ""
         self.init(code, "\(doing) failed\(more)", cause: error)
     }
 }
@@ -66,13 +66,13 @@ extension LoggingError.Code {
     /// There is no log at the path.
     public static let notFound = Self(
         name: "notFound",
-        advice: "Look at the path: it is the file that is written, or the folder of a journal."
+        advice: "Check the path: it must be a log file, or the folder of a journal."
     )
     /// The disk is full.
     public static let diskFull = Self(
         name: "diskFull",
         isTransient: true,
-        advice: "Free some disk space; what was logged before is still there."
+        advice: "Free some disk space; earlier records are still stored."
     )
     /// The folder, or a file in it, cannot be read or written.
     public static let permissionDenied = Self(
@@ -83,19 +83,19 @@ extension LoggingError.Code {
     public static let busy = Self(
         name: "busy",
         isTransient: true,
-        advice: "Look for a program that hangs with the lock of the logs, or use another file."
+        advice: "Look for a hanging process that holds the lock of the logs, or use another file."
     )
     /// The file system failed for another reason; the cause has the error number.
     public static let fileFailed = Self(
         name: "fileFailed",
         isTransient: true,
-        advice: "Look at the cause; what was logged before is still there."
+        advice: "See the cause; earlier records are still stored."
     )
     /// The journal of records to ship failed; see the cause.
     public static let journalFailed = Self(
         name: "journalFailed",
         isTransient: true,
-        advice: "Look at the cause, an error of the journal, and at its advice."
+        advice: "See the cause, an error of the journal, and its advice."
     )
     /// The call was canceled.
     public static let cancelled = Self(

@@ -63,13 +63,13 @@ public struct OTLPLogConfiguration: Sendable {
         guard scheme == "http" || scheme == "https", endpoint.host()?.isEmpty == false else {
             throw LoggingError(
                 .invalidArgument,
-                "The endpoint is an address such as http://localhost:4318/v1/logs"
+                "The endpoint must be a URL such as http://localhost:4318/v1/logs"
             )
         }
         guard batchCount >= 1, batchByteLimit >= 1024 else {
             throw LoggingError(
                 .invalidArgument,
-                "batchCount is at least 1, and batchByteLimit at least 1 KiB"
+                "batchCount must be at least 1, and batchByteLimit at least 1 KiB"
             )
         }
     }

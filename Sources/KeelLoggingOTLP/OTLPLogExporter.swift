@@ -169,7 +169,7 @@ public final class OTLPLogExporter: Sendable {
                 guard !work.suspects.isEmpty else { return .drained }
                 // With no other records, a bad record looks like a collector that refuses all.
                 let reason = statistics.lastFailure ?? ""
-                return rewind(postpone("all that waits is refused: \(reason)", asked: nil))
+                return rewind(postpone("all pending records are refused: \(reason)", asked: nil))
             }
             work.add(batch)
         }

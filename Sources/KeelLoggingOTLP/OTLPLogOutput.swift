@@ -61,7 +61,7 @@ public final class OTLPLogOutput: LogOutput {
             if let gap {
                 let told = LogRecord.gap(
                     gap.dropped,
-                    because: "the journal took nothing",
+                    because: "the journal could not be written",
                     at: record.time
                 )
                 try journal.append(StoredLogRecord.bytes(of: told, id: gap.id))

@@ -31,7 +31,7 @@ struct OTLPTarget: Sendable {
         head.headerFields[.contentType] = configuration.encoding.mediaType
         for (name, value) in configuration.headers {
             guard let field = HTTPField.Name(name) else {
-                throw LoggingError(.invalidArgument, "“\(name)” is no name of a header field")
+                throw LoggingError(.invalidArgument, "“\(name)” is not a valid header field name")
             }
             head.headerFields[field] = value
         }

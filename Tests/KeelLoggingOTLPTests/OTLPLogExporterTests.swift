@@ -300,7 +300,7 @@ struct OTLPLogExporterTests {
         #expect(await (try exporter(journal)).flush())
         #expect(
             Set(collector.bodies.keys) == [
-                "record 0", "dropped 1 log records: the journal took nothing", "next",
+                "record 0", "dropped 1 log records: the journal could not be written", "next",
             ]
         )
     }

@@ -65,7 +65,7 @@ struct OutboxRequestTests {
         let verdict = try await verdict(
             .status(.init(code: status), headers: [.retryAfter: "7"])
         )
-        let reason = "The service answered with status \(status)."
+        let reason = "The service responded with status \(status)."
         let expected: OutboxVerdict =
             switch status {
             case 200..<300: .accepted()

@@ -31,7 +31,7 @@ struct InitCommand: ParsableCommand {
         if FileManager.default.fileExists(atPath: file.path), !force {
             CheckCommand.complain(
                 """
-                \(Linter.configurationName) is there already. --force replaces it, --stdout \
+                \(Linter.configurationName) already exists. --force replaces it, --stdout \
                 prints the proposal.
                 """
             )

@@ -32,7 +32,10 @@ extension KeelConfiguration {
             return service(on: adapter, configuration)
             #else
             return LocationService(
-                unavailable: LocationError(.unsupported, "There are no sockets for gpsd here.")
+                unavailable: LocationError(
+                    .unsupported,
+                    "gpsd is unsupported here: there are no sockets."
+                )
             )
             #endif
         case .track(let track):

@@ -17,7 +17,10 @@ extension KeelConfiguration {
         case .memory: return client(on: InMemoryStorageAdapter())
         case .server(let address):
             guard allowsNetwork else {
-                throw StorageError(.unsupported, "the \(environment) preset allows no network")
+                throw StorageError(
+                    .unsupported,
+                    "the \(environment) preset does not allow network access"
+                )
             }
             guard let transport = NetworkClient.availableTransport() else {
                 throw StorageError(
@@ -57,8 +60,10 @@ extension KeelConfiguration {
     ///
     /// Without an address or network access, every call fails with an explanation.
     public func makeNetwork() -> NetworkClient {
-        guard allowsNetwork else { return refusing("the \(environment) preset allows no network") }
-        guard let api else { return refusing("the configuration names no web service") }
+        guard allowsNetwork else {
+            return refusing("the \(environment) preset does not allow network access")
+        }
+        guard let api else { return refusing("the configuration has no web service") }
         var settings = NetworkClient.Configuration(baseURL: api)
         if let observer { settings.observers.append(ReportingEventObserver(observer)) }
         return NetworkClient(settings)

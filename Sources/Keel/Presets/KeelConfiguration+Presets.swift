@@ -82,7 +82,7 @@ extension KeelConfiguration {
 
     private static func printReport(_ query: DocumentQuery, _ plan: QueryPlan) {
         guard let index = plan.suggestion else { return }
-        let text = "Keel: a query looked at \(plan.examined) documents; declare \(index)\n"
+        let text = "Keel: a query examined \(plan.examined) documents; declare \(index)\n"
         FileHandle.standardError.write(Data(text.utf8))
     }
 }

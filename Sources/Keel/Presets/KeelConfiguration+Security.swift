@@ -45,7 +45,7 @@ extension KeelConfiguration {
         } catch {
             let failure = SecurityError(
                 .keyStoreFailed,
-                "there is no store for the key of the keyset: \(error.message)",
+                "no store for the keyset's key is available: \(error.message)",
                 cause: error
             )
             return SecurityService(opening: { () async throws(SecurityError) in throw failure })

@@ -14,7 +14,7 @@ extension DeliveryLane {
         let (reason, detail) =
             switch outcome {
             case .unacceptable(let rejection): (rejection.reason, rejection.detail)
-            case .unsent: ("unsendable", "No request takes it.")
+            case .unsent: ("unsendable", "The event cannot be sent in any request.")
             default: ("tooLarge", "The request is too large.")
             }
         let fate = state.refuse(count, for: reason, growsSlowly: outcome == .tooLarge)
@@ -38,7 +38,7 @@ extension DeliveryLane {
         guard !state.suspects.isEmpty else { return nil }
         // With no other events, a bad event looks like a destination that refuses all.
         state.giveUp()
-        return fail(&state, DeliveryProblem("Everything that waits is refused."), asked: nil)
+        return fail(&state, DeliveryProblem("All pending events are refused."), asked: nil)
     }
 
     /// Pauses the destination until its configuration may have been corrected.

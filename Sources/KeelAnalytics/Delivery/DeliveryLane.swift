@@ -172,7 +172,7 @@ final class DeliveryLane: Sendable {
                 return pause
             }
             guard isWritten else {
-                let problem = DeliveryProblem("the journal could not write down what is settled")
+                let problem = DeliveryProblem("the journal could not store the acknowledgements")
                 return fail(&state, problem, asked: nil)
             }
             if !fates.isEmpty {

@@ -20,7 +20,7 @@ package struct DeliveryPermit: Sendable {
 
     /// The outcome of a batch whose consent was withdrawn before it was sent.
     package static let withdrawn = DeliveryOutcome.postponed(
-        DeliveryProblem("The user has taken consent back."),
+        DeliveryProblem("The user has withdrawn consent."),
         notBefore: nil
     )
 }

@@ -127,19 +127,19 @@ public struct AnalyticsConfiguration: Sendable {
             guard (1...32).contains(destination.name.utf8.count) else {
                 throw AnalyticsError(
                     .invalidArgument,
-                    "A destination's name has 1 to 32 letters, digits, “-” and “_”"
+                    "A destination's name must have 1 to 32 letters, digits, “-” and “_”"
                 )
             }
             guard destination.limits.records >= 1, destination.limits.bytes >= 1 else {
                 throw AnalyticsError(
                     .invalidArgument,
-                    "The limits of “\(destination.name)” allow no batch"
+                    "The limits of “\(destination.name)” must allow a record and a byte"
                 )
             }
             guard rules.hashing != nil || !rules.hashesAnything else {
                 throw AnalyticsError(
                     .invalidArgument,
-                    "The rules of “\(destination.name)” hash properties: give them a key"
+                    "The rules of “\(destination.name)” hash properties and need a key"
                 )
             }
         }
@@ -147,7 +147,7 @@ public struct AnalyticsConfiguration: Sendable {
         else {
             throw AnalyticsError(
                 .invalidArgument,
-                "deliveryThreshold is at least 1, and intervals are not negative"
+                "deliveryThreshold must be at least 1, and intervals must not be negative"
             )
         }
     }

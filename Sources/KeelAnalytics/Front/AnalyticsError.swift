@@ -51,12 +51,12 @@ extension AnalyticsError.Code {
     public static let inUse = Self(
         name: "inUse",
         isTransient: true,
-        advice: "Share one AnalyticsService between its users, or give each a folder of its own."
+        advice: "Share one AnalyticsService, or give each instance a separate folder."
     )
     /// There is no analytics data in the folder, or no destination of the name.
     public static let notFound = Self(
         name: "notFound",
-        advice: "Look at the path and the name: it is the folder that the app's service was given."
+        advice: "Check the path and the name: the folder must be that of the app's service."
     )
     /// The user has not consented to the event's purpose, so it was not stored.
     public static let denied = Self(
@@ -66,19 +66,19 @@ extension AnalyticsError.Code {
     /// The event exceeds the maximum record size.
     public static let tooLarge = Self(
         name: "tooLarge",
-        advice: "Track less with the event, or raise the journal's recordByteLimit."
+        advice: "Shorten the event's properties, or raise the journal's recordByteLimit."
     )
     /// The journal has reached its bounds and is configured to refuse new records.
     public static let full = Self(
         name: "full",
         isTransient: true,
-        advice: "Let destinations catch up, raise the journal's bounds, or let the oldest go."
+        advice: "Let destinations catch up, raise the journal's bounds, or drop the oldest events."
     )
     /// The disk is full.
     public static let diskFull = Self(
         name: "diskFull",
         isTransient: true,
-        advice: "Free some disk space; what was tracked before is still there."
+        advice: "Free some disk space; earlier events are still stored."
     )
     /// The folder, or a file in it, cannot be read or written.
     public static let permissionDenied = Self(
@@ -89,7 +89,7 @@ extension AnalyticsError.Code {
     public static let fileFailed = Self(
         name: "fileFailed",
         isTransient: true,
-        advice: "Look at the cause; what was tracked before is still there."
+        advice: "See the cause; earlier events are still stored."
     )
     /// The call was canceled.
     public static let cancelled = Self(

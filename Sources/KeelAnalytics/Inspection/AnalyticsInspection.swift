@@ -46,7 +46,7 @@ public struct AnalyticsInspection: Sendable {
         do throws(JournalError) {
             journal = try JournalInspection(of: "\(folder)/journal", sealing: sealing, files: files)
         } catch {
-            throw AnalyticsError(error, "Looking at \(folder)")
+            throw AnalyticsError(error, "Inspecting \(folder)")
         }
         do throws(FileSystemError) {
             let settings = try SettingsFile(in: folder, files: files).peek()

@@ -149,7 +149,7 @@ final class Tracker: Sendable {
 
     private static let unnamed = AnalyticsError(
         .invalidArgument,
-        "An event or a screen needs a name of one character or more"
+        "The name of an event or a screen must not be empty"
     )
 
     /// Starts measuring an event's duration.
@@ -294,7 +294,7 @@ final class Tracker: Sendable {
                 if status.settingsProblem != nil { status.settingsProblem = nil }
             }
         } catch {
-            let error = AnalyticsError(error, "Writing the settings down")
+            let error = AnalyticsError(error, "Storing the settings")
             board.change { $0.settingsProblem = error.code }
             throw error
         }

@@ -40,7 +40,7 @@ struct AmplitudeAnswer: Decodable {
                 for index in indices {
                     rejections[index] = AnalyticsRejection(
                         "refused",
-                        "Amplitude says that the field '\(field)' \(fault)."
+                        "Amplitude reports that the field '\(field)' \(fault)."
                     )
                 }
             }
@@ -48,7 +48,7 @@ struct AmplitudeAnswer: Decodable {
         for index in silencedEvents ?? [] {
             rejections[index] = AnalyticsRejection(
                 "silenced",
-                "Amplitude takes nothing from this device: it was blocked."
+                "Amplitude accepts no events from this device: it was blocked."
             )
         }
         return rejections

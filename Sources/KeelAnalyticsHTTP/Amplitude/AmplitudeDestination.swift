@@ -79,7 +79,9 @@ public struct AmplitudeDestination: AnalyticsDestination {
             }
         }
         guard prepared.forms.isEmpty else {
-            return .unacceptable(AnalyticsRejection("refused", "Amplitude refuses event by event."))
+            return .unacceptable(
+                AnalyticsRejection("refused", "Amplitude keeps refusing single events.")
+            )
         }
         return .settled(rejected: prepared.withheld)
     }
@@ -135,7 +137,7 @@ public struct AmplitudeDestination: AnalyticsDestination {
             if !overQuota.isEmpty {
                 let rejection = AnalyticsRejection(
                     "quotaExceeded",
-                    "The device or user has used up Amplitude's daily quota."
+                    "The device or user has exceeded Amplitude's daily quota."
                 )
                 return .without(
                     Dictionary(overQuota.map { ($0, rejection) }) { first, _ in first }

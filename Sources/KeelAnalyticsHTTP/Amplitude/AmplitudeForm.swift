@@ -80,12 +80,12 @@ struct AmplitudeForm: Sendable {
         guard id.utf16.count >= minimumIDLength else {
             throw .invalidUser(
                 "The \(whose) identifier has fewer than \(minimumIDLength) characters; "
-                    + "lower minimumIDLength to let it pass."
+                    + "lower minimumIDLength to allow it."
             )
         }
         // Amplitude refuses texts that a failed conversion leaves behind.
         guard !VendorLimits.Amplitude.refusedIDs.contains(id.lowercased()) else {
-            throw .invalidUser("Amplitude takes the \(whose) identifier for a mistake.")
+            throw .invalidUser("Amplitude does not accept the \(whose) identifier.")
         }
     }
 

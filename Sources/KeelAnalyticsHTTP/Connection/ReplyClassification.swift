@@ -24,7 +24,10 @@ extension DeliveryOutcome {
         switch status {
         case 300..<400:
             self = .misconfigured(
-                DeliveryProblem("The address redirects; name the host it leads to.", status: status)
+                DeliveryProblem(
+                    "The URL redirects; use the host that it redirects to.",
+                    status: status
+                )
             )
         case 401, 403:
             self = .misconfigured(
@@ -36,11 +39,11 @@ extension DeliveryOutcome {
             self = .postponed(.status(status), notBefore: response.head.retryAfter)
         case 400, 422:
             self = .unacceptable(
-                AnalyticsRejection("refused", "The server answered with status \(status).")
+                AnalyticsRejection("refused", "The server responded with status \(status).")
             )
         case 402..<500:
             self = .misconfigured(
-                DeliveryProblem("Nothing takes events at this address.", status: status)
+                DeliveryProblem("The server does not accept events at this URL.", status: status)
             )
         default:
             self = .unknown(.status(status))
@@ -70,12 +73,12 @@ extension DeliveryOutcome {
 extension DeliveryProblem {
     /// The server failed with this status.
     static func status(_ status: Int) -> DeliveryProblem {
-        DeliveryProblem("The server answered with status \(status).", status: status)
+        DeliveryProblem("The server responded with status \(status).", status: status)
     }
 
     /// A successful response could not be decoded.
     static func unreadable(_ status: Int) -> DeliveryProblem {
-        DeliveryProblem("The server's answer cannot be read.", status: status)
+        DeliveryProblem("The server's response cannot be read.", status: status)
     }
 }
 

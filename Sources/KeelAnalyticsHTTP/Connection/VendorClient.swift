@@ -94,7 +94,7 @@ struct PermitMiddleware: HTTPMiddleware, DeadlineEnforcing {
         next: HTTPNext
     ) async throws(TransportError) -> HTTPReply {
         guard DeliveryPermit.current?.isValid != false else {
-            throw TransportError(.cancelled, "The user has taken consent back.", processed: .no)
+            throw TransportError(.cancelled, "The user has withdrawn consent.", processed: .no)
         }
         return try await next(call)
     }

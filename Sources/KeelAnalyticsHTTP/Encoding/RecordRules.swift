@@ -11,7 +11,7 @@ extension AnalyticsRecord {
     /// - Throws: `AnalyticsRejection` if there is none.
     func identifiedUser() throws(AnalyticsRejection) -> String {
         guard let userID, !userID.isEmpty else {
-            throw AnalyticsRejection("missingUser", "A user became known, but has no identifier.")
+            throw AnalyticsRejection("missingUser", "The identified user has no identifier.")
         }
         return userID
     }
@@ -34,7 +34,10 @@ extension AnalyticsRecord {
 extension AnalyticsRejection {
     /// A record whose encoding is too large.
     static func tooLarge(_ bytes: Int, limit: Int) -> AnalyticsRejection {
-        AnalyticsRejection("tooLarge", "The record has \(bytes) bytes; at most \(limit) are taken.")
+        AnalyticsRejection(
+            "tooLarge",
+            "The record has \(bytes) bytes; at most \(limit) are accepted."
+        )
     }
 
     /// An empty name of an event or screen.
@@ -42,7 +45,7 @@ extension AnalyticsRejection {
 
     /// An event name that the vendor reserves.
     static func reservedName(_ vendor: String) -> AnalyticsRejection {
-        AnalyticsRejection("reservedName", "\(vendor) keeps this event's name for itself.")
+        AnalyticsRejection("reservedName", "\(vendor) reserves this event's name.")
     }
 
     /// A user id that the vendor refuses.

@@ -43,7 +43,7 @@ struct ValueRules: Sendable {
                 "tooManyProperties",
                 "There are \(members.count) members in "
                     + (property.map { "the property '\($0)'" } ?? "the properties")
-                    + "; at most \(countLimit) are taken."
+                    + "; at most \(countLimit) are accepted."
             )
         }
         // Sorted, so that a record is always refused for the same reason.
@@ -51,7 +51,7 @@ struct ValueRules: Sendable {
             guard name.utf16.count <= nameLimit else {
                 throw AnalyticsRejection(
                     "invalidName",
-                    "A property's name has \(name.utf16.count) characters; at most \(nameLimit) are taken."
+                    "A property's name has \(name.utf16.count) characters; the limit is \(nameLimit)."
                 )
             }
             try check(value, of: property ?? name, depth: depth)
@@ -69,7 +69,7 @@ struct ValueRules: Sendable {
             guard elements.count <= countLimit else {
                 throw AnalyticsRejection(
                     "tooManyProperties",
-                    "The property '\(property)' has \(elements.count) elements; at most \(countLimit) are taken."
+                    "The property '\(property)' has \(elements.count) elements; the limit is \(countLimit)."
                 )
             }
             for element in elements { try check(element, of: property, depth: depth + 1) }
@@ -85,7 +85,7 @@ struct ValueRules: Sendable {
         guard depth < depthLimit else {
             throw AnalyticsRejection(
                 "tooDeep",
-                "The property '\(property)' has more than \(depthLimit) objects and arrays in one another."
+                "The property '\(property)' nests objects and arrays over \(depthLimit) levels deep."
             )
         }
     }

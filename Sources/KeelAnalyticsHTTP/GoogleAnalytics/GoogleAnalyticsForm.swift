@@ -39,7 +39,7 @@ struct GoogleAnalyticsForm: Sendable {
         guard now.timeIntervalSince(record.time) <= Limits.age else {
             throw AnalyticsRejection(
                 "tooOld",
-                "Google Analytics takes nothing older than 72 hours."
+                "Google Analytics accepts nothing older than 72 hours."
             )
         }
         if let userID = record.userID, userID.utf16.count > Limits.userID {
@@ -112,7 +112,7 @@ struct GoogleAnalyticsForm: Sendable {
         else {
             throw AnalyticsRejection(
                 "reservedName",
-                "Google keeps the \(what) name '\(name)' for itself."
+                "Google reserves the \(what) name '\(name)'."
             )
         }
     }
@@ -135,8 +135,8 @@ struct GoogleAnalyticsForm: Sendable {
         guard properties.count + own <= Limits.parameters else {
             throw AnalyticsRejection(
                 "tooManyProperties",
-                "There are \(properties.count) parameters with those of Keel; at most "
-                    + "\(Limits.parameters - own) are taken."
+                "There are \(properties.count) parameters, including Keel's; at most "
+                    + "\(Limits.parameters - own) are accepted."
             )
         }
         for (name, value) in properties.inOrder {
@@ -178,7 +178,7 @@ struct GoogleAnalyticsForm: Sendable {
     private func nested(_ name: String) -> AnalyticsRejection {
         AnalyticsRejection(
             "unsupportedValue",
-            "The parameter '\(name)' has a value of the wrong kind; Google takes texts and numbers, "
+            "The parameter '\(name)' has a value of the wrong type; Google accepts strings, numbers, "
                 + "and up to \(Limits.items) flat objects in 'items'."
         )
     }
@@ -227,7 +227,7 @@ struct GoogleAnalyticsForm: Sendable {
         guard record.userProperties.count <= Limits.userProperties else {
             throw AnalyticsRejection(
                 "tooManyProperties",
-                "There are \(record.userProperties.count) properties of the user; at most "
+                "There are \(record.userProperties.count) user properties; at most "
                     + "\(Limits.userProperties) are taken."
             )
         }
@@ -241,7 +241,7 @@ struct GoogleAnalyticsForm: Sendable {
             guard !value.isNested else {
                 throw AnalyticsRejection(
                     "unsupportedValue",
-                    "The user property '\(name)' has an object or an array; Google takes texts and numbers."
+                    "The user property '\(name)' is an object or array; Google accepts strings and numbers."
                 )
             }
         }

@@ -100,7 +100,7 @@ public struct KeelServerDestination: AnalyticsDestination {
                 guard let refusal = refusals[id] else { continue }
                 rejections[index] = AnalyticsRejection(
                     refusal.reason,
-                    refusal.detail ?? "The server refuses it."
+                    refusal.detail ?? "The server refuses the event."
                 )
             }
             return rejections

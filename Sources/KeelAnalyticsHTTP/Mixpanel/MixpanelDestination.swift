@@ -151,7 +151,7 @@ public struct MixpanelDestination: AnalyticsDestination {
             guard let answer else { return .unknown(.unreadable(reply.status.code)) }
             guard answer.isRefusal else { return .delivered }
             return .unacceptable(
-                AnalyticsRejection("refused", "Mixpanel refuses an update of a profile.")
+                AnalyticsRejection("refused", "Mixpanel refuses a profile update.")
             )
         }
     }
@@ -159,7 +159,9 @@ public struct MixpanelDestination: AnalyticsDestination {
     private func settled(_ failed: [Answer.Record], of part: Part) -> DeliveryOutcome {
         let rejected = failed.map { record in
             let field = record.field.map { " because of '\($0)'" } ?? ""
-            return (record.index, AnalyticsRejection("refused", "Mixpanel refuses it\(field)."))
+            return (
+                record.index, AnalyticsRejection("refused", "Mixpanel refuses the record\(field).")
+            )
         }
         return .settled(rejected: Dictionary(rejected) { first, _ in first })
             .placed(at: part.places, withheld: [:])

@@ -35,7 +35,7 @@ struct MixpanelForm: Sendable {
         guard record.properties.count <= limit else {
             throw AnalyticsRejection(
                 "tooManyProperties",
-                "There are \(record.properties.count) properties; at most \(limit) are taken."
+                "There are \(record.properties.count) properties; at most \(limit) are accepted."
             )
         }
         var parts = Parts()
@@ -70,7 +70,7 @@ struct MixpanelForm: Sendable {
     private static func check(_ id: String?) throws(AnalyticsRejection) {
         guard let id else { return }
         guard !id.isEmpty, !VendorLimits.Mixpanel.refusedIDs.contains(id.lowercased()) else {
-            throw .invalidUser("Mixpanel takes the user's identifier for a mistake.")
+            throw .invalidUser("Mixpanel does not accept the user's identifier.")
         }
     }
 

@@ -81,7 +81,7 @@ public struct OTLPEventDestination: AnalyticsDestination {
             let rejection = AnalyticsRejection(
                 "refused",
                 "The receiver refused \(lost) of \(count) records and did not say which; "
-                    + "the first ones of the batch stand for them."
+                    + "the first records of the batch count as refused."
             )
             return .settled(
                 rejected: Dictionary(

@@ -90,7 +90,7 @@ public struct PostHogDestination: AnalyticsDestination {
 
     private static let overQuota = AnalyticsRejection(
         "quotaExceeded",
-        "PostHog has dropped the event: the project's quota is used up."
+        "PostHog dropped the event: the project's quota is exhausted."
     )
 
     private struct Answer: Decodable {
@@ -152,7 +152,7 @@ public struct PostHogDestination: AnalyticsDestination {
             !VendorLimits.PostHog.refusedIDs.contains(bare.lowercased()),
             !VendorLimits.PostHog.refusedSpellings.contains(bare)
         else {
-            throw .invalidUser("PostHog takes the user's identifier for a mistake.")
+            throw .invalidUser("PostHog does not accept the user's identifier.")
         }
     }
 

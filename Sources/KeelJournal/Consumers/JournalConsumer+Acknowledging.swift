@@ -149,7 +149,7 @@ extension JournalConsumer {
         guard isTooLong else { return }
         throw JournalError(
             .invalidArgument,
-            "A consumer's note is at most \(CursorFile.noteByteLimit) bytes"
+            "A consumer's note must have at most \(CursorFile.noteByteLimit) bytes"
         )
     }
 

@@ -31,7 +31,7 @@ public final class JournalConsumer: Sendable {
         guard Self.isGood(name) else {
             throw JournalError(
                 .invalidArgument,
-                "A consumer's name has 1 to 64 letters, digits, “-” and “_”"
+                "A consumer's name must have 1 to 64 letters, digits, “-” and “_”"
             )
         }
         let folder = journal.folder
@@ -47,7 +47,7 @@ public final class JournalConsumer: Sendable {
             guard error.kind != .busy else {
                 throw JournalError(
                     .consumerInUse,
-                    "Somebody else reads the journal as “\(name)”",
+                    "The consumer “\(name)” is already open",
                     cause: error
                 )
             }

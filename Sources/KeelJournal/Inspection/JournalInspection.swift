@@ -92,7 +92,7 @@ public struct JournalInspection: Sendable {
                 return consumers
             }
         } catch {
-            throw JournalError(error, "Looking at the consumers")
+            throw JournalError(error, "Inspecting the consumers")
         }
     }
 
@@ -115,7 +115,7 @@ public struct JournalInspection: Sendable {
                 return contents
             }
         } catch {
-            throw JournalError(error, "Looking at the journal")
+            throw JournalError(error, "Inspecting the journal")
         }
     }
 

@@ -81,15 +81,15 @@ final class CoreLocationSession: NSObject, CLLocationManagerDelegate, @unchecked
             tell(.failure(permission.refusal ?? Self.switchedOff(error)))
         case .network?:
             tell(
-                .failure(LocationError(.unavailable, "The network is out of reach.", cause: error))
+                .failure(LocationError(.unavailable, "The network is unreachable.", cause: error))
             )
         default:
-            tell(.failure(LocationError(.unknown, "CoreLocation has failed.", cause: error)))
+            tell(.failure(LocationError(.unknown, "CoreLocation failed.", cause: error)))
         }
     }
 
     private static func switchedOff(_ error: any Error) -> LocationError {
-        LocationError(.permissionDenied, "Location is switched off on this device.", cause: error)
+        LocationError(.permissionDenied, "Location is turned off on this device.", cause: error)
     }
 }
 #endif

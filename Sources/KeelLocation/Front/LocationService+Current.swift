@@ -17,7 +17,10 @@ extension LocationService {
         timeout: Duration = .seconds(30)
     ) async throws(LocationError) -> LocationFix {
         guard timeout > .zero, accuracy.map({ $0 > 0 }) ?? true else {
-            throw LocationError(.invalidArgument, "The timeout and the accuracy are above 0.")
+            throw LocationError(
+                .invalidArgument,
+                "The timeout and the accuracy must be greater than 0."
+            )
         }
         guard !Task.isCancelled else { throw .cancellation }
         if let refusal = await permission().refusal { throw refusal }
@@ -29,9 +32,9 @@ extension LocationService {
         guard isLate else { throw .cancellation }
         let message =
             if let best = search.best {
-                "In \(timeout) no fix was accurate to \(accuracy ?? 0) m; the best was to \(best) m."
+                "No fix in \(timeout) was accurate to \(accuracy ?? 0) m; the best was \(best) m."
             } else {
-                "No fix came in \(timeout)."
+                "No fix arrived within \(timeout)."
             }
         throw LocationError(.timedOut, message, cause: search.failure)
     }

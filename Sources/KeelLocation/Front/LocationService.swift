@@ -109,7 +109,7 @@ public struct LocationService: Sendable {
         {
             throw LocationError(
                 .unsupported,
-                "The source \(capabilities.kind) cannot ask for the position at any time."
+                "The source \(capabilities.kind) cannot ask for permission at all times."
             )
         }
         guard !Task.isCancelled else { throw .cancellation }

@@ -106,7 +106,7 @@ final class GPSDSession: Sendable {
         case .version(let major):
             guard major == 3 else {
                 fail(
-                    LocationError(.unsupported, "gpsd speaks version \(major) of its protocol."),
+                    LocationError(.unsupported, "gpsd uses protocol version \(major), not 3."),
                     connection
                 )
                 return
@@ -197,7 +197,7 @@ final class GPSDSession: Sendable {
     private func watchOver(_ connection: GPSDConnection) async {
         guard (try? await clock.sleep(for: configuration.connectTimeout)) != nil else { return }
         guard state.withLock({ $0.isGreeted }) else {
-            let text = "gpsd did not greet in \(configuration.connectTimeout)."
+            let text = "gpsd sent no greeting within \(configuration.connectTimeout)."
             return fail(LocationError(.disconnected, text), connection)
         }
         var known = heard.load(ordering: .relaxed)
@@ -219,7 +219,7 @@ final class GPSDSession: Sendable {
         switch end {
         case .closed: return LocationError(.disconnected, "gpsd has closed the connection.")
         case .failed(let error):
-            return LocationError(.disconnected, "gpsd at \(place) is out of reach.", cause: error)
+            return LocationError(.disconnected, "gpsd at \(place) is unreachable.", cause: error)
         case .stopped: return .cancellation
         }
     }

@@ -13,7 +13,7 @@ extension LocationService {
             return LocationService(
                 unavailable: LocationError(
                     .unsupported,
-                    "This platform has no source of positions."
+                    "This platform has no location source."
                 )
             )
         }

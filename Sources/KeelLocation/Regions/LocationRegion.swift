@@ -28,7 +28,7 @@ public struct LocationRegion: Hashable, Sendable, Identifiable {
         guard radius > 0, radius <= 20_000_000, hysteresis >= 0, hysteresis.isFinite else {
             throw LocationError(
                 .invalidArgument,
-                "A region's radius is above 0 and at most 20,000 km, its hysteresis at least 0."
+                "A region's radius must be over 0 and up to 20,000 km, its hysteresis at least 0."
             )
         }
         self.id = id

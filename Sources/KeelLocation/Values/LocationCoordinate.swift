@@ -17,7 +17,7 @@ public struct LocationCoordinate: Hashable, Sendable {
         guard (-90...90).contains(latitude), (-180...180).contains(longitude) else {
             throw LocationError(
                 .invalidArgument,
-                "A latitude is from -90 to 90 degrees, and a longitude from -180 to 180."
+                "A latitude must be -90 to 90 degrees, and a longitude -180 to 180."
             )
         }
         self.latitude = latitude

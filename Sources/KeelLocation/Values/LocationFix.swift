@@ -49,13 +49,13 @@ public struct LocationFix: Hashable, Sendable {
             ("speed", speed),
         ]
         for case (let name, let value?) in lengths where !(value >= 0 && value.isFinite) {
-            throw LocationError(.invalidArgument, "The \(name) is no number of at least 0.")
+            throw LocationError(.invalidArgument, "The \(name) must be a number of at least 0.")
         }
         guard altitude?.isFinite ?? true else {
-            throw LocationError(.invalidArgument, "The altitude is no number.")
+            throw LocationError(.invalidArgument, "The altitude must be a number.")
         }
         guard course.map((0...360).contains) ?? true else {
-            throw LocationError(.invalidArgument, "A course is from 0 to 360 degrees.")
+            throw LocationError(.invalidArgument, "A course must be 0 to 360 degrees.")
         }
         self.coordinate = coordinate
         self.horizontalAccuracy = horizontalAccuracy

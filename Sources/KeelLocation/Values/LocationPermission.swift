@@ -29,11 +29,17 @@ public enum LocationPermission: String, Sendable, Hashable, CaseIterable, Codabl
         switch self {
         case .notRequired, .whenInUse, .always: nil
         case .notDetermined:
-            LocationError(.permissionNotDetermined, "The user was not asked for permission yet.")
+            LocationError(
+                .permissionNotDetermined,
+                "The user has not been asked for permission yet."
+            )
         case .restricted:
-            LocationError(.permissionRestricted, "This device does not allow to use the position.")
+            LocationError(
+                .permissionRestricted,
+                "This device does not allow access to the position."
+            )
         case .denied:
-            LocationError(.permissionDenied, "The user does not allow to use the position.")
+            LocationError(.permissionDenied, "The user does not allow access to the position.")
         }
     }
 }

@@ -49,25 +49,27 @@ public struct LogFileConfiguration: Sendable {
 
     func check() throws(LoggingError) {
         if let byteLimit, byteLimit < 1024 {
-            throw Self.invalid("byteLimit is at least 1 KiB, not \(byteLimit) bytes")
+            throw Self.invalid("byteLimit must be at least 1 KiB, but is \(byteLimit) bytes")
         }
         if let period, period.length < 1_000_000 || period.length > 400 * 86_400 * 1_000_000 {
-            throw Self.invalid("A period is between one second and 400 days")
+            throw Self.invalid("A period must be between one second and 400 days")
         }
         if let countLimit, countLimit < 0 {
-            throw Self.invalid("countLimit is at least 0, not \(countLimit)")
+            throw Self.invalid("countLimit must be at least 0, but is \(countLimit)")
         }
         if let totalByteLimit, totalByteLimit < byteLimit ?? 1024 {
-            throw Self.invalid("totalByteLimit is at least byteLimit, not \(totalByteLimit) bytes")
+            throw Self.invalid(
+                "totalByteLimit must be at least byteLimit, but is \(totalByteLimit)"
+            )
         }
         if let ageLimit, ageLimit <= .zero {
-            throw Self.invalid("ageLimit is more than nothing, not \(ageLimit)")
+            throw Self.invalid("ageLimit must be positive, but is \(ageLimit)")
         }
         guard permissions & 0o600 == 0o600, permissions & ~0o664 == 0 else {
             let octal = String(permissions, radix: 8)
             throw Self.invalid(
-                "permissions let the owner read and write, nobody execute and not everybody write: "
-                    + "0o600 to 0o664, not 0o\(octal)"
+                "permissions must let the owner read and write, nobody execute and not all write: "
+                    + "0o600 to 0o664, but are 0o\(octal)"
             )
         }
     }

@@ -69,7 +69,10 @@ public final class RotatingLogFile: LogOutput, DirectLogOutput {
         try configuration.check()
         let names = LogFileNames(path)
         guard !names.name.isEmpty, names.name != ".", names.name != ".." else {
-            throw LoggingError(.invalidArgument, "A log file needs a name, not only a folder")
+            throw LoggingError(
+                .invalidArgument,
+                "The path of a log file must include the file's name"
+            )
         }
         let now = now ?? { SystemTime.now() }
         self.worker = worker

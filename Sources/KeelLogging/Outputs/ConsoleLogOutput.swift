@@ -100,7 +100,11 @@ public final class ConsoleLogOutput: LogOutput, DirectLogOutput {
     private func begin(at time: Int64, _ state: inout State) {
         state.line.removeAll()
         guard !state.unreported.isEmpty else { return }
-        let gap = LogRecord.gap(state.unreported, because: "the console took nothing", at: time)
+        let gap = LogRecord.gap(
+            state.unreported,
+            because: "the console could not be written",
+            at: time
+        )
         format.append(gap, to: &state.line)
     }
 

@@ -33,22 +33,22 @@ extension DataSourceError.Code {
         name: "unreachable",
         isTransient: true,
         summary: "The service could not be reached.",
-        advice: "Check the network connection, then try again; show what is kept meanwhile."
+        advice: "Check the network connection, then try again; show stored data in the meantime."
     )
 
     /// The source did not respond in time.
     public static let timeout = Self(
         name: "timeout",
         isTransient: true,
-        summary: "The source did not answer in time.",
-        advice: "Try again; show what is kept meanwhile."
+        summary: "The source did not respond in time.",
+        advice: "Try again; show stored data in the meantime."
     )
 
     /// The source is currently unavailable.
     public static let unavailable = Self(
         name: "unavailable",
         isTransient: true,
-        summary: "The source cannot answer now.",
+        summary: "The source is currently unavailable.",
         advice: "Try again later."
     )
 
@@ -56,8 +56,8 @@ extension DataSourceError.Code {
     public static let throttled = Self(
         name: "throttled",
         isTransient: true,
-        summary: "The service was asked too often.",
-        advice: "Try again later, after the pause that the service asks for."
+        summary: "The service received too many requests.",
+        advice: "Try again after the delay that the service asks for."
     )
 
     /// The exchange with the service failed for a non-transient reason.
@@ -70,7 +70,7 @@ extension DataSourceError.Code {
     /// The source requires valid credentials.
     public static let unauthenticated = Self(
         name: "unauthenticated",
-        summary: "The source asks for valid credentials.",
+        summary: "The source requires valid credentials.",
         advice: "Let the user sign in again."
     )
 
@@ -84,49 +84,49 @@ extension DataSourceError.Code {
     /// The source has no such value.
     public static let notFound = Self(
         name: "notFound",
-        summary: "There is no such thing at the source.",
-        advice: "Check the identifier; the thing may have been deleted."
+        summary: "The item does not exist at the source.",
+        advice: "Check the identifier; the item may have been deleted."
     )
 
     /// The value has changed in the meantime, or already exists.
     public static let conflict = Self(
         name: "conflict",
-        summary: "The thing has changed meanwhile.",
-        advice: "Read it again and repeat the change on what it is now."
+        summary: "The item was changed in the meantime.",
+        advice: "Read it again and repeat the change."
     )
 
     /// The service does not accept the contents.
     public static let invalid = Self(
         name: "invalid",
         summary: "The service does not accept the contents.",
-        advice: "Show what the failure body names, and let the user correct it."
+        advice: "Show what the failure body reports, and let the user correct it."
     )
 
     /// The source refused for a reason without a specific code.
     public static let refused = Self(
         name: "refused",
-        summary: "The source refused.",
+        summary: "The source refused the request.",
         advice: "Look at the status and the failure body in the cause."
     )
 
     /// The source's data cannot be decoded.
     public static let unreadable = Self(
         name: "unreadable",
-        summary: "The answer of the source cannot be read.",
+        summary: "The source's response cannot be read.",
         advice: "Compare the DTO with the API or the stored form; the cause names the place."
     )
 
     /// The decoded value does not fit the domain.
     public static let unmappable = Self(
         name: "unmappable",
-        summary: "The answer of the source does not fit the domain.",
+        summary: "The source's response does not fit the domain.",
         advice: "See the mapping error in the cause: it names the field."
     )
 
     /// The request is invalid before it reaches the source.
     public static let invalidRequest = Self(
         name: "invalidRequest",
-        summary: "The request cannot be made.",
+        summary: "The request is invalid.",
         advice: "Correct the call as the cause says; repeating it unchanged fails again."
     )
 
@@ -140,28 +140,28 @@ extension DataSourceError.Code {
     /// The device is out of storage.
     public static let storageFull = Self(
         name: "storageFull",
-        summary: "There is no room left on this device.",
+        summary: "There is no space left on this device.",
         advice: "Free some disk space, then try again."
     )
 
     /// The source does not support the operation.
     public static let unsupported = Self(
         name: "unsupported",
-        summary: "The source does not offer this.",
-        advice: "Give the data source the operation that the message names."
+        summary: "The source does not support this operation.",
+        advice: "Add the operation that the message names to the data source."
     )
 
     /// The call was canceled.
     public static let cancelled = Self(
         name: "cancelled",
-        summary: "The call was cancelled.",
+        summary: "The call was canceled.",
         advice: "Nothing to do: the caller no longer wants the result."
     )
 
     /// A failure that could not be classified.
     public static let unknown = Self(
         name: "unknown",
-        summary: "The source failed in an unknown way.",
+        summary: "The source failed for an unknown reason.",
         advice: "Look at the cause, and report it as a missing classification."
     )
 

@@ -32,7 +32,7 @@ extension RepositoryError.Code {
     public static let unreachable = Self(
         name: "unreachable",
         isTransient: true,
-        summary: "The data could not be loaded: nobody answers.",
+        summary: "The data could not be loaded: the source cannot be reached.",
         advice: "Check the network connection, then try again."
     )
 
@@ -40,7 +40,7 @@ extension RepositoryError.Code {
     public static let unavailable = Self(
         name: "unavailable",
         isTransient: true,
-        summary: "The data cannot be loaded just now.",
+        summary: "The data cannot be loaded at the moment.",
         advice: "Try again later."
     )
 
@@ -55,34 +55,34 @@ extension RepositoryError.Code {
     public static let signInRequired = Self(
         name: "signInRequired",
         summary: "You have to sign in.",
-        advice: "Sign in again, then repeat what you did."
+        advice: "Sign in again, then repeat the action."
     )
 
     /// The user lacks permission.
     public static let notPermitted = Self(
         name: "notPermitted",
         summary: "This is not allowed.",
-        advice: "Ask for the right to do this, or use another account."
+        advice: "Ask for permission, or use another account."
     )
 
     /// The value does not exist.
     public static let notFound = Self(
         name: "notFound",
-        summary: "There is no such thing.",
+        summary: "The item does not exist.",
         advice: "It may have been deleted; load the list again."
     )
 
     /// The device has no copy, and the policy excludes the source.
     public static let notCached = Self(
         name: "notCached",
-        summary: "Nothing is kept on this device.",
-        advice: "Load it while there is a connection, or use another fetch policy."
+        summary: "There is no copy on this device.",
+        advice: "Load it while online, or use another fetch policy."
     )
 
     /// The value has changed in the meantime.
     public static let conflict = Self(
         name: "conflict",
-        summary: "It has been changed meanwhile.",
+        summary: "It was changed in the meantime.",
         advice: "Load it again and repeat the change."
     )
 
@@ -96,14 +96,14 @@ extension RepositoryError.Code {
     /// The source refused.
     public static let refused = Self(
         name: "refused",
-        summary: "The service refused.",
-        advice: "See the cause: it has the answer of the service."
+        summary: "The service refused the request.",
+        advice: "See the cause: it has the service's response."
     )
 
     /// The app cannot interpret the source's response.
     public static let unexpectedResponse = Self(
         name: "unexpectedResponse",
-        summary: "The answer could not be understood.",
+        summary: "The response could not be understood.",
         advice: "Update the app; the cause names the place."
     )
 
@@ -117,28 +117,28 @@ extension RepositoryError.Code {
     /// The device is out of storage.
     public static let storageFull = Self(
         name: "storageFull",
-        summary: "There is no room left on this device.",
+        summary: "There is no space left on this device.",
         advice: "Free some disk space, then try again."
     )
 
     /// The repository lacks the operation.
     public static let unsupported = Self(
         name: "unsupported",
-        summary: "The repository does not offer this.",
-        advice: "Give its data source the operation that the cause names."
+        summary: "The repository does not support this operation.",
+        advice: "Add the operation that the cause names to its data source."
     )
 
     /// The call was canceled.
     public static let cancelled = Self(
         name: "cancelled",
-        summary: "The call was cancelled.",
+        summary: "The call was canceled.",
         advice: "Nothing to do: the caller no longer wants the result."
     )
 
     /// A failure that could not be classified.
     public static let unknown = Self(
         name: "unknown",
-        summary: "Something unknown went wrong.",
+        summary: "An unknown error occurred.",
         advice: "Look at the cause, and report it as a missing classification."
     )
 

@@ -208,7 +208,7 @@ final class ResourceCore: Sendable {
         do {
             let value = try await flights.run(flight) { try await self.fetched(resource) }
             if let value = value as? Value { return value }
-            throw DataSourceError(.unknown, "A fetch gave a value of another type.")
+            throw DataSourceError(.unknown, "A fetch returned a value of another type.")
         } catch let error as DataSourceError {
             throw error
         } catch {

@@ -17,7 +17,7 @@ final class ResourceOwners: Sendable {
     func current() async throws(DataSourceError) -> String? {
         guard let identity else { return nil }
         guard let owner = await identity() else {
-            throw DataSourceError(.unavailable, "It cannot be told who is signed in.")
+            throw DataSourceError(.unavailable, "The signed-in user is unknown.")
         }
         return owner
     }
@@ -74,6 +74,6 @@ extension DataSourceError {
     /// The user of the call is no longer signed in.
     static let somebodyElse = DataSourceError(
         .unauthenticated,
-        "Somebody else has signed in, or signed out, while the call was under way."
+        "The signed-in user changed during the call."
     )
 }

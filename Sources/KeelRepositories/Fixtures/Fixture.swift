@@ -48,7 +48,7 @@ public struct Fixture: Sendable {
     ) throws(FixtureError) -> Value {
         let file = name.hasSuffix(".json") ? name : name + ".json"
         guard let folder else {
-            throw FixtureError(name: file, reason: "The bundle has no folder of resources.")
+            throw FixtureError(name: file, reason: "The bundle has no resource folder.")
         }
         let data: Data
         do {
@@ -109,7 +109,9 @@ public struct FixtureError: LocalizedError, Hashable, CustomStringConvertible {
 
     public var description: String { "The fixture “\(name)” cannot be used. \(reason)" }
     public var errorDescription: String? { description }
-    public var recoverySuggestion: String? { "Correct the fixture, or the type that it is for." }
+    public var recoverySuggestion: String? {
+        "Correct the fixture, or the type that it is decoded as."
+    }
     public var failureReason: String? { reason }
     public var helpAnchor: String? { nil }
 }

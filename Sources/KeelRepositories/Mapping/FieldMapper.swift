@@ -69,7 +69,7 @@ public struct FieldMapper: Sendable, Hashable {
     public func text(_ value: String?, _ field: String) throws(MappingError) -> String {
         let text = try required(value, field)
         guard text.contains(where: { !$0.isWhitespace }) else {
-            throw error(.malformed, field, expecting: "a text that is not blank")
+            throw error(.malformed, field, expecting: "a nonblank text")
         }
         return text
     }
@@ -122,7 +122,7 @@ public struct FieldMapper: Sendable, Hashable {
 
     /// Returns a date from ISO 8601 text in the form of RFC 3339, with or without a fraction.
     public func date(_ value: String?, _ field: String) throws(MappingError) -> Date {
-        try self.value(value, field, expecting: "a date in ISO 8601 form") {
+        try self.value(value, field, expecting: "a date in ISO 8601 format") {
             InternetDate.parse($0)
         }
     }

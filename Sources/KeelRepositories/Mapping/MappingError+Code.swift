@@ -32,35 +32,35 @@ extension MappingError.Code {
     public static let missing = Self(
         name: "missing",
         summary: "is missing",
-        advice: "Make the domain type take its absence, or have the source fill it."
+        advice: "Make the domain type accept its absence, or have the source provide it."
     )
 
     /// A field does not have the required form.
     public static let malformed = Self(
         name: "malformed",
-        summary: "does not have the expected form",
-        advice: "Compare the form that the source uses with the one that the mapping expects."
+        summary: "does not have the expected format",
+        advice: "Compare the source's format with the one that the mapping expects."
     )
 
     /// A field has a value that this version does not know.
     public static let unknownValue = Self(
         name: "unknownValue",
-        summary: "has a value that is not known here",
-        advice: "Add the value, or map what is not known to a case of its own."
+        summary: "has an unknown value",
+        advice: "Add the value, or map unknown values to a separate case."
     )
 
     /// A value is outside the range that the domain allows.
     public static let outOfRange = Self(
         name: "outOfRange",
-        summary: "is outside of what is allowed",
-        advice: "Find out who writes such values, or widen what the domain allows."
+        summary: "is outside of the allowed range",
+        advice: "Find out where such values come from, or widen the range."
     )
 
     /// An identifier occurs twice.
     public static let repeated = Self(
         name: "repeated",
         summary: "occurs more than once",
-        advice: "Find out why the source sends the same thing twice."
+        advice: "Find out why the source sends the same item twice."
     )
 
     /// The domain refused the value; see the cause.
@@ -73,7 +73,7 @@ extension MappingError.Code {
     /// The call was canceled; mapping itself is never interrupted.
     public static let cancelled = Self(
         name: "cancelled",
-        summary: "was not mapped: the call was cancelled",
+        summary: "was not mapped: the call was canceled",
         advice: "Nothing to do: the caller no longer wants the result."
     )
 

@@ -21,7 +21,7 @@ public struct OptionalFieldMapper: Sendable, Hashable {
         return try base.value(value, field, expecting: expectation, make)
     }
 
-    /// Returns a text that is not blank; a blank one counts as absent.
+    /// Returns a nonblank text; a blank one counts as absent.
     public func text(_ value: String?) -> String? {
         value.flatMap { text in text.contains { !$0.isWhitespace } ? text : nil }
     }

@@ -43,7 +43,10 @@ extension CollectionDataSource: FollowedSource {
             for path in paths { try DocumentValidation.check(path) }
             let result = try await collection.client.readAtPosition(.documents(paths), "find")
             guard case .documents(let documents) = result.payload else {
-                throw StorageError(.unknown, "the adapter answered paths with something else")
+                throw StorageError(
+                    .unknown,
+                    "the adapter returned the wrong kind of result for paths"
+                )
             }
             var elements: [Element?] = []
             for document in documents {
@@ -64,7 +67,10 @@ extension CollectionDataSource: FollowedSource {
             let query = try collection.client.check(collection.everything, for: "findAll")
             let result = try await collection.client.readAtPosition(.query(query), "findAll")
             guard case .found(let documents) = result.payload else {
-                throw StorageError(.unknown, "the adapter answered a query with something else")
+                throw StorageError(
+                    .unknown,
+                    "the adapter returned the wrong kind of result for a query"
+                )
             }
             var elements: [Element] = []
             elements.reserveCapacity(documents.count)

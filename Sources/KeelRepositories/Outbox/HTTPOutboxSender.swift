@@ -36,7 +36,7 @@ public struct HTTPOutboxSender: OutboxSender {
 
     public func send(_ delivery: OutboxDelivery) async -> OutboxVerdict {
         guard let request = OutboxRequest(delivery.write) else {
-            return .rejected(reason: "It is no request that this app knows how to send.")
+            return .rejected(reason: "This is not a request that the app can send.")
         }
         let endpoint = KeptEndpoint(request: request, key: delivery.idempotencyKey)
         switch await client.response(to: endpoint, options: options) {
@@ -49,7 +49,7 @@ public struct HTTPOutboxSender: OutboxSender {
         on response: NetworkResponse,
         to method: HTTPRequest.Method
     ) -> OutboxVerdict {
-        let reason = "The service answered with status \(response.status.code)."
+        let reason = "The service responded with status \(response.status.code)."
         return switch response.status.code {
         case 200...299: .accepted(reply: response.body)
         case 404, 410: method == .delete ? .accepted() : .rejected(reason: reason)

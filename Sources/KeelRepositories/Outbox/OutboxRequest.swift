@@ -32,7 +32,7 @@ public struct OutboxRequest: Sendable, Hashable {
         guard let form = endpoint.path.encodedForm else {
             throw DataSourceError(
                 .invalidRequest,
-                "The path of the endpoint is not valid, or is an address of its own."
+                "The path of the endpoint is invalid, or is an absolute URL."
             )
         }
         let codings = BodyCodings(endpoint.coding ?? coding, json: coding)
@@ -66,7 +66,7 @@ public struct OutboxRequest: Sendable, Hashable {
         guard !body.isStreamed, let bytes = made.bytes else {
             throw DataSourceError(
                 .invalidRequest,
-                "A body that is produced while it is sent cannot be kept in an outbox."
+                "A streamed body cannot be stored in an outbox."
             )
         }
         return bytes

@@ -6,7 +6,7 @@ extension EntitySources {
         _ key: String
     ) throws(DataSourceError) -> (OutboxWrite, OfflineWrites<DTO>) {
         guard let offline else {
-            throw DataSourceError(.unsupported, "The repository was made without OfflineWrites.")
+            throw DataSourceError(.unsupported, "The repository was created without OfflineWrites.")
         }
         return (try offline.request(change).write(key: key), offline)
     }

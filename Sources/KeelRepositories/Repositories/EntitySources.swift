@@ -209,7 +209,7 @@ where Local.Element: DomainConvertible {
         guard let predicate = predicate as? Predicate<DTO> else {
             throw DataSourceError(
                 .unsupported,
-                "A condition of \(names.name) is one on \(DTO.self): say it with #Predicate."
+                "A condition of \(names.name) must be a #Predicate of \(DTO.self)."
             )
         }
         let dtos = try await local.find(where: predicate)

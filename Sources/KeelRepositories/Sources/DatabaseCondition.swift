@@ -75,7 +75,11 @@ extension Array {
         do {
             return try filter { try predicate.evaluate($0) }
         } catch {
-            throw DataSourceError(.invalidRequest, "The predicate cannot be tried.", cause: error)
+            throw DataSourceError(
+                .invalidRequest,
+                "The predicate cannot be evaluated.",
+                cause: error
+            )
         }
     }
 }

@@ -85,7 +85,7 @@ public struct RemoteDataSource: Sendable {
 extension DataSourceError {
     static let circularPages = DataSourceError(
         .unreadable,
-        "The pages of the list lead in a circle.",
+        "The pages of the list form a cycle.",
         source: .remote
     )
 }

@@ -183,7 +183,7 @@ extension DataSourceError {
     fileprivate static func notOffered(_ operation: String) -> DataSourceError {
         DataSourceError(
             .unsupported,
-            "The remote source was not told how to do this: \(operation).",
+            "The remote source does not support this operation: \(operation).",
             source: .remote
         )
     }

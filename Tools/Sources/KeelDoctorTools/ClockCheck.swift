@@ -29,21 +29,21 @@ package struct ClockCheck: DoctorCheck {
             return [
                 .problem(
                     "clock",
-                    "It shows \(time), which cannot be.",
+                    "It shows \(time), which is impossible.",
                     advice: "Set the clock, or let the system do so: `timedatectl set-ntp true`."
                 )
             ]
         }
         switch synchronization {
-        case .synchronized: return [.good("clock", "\(time), kept by the system")]
+        case .synchronized: return [.good("clock", "\(time), synchronized by the system")]
         case .unknown: return [.good("clock", time)]
         case .unsynchronized:
             return [
                 .warning(
                     "clock",
-                    "\(time), and the system does not keep it by others.",
-                    advice: "Switch time synchronisation on: `timedatectl set-ntp true`. In a "
-                        + "container, the host does it."
+                    "\(time), not synchronized by the system",
+                    advice: "Turn time synchronization on: `timedatectl set-ntp true`. In a "
+                        + "container, the host does this."
                 )
             ]
         }

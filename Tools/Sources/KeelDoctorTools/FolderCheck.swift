@@ -18,7 +18,7 @@ package struct FolderCheck: DoctorCheck {
                 .problem(
                     subject,
                     "There is no such folder.",
-                    advice: "Correct the path; an app makes its folder when it first runs."
+                    advice: "Correct the path; an app creates its folder when it first runs."
                 )
             ]
         }
@@ -28,7 +28,7 @@ package struct FolderCheck: DoctorCheck {
                 .warning(
                     subject,
                     "No file store has been opened in it yet.",
-                    advice: "Start the app once, or name the folder that it keeps its files in."
+                    advice: "Start the app once, or give the folder of its files."
                 )
             ]
         }
@@ -40,9 +40,9 @@ package struct FolderCheck: DoctorCheck {
                 return [
                     .warning(
                         subject,
-                        "The volume keeps no extended attributes (\(isEmpty)).",
+                        "The volume does not support extended attributes (\(isEmpty)).",
                         advice: "Put the folder on a volume that does (ext4, xfs, btrfs, APFS): "
-                            + "files have no content types, attributes and checksums here."
+                            + "files here have no content types, attributes or checksums."
                     )
                 ]
             }

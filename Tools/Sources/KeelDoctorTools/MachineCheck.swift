@@ -64,8 +64,8 @@ package struct MachineCheck: DoctorCheck {
         guard let free = readings.freeByteCount(folder) else {
             return .problem(
                 subject,
-                "The folder cannot be looked at.",
-                advice: "Name a folder that exists, or give this user the right to enter it."
+                "The folder cannot be inspected.",
+                advice: "Give a folder that exists, or give this user access to it."
             )
         }
         let text = "\(Self.gigabytes(free)) free"
@@ -74,8 +74,8 @@ package struct MachineCheck: DoctorCheck {
             subject,
             text,
             advice:
-                "Make room: stores, journals and caches need it, and compacting a store needs a "
-                + "second copy of it for a while."
+                "Free disk space: stores, journals and caches need it, and compacting a store needs "
+                + "a temporary second copy."
         )
     }
 
@@ -103,7 +103,7 @@ package struct MachineCheck: DoctorCheck {
         let hard = readings.openFiles.hard.map { "\($0)" } ?? "any number"
         return .warning(
             "open files",
-            "\(soft) at most, can be raised to \(hard)",
+            "at most \(soft), can be raised to \(hard)",
             advice: "Raise the limit for servers: `ulimit -n 4096`, or LimitNOFILE of the unit."
         )
     }

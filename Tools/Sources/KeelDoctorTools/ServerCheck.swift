@@ -43,24 +43,24 @@ package struct ServerCheck: DoctorCheck {
     private static func finding(_ subject: String, _ response: NetworkResponse) -> DoctorFinding {
         let status = response.status.code
         switch status {
-        case 200..<300: return .good(subject, "It answers.")
+        case 200..<300: return .good(subject, "It responds.")
         case 401, 403:
             return .problem(
                 subject,
-                "It refuses whoever asks (status \(status)).",
-                advice: "Check the token and whether the server takes this host's name."
+                "It refuses the request (status \(status)).",
+                advice: "Check the token, and whether the server accepts this host name."
             )
         case 404:
             return .problem(
                 subject,
-                "Something answers there, and it is no Keel server (status 404).",
-                advice: "Correct the address; `keel serve` prints its own."
+                "The server is not a Keel server (status 404).",
+                advice: "Correct the URL; `keel serve` prints its own."
             )
         default:
             return .problem(
                 subject,
-                "It answers with status \(status).",
-                advice: "Look at the server's log; its store may be away or damaged."
+                "It responds with status \(status).",
+                advice: "Look at the server's log; its store may be missing or corrupt."
             )
         }
     }
@@ -76,7 +76,7 @@ package struct ServerCheck: DoctorCheck {
         return .warning(
             "clock",
             "It is \(Int(abs(difference).rounded())) seconds \(direction) the server's.",
-            advice: "Switch time synchronisation on at both ends; tokens are refused otherwise."
+            advice: "Turn time synchronization on at both ends; tokens are refused otherwise."
         )
     }
 

@@ -22,13 +22,13 @@ package struct StoreCheck: DoctorCheck {
                 return [
                     .problem(
                         subject,
-                        "It is damaged: \(problems)",
+                        "It is corrupt: \(problems)",
                         advice: "Keep a copy of the file and of those beside it, then restore a "
                             + "backup, or save what can be read: `keel documents export`."
                     )
                 ]
             }
-            return [.good(subject, "\(report.documentCount) documents, nothing damaged\(size)")]
+            return [.good(subject, "\(report.documentCount) documents, no corruption\(size)")]
         } catch let error as StorageError {
             return [.problem(subject, error.message, advice: error.code.advice)]
         } catch {

@@ -167,7 +167,7 @@ package struct FileTransfers: Sendable {
             guard !LocalTree.isFolder(path) else {
                 throw ToolError(
                     "“\(path)” is a folder",
-                    advice: "Give --recursive to copy all files in it."
+                    advice: "Add --recursive to copy all files in it."
                 )
             }
             name = URL(filePath: path).lastPathComponent
@@ -175,7 +175,7 @@ package struct FileTransfers: Sendable {
             guard !key.isEmpty, key.utf8.last != UInt8(ascii: "/") else {
                 throw ToolError(
                     "“\(from)” is a folder",
-                    advice: "Give --recursive to copy all files in it."
+                    advice: "Add --recursive to copy all files in it."
                 )
             }
             name = try FileStorePath(key).name
@@ -225,8 +225,8 @@ package struct FileTransfers: Sendable {
             ).size
         case (.local, .local):
             throw ToolError(
-                "neither place is a bucket",
-                advice: "Name a bucket as s3://BUCKET/KEY; for files of the machine there is cp."
+                "neither location is a bucket",
+                advice: "Give a bucket as s3://BUCKET/KEY; use cp for local files."
             )
         }
     }

@@ -11,8 +11,8 @@ struct LocalTree {
     init(_ folder: String) throws {
         guard Self.isFolder(folder) else {
             throw ToolError(
-                "“\(folder)” is no folder",
-                advice: "Leave out --recursive to copy a file, or check the path."
+                "“\(folder)” is not a folder",
+                advice: "Omit --recursive to copy a file, or check the path."
             )
         }
         try read(folder, below: "")

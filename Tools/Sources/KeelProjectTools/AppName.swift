@@ -18,7 +18,7 @@ package struct AppName: Hashable, Sendable {
         guard let first = words.first?.first, first.isLetter, isASCII, words.joined().count <= 40
         else {
             throw ToolError(
-                "“\(text)” is no name for an app",
+                "“\(text)” is not a valid app name",
                 advice: "Use up to 40 letters and digits, beginning with a letter: ShoppingList."
             )
         }

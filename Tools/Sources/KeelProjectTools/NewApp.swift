@@ -55,7 +55,7 @@ package struct NewApp: Sendable {
     package func write(to folder: URL) throws {
         guard !FileManager.default.fileExists(atPath: folder.path) else {
             throw ToolError(
-                "“\(folder.path)” is there already",
+                "“\(folder.path)” already exists",
                 advice: "Choose another name, or another folder with --in."
             )
         }
@@ -75,7 +75,7 @@ package struct NewApp: Sendable {
             try? FileManager.default.removeItem(at: part)
             throw ToolError(
                 "“\(folder.path)” cannot be written: \(error.localizedDescription)",
-                advice: "Name a folder with --in that exists and that you may write to."
+                advice: "Give a folder with --in that exists and that you may write to."
             )
         }
     }

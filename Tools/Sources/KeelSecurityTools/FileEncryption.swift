@@ -95,7 +95,7 @@ package struct FileEncryption: Sendable {
         } catch {
             throw ToolError(
                 "“\(source.path)” cannot be read",
-                advice: "Name a file that exists and that you may read."
+                advice: "Give a file that exists and that you may read."
             )
         }
         defer { try? input.close() }
@@ -125,8 +125,8 @@ package struct FileEncryption: Sendable {
     private func refuseExisting(_ target: URL) throws {
         guard !FileManager.default.fileExists(atPath: target.path) else {
             throw ToolError(
-                "“\(target.path)” is there already",
-                advice: "Name another file with --output, or move this one away."
+                "“\(target.path)” already exists",
+                advice: "Give another file with --output, or move this one."
             )
         }
     }

@@ -39,7 +39,7 @@ package struct KeySourceChoice: Sendable {
         if let credential { return SystemdCredentialSource(name: credential) }
         guard let service else {
             throw ToolError(
-                "no source of the key is named",
+                "no key source is given",
                 advice: "Give one of --key-file, --key-variable, --key-credential, --key-service."
             )
         }

@@ -46,7 +46,7 @@ package struct SecretKeyChoice: Sendable {
             let text = ProcessInfo.processInfo.environment[passphraseVariable]
             guard let text, !text.isEmpty else {
                 throw ToolError(
-                    "the variable \(passphraseVariable) holds no passphrase",
+                    "the variable \(passphraseVariable) contains no passphrase",
                     advice: "Set it, or use --passphrase at a terminal."
                 )
             }

@@ -53,7 +53,7 @@ package enum SecretPlace: Sendable, Hashable {
             let isNew = isWritten && !FileManager.default.fileExists(atPath: file)
             guard let key = try await choice.key(isNew: isNew, createsIfMissing: isWritten) else {
                 throw ToolError(
-                    "the key of the encrypted file is not named",
+                    "no key is given for the encrypted file",
                     advice: "Give \(options)."
                 )
             }

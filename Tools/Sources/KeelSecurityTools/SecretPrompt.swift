@@ -12,8 +12,8 @@ package enum SecretPrompt {
         let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
         guard terminal >= 0 else {
             throw ToolError(
-                "there is no terminal to ask at",
-                advice: "Pass the secret on standard input, or name a variable that holds it."
+                "no terminal is available",
+                advice: "Pass the secret on standard input, or give a variable that contains it."
             )
         }
         let handle = FileHandle(fileDescriptor: terminal, closeOnDealloc: true)
@@ -49,7 +49,7 @@ package enum SecretPrompt {
     package static func askTwice(_ question: String) throws -> String {
         let first = try ask(question)
         guard try ask("\(question) again") == first else {
-            throw ToolError("the two differ", advice: "Nothing was changed; try again.")
+            throw ToolError("the entries differ", advice: "Nothing was changed; try again.")
         }
         return first
     }
@@ -73,7 +73,7 @@ package enum SecretPrompt {
         }
         guard !data.isEmpty else {
             throw ToolError(
-                "standard input holds no secret",
+                "standard input contains no secret",
                 advice: "Write it to standard input, or run the command at a terminal."
             )
         }

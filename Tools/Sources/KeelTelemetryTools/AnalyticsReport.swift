@@ -53,7 +53,7 @@ package struct AnalyticsReport: Encodable, Sendable {
     package var lines: [String] {
         var lines = ["journal: \(bytes) bytes"]
         if hasLostSettings {
-            lines.append("decisions: lost; nothing leaves until the user decides again")
+            lines.append("decisions: lost; nothing is sent until the user decides again")
         } else if consents.isEmpty {
             lines.append("decisions: none")
         }

@@ -79,8 +79,8 @@ package struct FlushTarget: Sendable {
     private func givenHost() throws(ToolError) -> URL {
         guard let host else {
             throw ToolError(
-                "\(kind.rawValue) has no address of its own",
-                advice: "Give the server's with --host."
+                "\(kind.rawValue) has no default address",
+                advice: "Give the server's URL with --host."
             )
         }
         return host
@@ -89,8 +89,8 @@ package struct FlushTarget: Sendable {
     private func givenKey() throws(ToolError) -> String {
         guard let key, !key.isEmpty else {
             throw ToolError(
-                "\(kind.rawValue) asks for a key, and there is none",
-                advice: "Put it into the environment variable that --key-variable names."
+                "\(kind.rawValue) requires a key, but none is set",
+                advice: "Set it in the environment variable given by --key-variable."
             )
         }
         return key

@@ -26,7 +26,7 @@ package struct ReplacedFile {
         guard descriptor >= 0 else {
             throw ToolError(
                 "“\(target.path)” cannot be written: \(Self.reason())",
-                advice: "Name a file in a folder that exists and that you may write to."
+                advice: "Give a file in a folder that exists and that you may write to."
             )
         }
         handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
@@ -106,8 +106,8 @@ package struct ReplacedFile {
 
     private var taken: ToolError {
         ToolError(
-            "“\(target.path)” is there already",
-            advice: "Name another file, or move this one away."
+            "“\(target.path)” already exists",
+            advice: "Give another file, or move this one."
         )
     }
 

@@ -22,7 +22,7 @@ package struct ToolError: LocalizedError, CustomStringConvertible {
         default:
             self.init(
                 error.localizedDescription,
-                advice: "See the message; keel --help tells what a command takes."
+                advice: "See the message; keel --help shows the arguments of a command."
             )
         }
     }

@@ -103,10 +103,10 @@ struct KeysetCommandTests {
         #expect(try run("encrypt", file, ["--context", "reports"]).code == 0)
         let before = try Data(contentsOf: sealed)
         let again = try run("encrypt", file, ["--context", "reports"])
-        #expect(again.code == 1 && again.errors.contains("there already"))
+        #expect(again.code == 1 && again.errors.contains("already exists"))
         #expect(try Data(contentsOf: sealed) == before)
         let present = try run("decrypt", sealed, ["--context", "reports"])
-        #expect(present.code == 1 && present.errors.contains("there already"))
+        #expect(present.code == 1 && present.errors.contains("already exists"))
         #expect(try Data(contentsOf: file) == data)
 
         let copy = scratch.file("copy")

@@ -57,7 +57,7 @@ struct SecretsCommandTests {
     func refusals() throws {
         #expect(try keel(["set", "token", "s3cret"] + place, input: "x").code == 64)
         let empty = try keel(["set", "token"] + place)
-        #expect(empty.code == 1 && empty.errors.contains("standard input holds no secret"))
+        #expect(empty.code == 1 && empty.errors.contains("standard input contains no secret"))
         let noKey = try keel(["list", "--service", "app", "--store", "file:/nowhere"])
         #expect(noKey.code == 1 && noKey.errors.contains("--key-file"))
         #expect(try keel(["list", "--service", "app", "--store", "nonsense"]).code == 64)
@@ -96,7 +96,7 @@ struct SecretsCommandTests {
             environment: ["KEEL_TEST_PASSPHRASE": "battery"]
         )
         #expect(wrong.code == 1 && wrong.errors.contains("wrongKey"))
-        #expect(try keel(["get", "a"] + place).errors.contains("holds no passphrase"))
+        #expect(try keel(["get", "a"] + place).errors.contains("contains no passphrase"))
     }
 
     @Test("Variables are read and not written")

@@ -111,7 +111,7 @@ struct AnalyticsCommandTests {
         let keyless = try KeelProcess([
             "analytics", "flush", folder.path, "--to", "segment", "--no-rules",
         ]).wait()
-        #expect(keyless.code == 1 && keyless.errors.contains("asks for a key"))
+        #expect(keyless.code == 1 && keyless.errors.contains("requires a key"))
         do {
             let service = try AnalyticsService(at: folder, configuration: AnalyticsConfiguration())
             let busy = try KeelProcess(flush + ["--no-rules"]).wait()
@@ -119,7 +119,7 @@ struct AnalyticsCommandTests {
             withExtendedLifetime(service) {}
         }
         let away = try KeelProcess(flush + ["--no-rules", "--timeout", "60"]).wait()
-        #expect(away.code == 2 && away.errors.contains("The last try failed"))
+        #expect(away.code == 2 && away.errors.contains("The last attempt failed"))
         let nothing = try KeelProcess(["analytics", "status", scratch.folder.path]).wait()
         #expect(nothing.code == 1 && nothing.errors.contains("notFound"))
     }

@@ -124,7 +124,7 @@ struct OfflineWriteTests {
         try await app.favourites.save(favourite)
         await send(app)
         let refused = try #require(try await app.outbox.changes(of: ada).first)
-        #expect(refused.state == .refused("The service answered with status 404."))
+        #expect(refused.state == .refused("The service responded with status 404."))
 
         try await app.outbox.retry(refused, of: ada)
         #expect(try await app.outbox.changes(of: ada).first?.isRefused == false)

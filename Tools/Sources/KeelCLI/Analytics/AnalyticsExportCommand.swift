@@ -53,7 +53,7 @@ struct AnalyticsExportCommand: AsyncParsableCommand {
     ) -> ToolExit {
         guard report.skippedCount > 0 else { return .done }
         output.message(
-            "\(report.skippedCount) records were left out: another version has written them."
+            "\(report.skippedCount) records were skipped: another version wrote them."
         )
         return .findings
     }

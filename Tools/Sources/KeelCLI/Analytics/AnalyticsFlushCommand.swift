@@ -47,7 +47,7 @@ struct AnalyticsFlushCommand: AsyncParsableCommand {
             throw ValidationError("Give either --drop NAME, or --no-rules; see --help.")
         }
         guard (1...86_400).contains(timeout) else {
-            throw ValidationError("--timeout is 1 to 86400 seconds.")
+            throw ValidationError("--timeout must be 1 to 86400 seconds.")
         }
         _ = try address()
     }
@@ -56,7 +56,7 @@ struct AnalyticsFlushCommand: AsyncParsableCommand {
         guard let host else { return nil }
         guard let url = URL(string: host), ["http", "https"].contains(url.scheme),
             url.host() != nil
-        else { throw ValidationError("--host is an http or https address, not “\(host)”.") }
+        else { throw ValidationError("--host must be an http or https URL, but is “\(host)”.") }
         return url
     }
 
@@ -107,7 +107,10 @@ struct AnalyticsFlushCommand: AsyncParsableCommand {
             output.message("rejected: \(count) \(reason)")
         }
         if !report.isDrained {
-            output.message(report.problem.map { "The last try failed: \($0)" } ?? "Time was up.")
+            output.message(
+                report.problem.map { "The last attempt failed: \($0)" }
+                    ?? "The time limit was reached."
+            )
         }
     }
 

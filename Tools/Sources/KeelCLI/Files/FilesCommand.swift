@@ -60,11 +60,13 @@ struct BucketOptions: ParsableArguments {
 
     func validate() throws {
         guard (5...5120).contains(partSize) else {
-            throw ValidationError("--part-size is 5 to 5120 megabytes.")
+            throw ValidationError("--part-size must be 5 to 5120 megabytes.")
         }
-        guard (1...64).contains(parallel) else { throw ValidationError("--parallel is 1 to 64.") }
+        guard (1...64).contains(parallel) else {
+            throw ValidationError("--parallel must be 1 to 64.")
+        }
         guard (1...64).contains(transfers) else {
-            throw ValidationError("--transfers is 1 to 64.")
+            throw ValidationError("--transfers must be 1 to 64.")
         }
     }
 
@@ -94,7 +96,7 @@ struct BucketOptions: ParsableArguments {
             do {
                 result = .success(
                     try await Interruption.value(
-                        advice: "Run it again: a file in parts goes on where it was."
+                        advice: "Run it again: a file in parts continues where it stopped."
                     ) {
                         try await body(transfers, output)
                     }
@@ -130,7 +132,9 @@ struct BucketOptions: ParsableArguments {
             }
             output.endProgress()
             for name in report.skipped {
-                output.message("“\(name)” was left out: it is no file, or has no name for a bucket")
+                output.message(
+                    "“\(name)” was skipped: it is not a file, or its name is invalid in a bucket"
+                )
             }
             if isRecursive, !output.isJSON {
                 try output.line("\(report.fileCount) files, \(report.byteCount) bytes")
@@ -185,7 +189,7 @@ struct FilesPutCommand: AsyncParsableCommand {
     @OptionGroup var bucket: BucketOptions
 
     func validate() throws {
-        guard target.isBucket else { throw ValidationError("The target is s3://BUCKET/KEY.") }
+        guard target.isBucket else { throw ValidationError("The target must be s3://BUCKET/KEY.") }
     }
 
     func run() async throws {
@@ -215,7 +219,7 @@ struct FilesGetCommand: AsyncParsableCommand {
     @OptionGroup var bucket: BucketOptions
 
     func validate() throws {
-        guard source.isBucket else { throw ValidationError("The source is s3://BUCKET/KEY.") }
+        guard source.isBucket else { throw ValidationError("The source must be s3://BUCKET/KEY.") }
     }
 
     func run() async throws {
@@ -244,9 +248,9 @@ struct FilesCopyCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard from.isBucket || to.isBucket else {
-            throw ValidationError("One of the places is s3://BUCKET/KEY.")
+            throw ValidationError("One of the locations must be s3://BUCKET/KEY.")
         }
-        guard from != to else { throw ValidationError("The two places are the same.") }
+        guard from != to else { throw ValidationError("The source and the target are the same.") }
     }
 
     func run() async throws {

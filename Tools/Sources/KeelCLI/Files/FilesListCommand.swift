@@ -21,7 +21,9 @@ struct FilesListCommand: AsyncParsableCommand {
     @OptionGroup var bucket: BucketOptions
 
     func validate() throws {
-        guard place.isBucket else { throw ValidationError("The place is s3://BUCKET/FOLDER.") }
+        guard place.isBucket else {
+            throw ValidationError("The location must be s3://BUCKET/FOLDER.")
+        }
     }
 
     func run() async throws {
@@ -95,7 +97,9 @@ struct FilesDeleteCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard case .bucket(_, let key) = place, !key.isEmpty else {
-            throw ValidationError("The place is s3://BUCKET/KEY; a whole bucket is not deleted.")
+            throw ValidationError(
+                "The location must be s3://BUCKET/KEY; whole buckets are not deleted."
+            )
         }
         guard recursive || key.utf8.last != UInt8(ascii: "/") else {
             throw ValidationError("“\(place)” is a folder: --recursive deletes all files in it.")
@@ -145,10 +149,10 @@ struct FilesUploadsCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard case .bucket(_, let key) = place, key.isEmpty else {
-            throw ValidationError("The place is s3://BUCKET.")
+            throw ValidationError("The location must be s3://BUCKET.")
         }
         guard abortOlderThan.map({ $0 >= 0 }) ?? true else {
-            throw ValidationError("--abort-older-than is a number of hours.")
+            throw ValidationError("--abort-older-than must be a number of hours.")
         }
     }
 

@@ -54,7 +54,7 @@ struct LogOptions: ParsableArguments {
         filter.until = try moment(until, "--until", now)
         filter.fields = try fields.map { text in
             guard let field = LogFilter.Field(text) else {
-                throw ValidationError("--where takes NAME=VALUE, not “\(text)”.")
+                throw ValidationError("--where must be NAME=VALUE, but is “\(text)”.")
             }
             return field
         }
@@ -95,8 +95,8 @@ extension CommandOutput {
         guard source.skippedCount > 0 else { return .done }
         message(
             """
-            \(source.skippedCount) lines are no records of KeelLogging's JSON format and \
-            were left out.
+            \(source.skippedCount) lines are not records in KeelLogging's JSON format and \
+            were skipped.
             """
         )
         return .findings

@@ -23,9 +23,9 @@ struct LogsQueryCommand: AsyncParsableCommand {
     var countBy: String?
 
     func validate() throws {
-        guard (limit ?? 1) >= 1 else { throw ValidationError("--limit is at least 1.") }
+        guard (limit ?? 1) >= 1 else { throw ValidationError("--limit must be at least 1.") }
         guard limit == nil || countBy == nil else {
-            throw ValidationError("--limit and --count-by exclude each other.")
+            throw ValidationError("--limit and --count-by cannot be combined.")
         }
         _ = try log.filter()
     }

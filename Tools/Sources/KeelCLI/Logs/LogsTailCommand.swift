@@ -24,7 +24,7 @@ struct LogsTailCommand: AsyncParsableCommand {
     var follow = false
 
     func validate() throws {
-        guard lines >= 0 else { throw ValidationError("--lines is not negative.") }
+        guard lines >= 0 else { throw ValidationError("--lines must not be negative.") }
         _ = try log.filter()
     }
 

@@ -29,7 +29,7 @@ struct DoctorCommand: AsyncParsableCommand {
 
     func validate() throws {
         for text in server where URL(string: text)?.host?.isEmpty != false {
-            throw ValidationError("--server is an address such as http://127.0.0.1:8080.")
+            throw ValidationError("--server must be a URL such as http://127.0.0.1:8080.")
         }
     }
 

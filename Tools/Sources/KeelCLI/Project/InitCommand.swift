@@ -43,7 +43,7 @@ struct InitCommand: AsyncParsableCommand {
             }
             try output.line("\(target.path): \(app.files.count) files")
             try output.line(
-                "Go on with: cd \(target.path) && swift test && swift run \(name.program)"
+                "Next: cd \(target.path) && swift test && swift run \(name.program)"
             )
             return .done
         }
@@ -57,7 +57,7 @@ struct InitCommand: AsyncParsableCommand {
         guard FileManager.default.fileExists(atPath: manifest.path) else {
             throw ToolError(
                 "there is no package in “\(checkout.path)”",
-                advice: "Name the folder of a checkout of Keel with --keel, or its URL."
+                advice: "Give the folder of a checkout of Keel with --keel, or its URL."
             )
         }
         return checkout.path

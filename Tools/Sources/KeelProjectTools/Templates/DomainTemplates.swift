@@ -55,7 +55,7 @@ enum DomainTemplates {
                 case .noteDamaged: "A note cannot be read."
                 case .unavailable: "The notes cannot be reached."
                 case .storageFailed: "The notes could not be read or written."
-                case .cancelled: "The operation was cancelled."
+                case .cancelled: "The operation was canceled."
                 }
             }
 
