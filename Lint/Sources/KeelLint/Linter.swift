@@ -49,7 +49,7 @@ public struct Linter: Sendable {
         let name = configurationFile ?? Self.configurationName
         guard let data = FileManager.default.contents(atPath: path) else {
             guard configurationFile == nil else {
-                throw ConfigurationError(["\(name): There is no such file, or it cannot be read."])
+                throw ConfigurationError(["\(name): The file does not exist or cannot be read."])
             }
             return nil
         }
@@ -94,7 +94,7 @@ public struct Linter: Sendable {
                     column: 1,
                     symbol: "\(key.rule) \(key.file) \(key.symbol)",
                     message:
-                        "`\(key.rule)` is not found in \(key.file) for `\(key.symbol)` any more.",
+                        "`\(key.rule)` is no longer found in \(key.file) for `\(key.symbol)`.",
                     help: "Run `keel-lint --prune-baseline`."
                 ),
                 configuration
@@ -128,7 +128,7 @@ public struct Linter: Sendable {
         guard let data = FileManager.default.contents(atPath: "\(root)/\(name)") else {
             throw ConfigurationError([
                 """
-                \(name): The configuration names this baseline, and it is not there. Write \
+                \(name): The baseline named by the configuration does not exist. Write \
                 it with `keel-lint --write-baseline`, or remove `baseline` from \
                 \(configuration.file).
                 """
@@ -147,14 +147,14 @@ public struct Linter: Sendable {
                     project.configuration.layers.isEmpty
                         ? """
                         No layer was checked: there is no \(Self.configurationName), and the names \
-                        of folders and targets tell no layers. `keel-lint init` writes a \
+                        of folders and targets do not indicate any layers. `keel-lint init` writes a \
                         configuration to fill in.
                         """
                         : """
                         There is no \(Self.configurationName); the layers were guessed from \
                         names: \
                         \(project.configuration.layers.map(\.name).joined(separator: ", ")). \
-                        `keel-lint init` writes them down.
+                        `keel-lint init` writes them to a file.
                         """
                 )
             )
@@ -162,7 +162,7 @@ public struct Linter: Sendable {
         notes += loaded.nestedPackages.map {
             Note(
                 """
-                A package of its own, left out; run keel-lint there, or name it under `packages`.
+                A separate package, skipped; run keel-lint there, or list it under `packages`.
                 """,
                 file: $0
             )
@@ -174,12 +174,12 @@ public struct Linter: Sendable {
                 let text: String? =
                     switch note.remark {
                     case .syntaxError:
-                        "The parser does not understand \(place); what it understood was checked."
-                    case .notUTF8: "This is not UTF-8; the bytes that are no text were replaced."
-                    case .converted: "This is UTF-16, and was converted."
-                    case .binary: "This is no text, and was left out."
-                    case .tooLarge: "This is larger than `max-file-megabytes`, and was left out."
-                    case .unreadable: "This cannot be read, and was left out."
+                        "The parser failed at \(place); only what it understood was checked."
+                    case .notUTF8: "This is not UTF-8; invalid bytes were replaced."
+                    case .converted: "This is UTF-16 and was converted."
+                    case .binary: "This is not text and was skipped."
+                    case .tooLarge: "This is larger than `max-file-megabytes` and was skipped."
+                    case .unreadable: "This cannot be read and was skipped."
                     case .generated: nil
                     }
                 if let text { notes.append(Note(text, file: file.path)) }
@@ -191,7 +191,7 @@ public struct Linter: Sendable {
                 Note(
                     """
                     \(generated) generated \(generated == 1 ? "file was" : "files were") \
-                    asked about layers and contracts only; `check-generated: true` asks for \
+                    checked for layers and contracts only; `check-generated: true` checks \
                     everything.
                     """
                 )
@@ -202,8 +202,8 @@ public struct Linter: Sendable {
             notes.append(
                 Note(
                     """
-                    `\(name)` is declared in \(places); which one a use means cannot be \
-                    told, so its uses were not checked.
+                    `\(name)` is declared in \(places); its uses are ambiguous and \
+                    were not checked.
                     """
                 )
             )

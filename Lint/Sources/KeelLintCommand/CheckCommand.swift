@@ -6,7 +6,7 @@ import KeelLint
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Checks a project. This is what runs if no command is named."
+        abstract: "Checks a project. This is the default command."
     )
 
     @Argument(help: "The project's folder.")
@@ -19,10 +19,13 @@ struct CheckCommand: ParsableCommand {
     )
     var format = ReportFormat.text
 
-    @Option(name: [.short, .long], help: "Writes the report to a file and says only the summary.")
+    @Option(
+        name: [.short, .long],
+        help: "Writes the report to a file and prints only the summary."
+    )
     var output: String?
 
-    @Option(help: "One more report, as FORMAT=FILE; can be given several times.")
+    @Option(help: "An additional report, as FORMAT=FILE; can be repeated.")
     var also: [ExtraReport] = []
 
     @Flag(
@@ -34,19 +37,21 @@ struct CheckCommand: ParsableCommand {
     )
     var strict = false
 
-    @Flag(help: "Leaves out the notes.")
+    @Flag(help: "Omits the notes.")
     var quiet = false
 
-    @Flag(help: "Writes what is found into the baseline, for a project that mends it step by step.")
+    @Flag(
+        help: "Writes the findings into the baseline, for a project that fixes them step by step."
+    )
     var writeBaseline = false
 
-    @Flag(help: "Removes from the baseline what is mended.")
+    @Flag(help: "Removes fixed findings from the baseline.")
     var pruneBaseline = false
 
-    @Option(help: "Explains a rule and ends.")
+    @Option(help: "Explains a rule and exits.")
     var explain: String?
 
-    @Flag(help: "Names every rule and the profile that switches it on, and ends.")
+    @Flag(help: "Lists every rule and the profile that enables it, and exits.")
     var rules = false
 
     func run() throws {
@@ -69,7 +74,7 @@ struct CheckCommand: ParsableCommand {
         try write(report, linter)
         if strict, !isConfigured {
             Self.complain(
-                "There is no \(Linter.configurationName), which --strict wants. Run: keel-lint init"
+                "There is no \(Linter.configurationName), which --strict requires. Run: keel-lint init"
             )
             throw ExitCode(2)
         }
@@ -98,7 +103,7 @@ struct CheckCommand: ParsableCommand {
     private func keepBaseline(_ report: LintReport, _ linter: Linter) throws {
         guard let name = report.project.configuration.baseline else {
             Self.complain(
-                "Name the baseline in the configuration first: `baseline: keel-lint-baseline.txt`"
+                "Add the baseline to the configuration first: `baseline: keel-lint-baseline.txt`"
             )
             throw ExitCode(2)
         }

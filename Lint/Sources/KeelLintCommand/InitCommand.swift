@@ -6,8 +6,8 @@ import KeelLint
 struct InitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",
-        abstract: "Writes a configuration made from the names that the project has.",
-        discussion: "Never replaces one that is there, unless --force says so."
+        abstract: "Writes a configuration based on the project's names.",
+        discussion: "Does not replace an existing one without --force."
     )
 
     @Argument(help: "The project's folder.")
@@ -15,10 +15,10 @@ struct InitCommand: ParsableCommand {
 
     @OptionGroup var project: ProjectOptions
 
-    @Flag(help: "Prints it instead.")
+    @Flag(help: "Prints the configuration instead.")
     var stdout = false
 
-    @Flag(help: "Replaces a configuration that is there.")
+    @Flag(help: "Replaces an existing configuration.")
     var force = false
 
     func run() throws {

@@ -7,10 +7,10 @@ import KeelLint
 struct KeelLintCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keel-lint",
-        abstract: "Checks that the layers of a Swift project hold.",
+        abstract: "Checks the layers of a Swift project.",
         discussion: """
-            Exits with 0 when nothing was found, with 1 when something was, with 2 when the \
-            configuration cannot be used. Documentation/Lint.md of Keel is the guide.
+            Exits with 0 if nothing was found, with 1 if something was, with 2 if the \
+            configuration is invalid. The guide is Documentation/Lint.md of Keel.
             """,
         version: LintVersion.current,
         subcommands: [CheckCommand.self, InitCommand.self],
@@ -37,14 +37,14 @@ struct KeelLintCommand: ParsableCommand {
 struct ProjectOptions: ParsableArguments {
     @Option(
         name: [.short, .long],
-        help: "The configuration, if it is not keel-lint.yml in the folder."
+        help: "The configuration; by default, keel-lint.yml in the folder."
     )
     var config: String?
 
-    @Option(help: "The file for the facts of earlier runs, if not in the user's folder of caches.")
+    @Option(help: "The file for the facts of earlier runs; by default in the user's caches folder.")
     var cache: String?
 
-    @Flag(help: "Reads every file anew, and keeps nothing.")
+    @Flag(help: "Reads every file again, and caches nothing.")
     var noCache = false
 
     func linter(for path: String) throws -> Linter {
@@ -52,7 +52,7 @@ struct ProjectOptions: ParsableArguments {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: root, isDirectory: &isFolder),
             isFolder.boolValue
-        else { throw ValidationError("There is no folder \(path).") }
+        else { throw ValidationError("The folder \(path) does not exist.") }
         var linter = Linter(root: root, configurationFile: config)
         if !noCache {
             linter.cacheFile =

@@ -18,7 +18,7 @@ struct ConfigurationTests {
         "A mistake is named with its place and with what may have been meant",
         arguments: [
             ("layer: []", "keel-lint.yml:1:1: There is no key `layer`. Did you mean `layers`?"),
-            ("version: 2", "keel-lint.yml:1:10: This is version 1"),
+            ("version: 2", "keel-lint.yml:1:10: The version of the configuration must be 1"),
             ("layers:\n  - paths: [A]", "keel-lint.yml:2:5: A layer needs a `name`."),
             ("layers:\n  - name: A", "keel-lint.yml:2:5: The layer `A` needs `targets` or `paths`"),
             (
@@ -42,7 +42,7 @@ struct ConfigurationTests {
             ),
             (
                 "rules: {naming: maybe}",
-                "keel-lint.yml:1:17: `naming` is `off`, `on`, `warning`, `error`"
+                "keel-lint.yml:1:17: `naming` must be `off`, `on`, `warning` or `error`"
             ),
             (
                 "profile: services",
@@ -63,37 +63,37 @@ struct ConfigurationTests {
             (
                 "contracts:\n  - name: x\n    type: forbiden",
                 """
-                keel-lint.yml:3:11: There is no type of contract `forbiden`. Did you mean \
+                keel-lint.yml:3:11: There is no contract type `forbiden`. Did you mean \
                 `forbidden`?
                 """
             ),
             (
                 "contracts:\n  - name: x\n    type: forbidden\n    from: [A]",
-                "keel-lint.yml:2:5: The contract `x` is forbidden and needs `to`."
+                "keel-lint.yml:2:5: The contract `x` of type forbidden needs `to`."
             ),
             (
                 "contracts:\n  - name: x\n    type: acyclic\n    between: targets\n    from: [A]",
-                "keel-lint.yml:5:11: A contract that is acyclic has no `from`"
+                "keel-lint.yml:5:11: A contract of type acyclic has no `from`"
             ),
             (
                 "contracts:\n  - name: naming\n    type: acyclic\n    between: targets",
-                "keel-lint.yml:2:5: The name `naming` is taken"
+                "keel-lint.yml:2:5: The name `naming` is already used"
             ),
             (
                 "contracts:\n  - name: x\n    type: acyclic\n    between: everything",
-                "keel-lint.yml:4:14: `between` is `layers`, `targets`"
+                "keel-lint.yml:4:14: `between` must be `layers`, `targets`"
             ),
-            ("naming:\n  - types: A", "keel-lint.yml:2:5: A naming rule demands something"),
+            ("naming:\n  - types: A", "keel-lint.yml:2:5: A naming rule must have a requirement"),
             (
                 "naming:\n  - named: A",
-                "keel-lint.yml:2:5: A naming rule is about `types` or about `files`"
+                "keel-lint.yml:2:5: A naming rule must have either `types` or `files`"
             ),
-            ("layers: [", "keel-lint.yml: This is no YAML"),
+            ("layers: [", "keel-lint.yml: Invalid YAML"),
             ("", "keel-lint.yml:1:1: The file is empty."),
             ("- a", "keel-lint.yml:1:1: Expected the configuration with keys"),
             (
                 "baseline: gone.txt",
-                "gone.txt: The configuration names this baseline, and it is not there."
+                "gone.txt: The baseline named by the configuration does not exist."
             ),
         ]
     )

@@ -75,7 +75,7 @@ struct RobustnessTests {
         #expect(latin.notes.contains { $0.text.contains("not UTF-8") })
         let binary = try report("Binary.swift", Data("import Alamofire".utf8) + Data([0, 1, 2]))
         #expect(binary.findings.count == 1)
-        #expect(binary.notes.contains { $0.text.contains("no text") })
+        #expect(binary.notes.contains { $0.text.contains("not text") })
     }
 
     @Test("Line ends of three systems give the same lines")

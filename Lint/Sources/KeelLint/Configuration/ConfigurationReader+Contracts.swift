@@ -9,13 +9,13 @@ extension ConfigurationReader {
         ]
         guard let fields = fields(node, keys, in: "a contract") else { return }
         guard let name = fields["name"].flatMap({ text($0) }) else {
-            return problem(node, "A contract needs a `name`; findings and allows call it by that.")
+            return problem(node, "A contract needs a `name`, which findings and allows refer to.")
         }
         if BuiltInRules.named(name) != nil
             || configuration.contracts.contains(where: { $0.name == name })
             || name == "layers"
         {
-            problem(node, "The name `\(name)` is taken; give the contract another.")
+            problem(node, "The name `\(name)` is already used; give the contract another one.")
         }
         guard let type = fields["type"].flatMap({ text($0) }) else {
             return problem(node, "The contract `\(name)` needs a `type`.")
@@ -27,19 +27,19 @@ extension ConfigurationReader {
         guard let needed = allowed[type] else {
             return unknown(
                 fields["type"] ?? node,
-                "type of contract",
+                "contract type",
                 type,
                 allowed.keys.sorted()
             )
         }
         for key in ["from", "to", "modules", "only-from", "members", "between"] {
             if needed.contains(key), fields[key] == nil {
-                problem(node, "The contract `\(name)` is \(type) and needs `\(key)`.")
+                problem(node, "The contract `\(name)` of type \(type) needs `\(key)`.")
             } else if !needed.contains(key), let extra = fields[key] {
                 problem(
                     extra,
                     """
-                    A contract that is \(type) has no `\(key)`; it has: \
+                    A contract of type \(type) has no `\(key)`; it has: \
                     \(needed.joined(separator: ", ")).
                     """
                 )
@@ -80,7 +80,7 @@ extension ConfigurationReader {
             guard word.hasPrefix("folders in ") else {
                 problem(
                     node,
-                    "`between` is `layers`, `targets`, `folders in <path>`, or a list of members."
+                    "`between` must be `layers`, `targets`, `folders in <path>`, or a list of members."
                 )
                 return .targets
             }

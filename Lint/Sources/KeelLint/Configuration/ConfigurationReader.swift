@@ -18,7 +18,7 @@ struct ConfigurationReader {
                 reader.problems.append("\(file):1:1: The file is empty. Run `keel-lint init`.")
             }
         } catch let error as YamlError {
-            reader.problems.append("\(file): This is no YAML: \(error)")
+            reader.problems.append("\(file): Invalid YAML: \(error)")
         } catch {
             reader.problems.append("\(file): \(error)")
         }
@@ -40,7 +40,7 @@ struct ConfigurationReader {
         ]
         guard let fields = fields(root, keys, in: "the configuration") else { return }
         if let node = fields["version"], node.int != 1 {
-            problem(node, "This is version 1 of the configuration: write `version: 1`.")
+            problem(node, "The version of the configuration must be 1: write `version: 1`.")
         }
         if let node = fields["profiles"] { readProfiles(node) }
         if let node = fields["packages"] { configuration.packages = globs(node) }
@@ -51,7 +51,7 @@ struct ConfigurationReader {
             if let megabytes = node.int, (1...1024).contains(megabytes) {
                 configuration.byteLimit = megabytes << 20
             } else {
-                problem(node, "`max-file-megabytes` is a number from 1 to 1024.")
+                problem(node, "`max-file-megabytes` must be a number from 1 to 1024.")
             }
         }
         if let node = fields["check-generated"] {
@@ -102,7 +102,7 @@ struct ConfigurationReader {
         if layer.targets.isEmpty, layer.paths.isEmpty {
             problem(
                 node,
-                "The layer `\(name)` needs `targets` or `paths`, to say which files it has."
+                "The layer `\(name)` needs `targets` or `paths`, which determine its files."
             )
         }
         if let node = fields["uses"] {
@@ -135,7 +135,7 @@ struct ConfigurationReader {
         guard let mapping = node.mapping else {
             return problem(
                 node,
-                "`rules` maps the id of a rule to `off`, `on`, `warning`, `error` or settings."
+                "`rules` must map rule ids to `off`, `on`, `warning`, `error` or settings."
             )
         }
         for (key, value) in mapping {
@@ -164,7 +164,7 @@ struct ConfigurationReader {
             default:
                 problem(
                     node,
-                    "`\(id)` is `off`, `on`, `warning`, `error`, or has settings below it."
+                    "`\(id)` must be `off`, `on`, `warning` or `error`, or have settings below it."
                 )
             }
             return setting
@@ -198,7 +198,7 @@ struct ConfigurationReader {
         if let node = fields["types"] { rule.types = globs(node) }
         if let node = fields["files"] { rule.files = globs(node) }
         if rule.types.isEmpty == rule.files.isEmpty {
-            problem(node, "A naming rule is about `types` or about `files`: write one of them.")
+            problem(node, "A naming rule must have either `types` or `files`.")
         }
         if let node = fields["kinds"] {
             for word in texts(node) {
@@ -229,7 +229,7 @@ struct ConfigurationReader {
         if let node = fields["file-named"] { rule.fileNamed = texts(node) }
         if let node = fields["in"] { rule.placedIn = globs(node) }
         if rule.named.isEmpty, rule.fileNamed.isEmpty, rule.placedIn.isEmpty {
-            problem(node, "A naming rule demands something: `named`, `file-named` or `in`.")
+            problem(node, "A naming rule must have a requirement: `named`, `file-named` or `in`.")
         }
         rule.because = fields["because"].flatMap { text($0) } ?? ""
         configuration.naming.append(rule)

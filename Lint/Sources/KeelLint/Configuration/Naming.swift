@@ -40,11 +40,11 @@ public enum LintProfile: String, Sendable, CaseIterable {
         case .dataLayer:
             "Data that is fetched or stored is mapped, and failures are reported."
         case .services:
-            "Services are held by their protocols, passed in, and leave the screen alone."
+            "Services are held by their protocols, injected, and do not touch the screen."
         case .infrastructureNaming:
-            "Endpoints, network DTOs, clients and errors are called and placed alike."
+            "Endpoints, network DTOs, clients and errors are named and placed consistently."
         case .dataLayerNaming:
-            "Repositories, data sources and DTOs are called and placed alike."
+            "Repositories, data sources and DTOs are named and placed consistently."
         }
     }
 
@@ -68,7 +68,7 @@ public enum LintProfile: String, Sendable, CaseIterable {
             kinds: values,
             fileNamed: ["*Endpoint.swift"],
             placedInRoles: [.infrastructure],
-            because: "an endpoint stands in <Service>Endpoint.swift of the infrastructure"
+            because: "an endpoint belongs in <Service>Endpoint.swift of the infrastructure"
         ),
         NamingRule(
             types: [Glob("Net[A-Z]*")],
@@ -77,7 +77,7 @@ public enum LintProfile: String, Sendable, CaseIterable {
             placedInRoles: [.infrastructure],
             because:
                 """
-                a network DTO stands in Net<Entity>.swift or Net<Entity>+<Action>.swift of \
+                a network DTO belongs in Net<Entity>.swift or Net<Entity>+<Action>.swift of \
                 the infrastructure
                 """
         ),
@@ -87,7 +87,7 @@ public enum LintProfile: String, Sendable, CaseIterable {
             placedInRoles: [.infrastructure],
             because:
                 """
-                a client stands in <Service>HTTPClient.swift or <Service>Networking.swift of \
+                a client belongs in <Service>HTTPClient.swift or <Service>Networking.swift of \
                 the infrastructure
                 """
         ),
@@ -96,7 +96,7 @@ public enum LintProfile: String, Sendable, CaseIterable {
             kinds: values,
             roles: [.infrastructure],
             fileNamed: ["*Error.swift"],
-            because: "an error of the infrastructure stands in <Technology>Error.swift"
+            because: "an error of the infrastructure belongs in <Technology>Error.swift"
         ),
         NamingRule(
             files: [Glob("**/Endpoints/*.swift")],
@@ -120,7 +120,7 @@ public enum LintProfile: String, Sendable, CaseIterable {
             fileNamed: ["{name}.swift"],
             placedIn: [Glob("**/Repositories/**")],
             placedInRoles: [.data],
-            because: "repositories stand in Data/Repositories, one in each file"
+            because: "repositories belong in Data/Repositories, one per file"
         ),
         NamingRule(
             types: [Glob("*RemoteDataSource")],
@@ -128,7 +128,7 @@ public enum LintProfile: String, Sendable, CaseIterable {
             fileNamed: ["{name}.swift"],
             placedIn: [Glob("**/DataSources/Remote/**")],
             placedInRoles: [.data],
-            because: "what calls the API stands in Data/DataSources/Remote"
+            because: "code that calls the API belongs in Data/DataSources/Remote"
         ),
         NamingRule(
             types: [Glob("*LocalDataSource")],
@@ -136,7 +136,7 @@ public enum LintProfile: String, Sendable, CaseIterable {
             fileNamed: ["{name}.swift"],
             placedIn: [Glob("**/DataSources/Local/**")],
             placedInRoles: [.data],
-            because: "what keeps data here stands in Data/DataSources/Local"
+            because: "code that stores data locally belongs in Data/DataSources/Local"
         ),
         NamingRule(
             types: [Glob("*DTO")],
@@ -144,7 +144,7 @@ public enum LintProfile: String, Sendable, CaseIterable {
             fileNamed: ["*DTO.swift"],
             placedIn: [Glob("**/Models/**")],
             placedInRoles: [.data],
-            because: "DTOs stand in Data/Models"
+            because: "DTOs belong in Data/Models"
         ),
     ]
 }

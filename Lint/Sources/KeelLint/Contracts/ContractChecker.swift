@@ -125,7 +125,7 @@ struct ContractChecker {
                 contract,
                 first.use,
                 symbol: names.joined(separator: " → "),
-                "\(names.joined(separator: " → ")): these use each other in a circle.",
+                "\(names.joined(separator: " → ")): these form a cycle.",
                 path: path(from: last.to, circle)
             )
         }

@@ -26,7 +26,7 @@ struct CycleChecker {
                 in: project.files[first.use.file],
                 at: first.use.place,
                 symbol: names.joined(separator: " → "),
-                "\(names.joined(separator: " → ")): these layers use each other in a circle.",
+                "\(names.joined(separator: " → ")): these layers form a cycle.",
                 help: BuiltInRules.named("cycles")?.help ?? "",
                 path: project.path(circle.map { ($0.to, $0.use) }, from: last.to)
             )

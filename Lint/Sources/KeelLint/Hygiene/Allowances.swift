@@ -57,8 +57,8 @@ struct Allowances {
                 in: file,
                 at: allow.place,
                 symbol: "keel:allow(\(allow.rules.joined(separator: ", ")))",
-                "This allows something without a reason, and so allows nothing.",
-                help: "Write the reason after the bracket: `keel:allow(rule) reason`."
+                "This allow has no reason, and therefore no effect.",
+                help: "Write the reason after the parenthesis: `keel:allow(rule) reason`."
             )
         }
         let unknown = allow.rules.filter { !rules.contains($0) }
@@ -72,9 +72,9 @@ struct Allowances {
             at: allow.place,
             symbol: "keel:allow(\(unknown.joined(separator: ", ")))",
             unknown.isEmpty
-                ? "This names no rule."
+                ? "This allow names no rule."
                 : "There is no rule or contract `\(unknown.joined(separator: "`, `"))`.",
-            help: near.map { "Did you mean `\($0)`?" } ?? "Write the rule between the brackets."
+            help: near.map { "Did you mean `\($0)`?" } ?? "Write the rule between the parentheses."
         )
     }
 }

@@ -76,8 +76,8 @@ public struct Baseline: Sendable, Hashable {
     }
 
     private static let head = [
-        "# Findings that are known and put up with: rule, file, symbol.",
-        "# Written by keel-lint --write-baseline; --prune-baseline removes what is mended.",
+        "# Findings that are known and tolerated: rule, file, symbol.",
+        "# Written by keel-lint --write-baseline; --prune-baseline removes what is fixed.",
     ]
 
     /// The content of the baseline's file.

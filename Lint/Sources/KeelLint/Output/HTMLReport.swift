@@ -6,7 +6,7 @@ package enum HTMLReport: Sendable {
         let warnings = report.findings.count - errors
         let brokenKey =
             drawing.arrows.contains(where: \.isBroken)
-            ? "<span class=\"key broken\"></span> uses, and may not" : ""
+            ? "<span class=\"key broken\"></span> forbidden uses" : ""
         return """
             <!doctype html>
             <html lang="en">

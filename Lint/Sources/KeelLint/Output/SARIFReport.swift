@@ -58,7 +58,7 @@ package struct SARIFReport: Sendable {
 
     private struct Suppression: Encodable {
         let kind = "external"
-        let justification = "The baseline lists it."
+        let justification = "It is in the baseline."
     }
 
     private struct Location: Encodable { let physicalLocation: Physical }

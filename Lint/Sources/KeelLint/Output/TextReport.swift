@@ -39,7 +39,7 @@ package struct TextReport: Sendable {
         if !report.baselined.isEmpty || !report.staleKeys.isEmpty {
             let stale =
                 report.staleKeys.isEmpty
-                ? "" : ", of whose lines \(report.staleKeys.count) are stale"
+                ? "" : ", \(report.staleKeys.count) of them stale"
             parts.append("\(report.baselined.count) in the baseline\(stale)")
         }
         return "keel-lint: " + parts.joined(separator: "; ")

@@ -4,22 +4,22 @@ extension BuiltInRules {
         RuleDescription(
             "ambient-effects",
             """
-            The domain does not reach for the clock, randomness, files, the network or the \
-            console by itself.
+            The domain does not access the clock, randomness, files, the network or the \
+            console directly.
             """,
             reason:
                 """
-                A function that asks for the time, a random number or a file by itself gives another result \
-                each time, so that a test cannot say what it should be. What is passed in can be fixed.
+                A function that reads the time, a random number or a file itself gives a different result \
+                each time, so a test cannot predict it. A value that is passed in can be fixed.
                 """,
             violation: "let note = Note(id: UUID(), writtenAt: Date())",
             correction: "let note = Note(id: makeID(), writtenAt: clock.now())",
             help: "Take it as a parameter, or through a protocol of the domain.",
             limits:
                 """
-                A type of your own called `Date` is told from Foundation's only if it is \
-                declared in the project. The default value of a parameter passes, because a test \
-                passes another.
+                A type of your own called `Date` is distinguished from Foundation's only if it is \
+                declared in the project. The default value of a parameter is allowed, because a \
+                test can pass another one.
                 """,
             profile: .cleanArchitecture,
             roles: [.domain]
@@ -29,16 +29,16 @@ extension BuiltInRules {
             "A port has a double for tests.",
             reason:
                 """
-                A protocol in front of a database or a network is there so that tests can do without them. \
-                Where nothing else conforms to it, either such tests are missing, or the protocol is not needed.
+                A protocol in front of a database or a network lets tests do without them. \
+                If nothing else conforms to it, either such tests are missing or the protocol is unnecessary.
                 """,
             violation: "protocol NoteRepository {}   // no Mock, Fake, Stub, … conforms to it",
             correction: "// Tests\nstruct InMemoryNoteRepository: NoteRepository {}",
             help: "Write a type in the tests that conforms to the protocol.",
             limits:
                 """
-                It looks at protocols that are called like ports (`…Repository`, \
-                `…DataSource`, `…Client`, `…Service`, …) and at conformances that are \
+                It checks protocols that are named like ports (`…Repository`, \
+                `…DataSource`, `…Client`, `…Service`, …) and conformances that are \
                 written down.
                 """,
             profile: .services,
@@ -48,17 +48,17 @@ extension BuiltInRules {
         RuleDescription(
             "swallowed-mapping",
             """
-            A missing value is not replaced by one that is made up: no `?? UUID()`, no `?? \
+            A missing value is not replaced by an invented one: no `?? UUID()`, no `?? \
             Date()`.
             """,
             reason:
                 """
-                A made-up id or date is another one each time the same data are decoded: lists flicker, \
-                favourites lose their entry, and nobody learns that the data are bad.
+                An invented id or date differs each time the same data is decoded: lists flicker, \
+                favorites lose their entry, and the bad data goes unnoticed.
                 """,
             violation: "id: UUID(uuidString: id) ?? UUID()",
             correction: "guard let id = UUID(uuidString: id) else { throw MappingError.badID(id) }",
-            help: "Throw an error that names the field, or leave the element out and count it.",
+            help: "Throw an error that names the field, or skip the element and count it.",
             limits: "It finds `UUID()`, `Date()`, `.now` and `.random(…)` to the right of `??`.",
             profile: .dataLayer,
             roles: [.data, .infrastructure]
@@ -68,24 +68,24 @@ extension BuiltInRules {
             "A write's failure is not dropped with `try?`.",
             reason:
                 """
-                The user believes the data to be saved. If the write failed, they are lost, and neither the \
-                program nor its log knows.
+                The user believes that the data is saved. If the write failed, it is lost, and neither the \
+                program nor its log records that.
                 """,
             violation: "try? await localSource.save(notes)",
             correction:
                 "do { try await localSource.save(notes) } catch { log.error(\"…\", error) }",
-            help: "Throw it on, or handle and log it.",
+            help: "Rethrow the error, or handle and log it.",
             limits:
                 """
                 It goes by the first word of the function's name: save, write, insert, delete, update \
-                and the like. A `try?` whose value is looked at passes.
+                and the like. A `try?` whose value is used is allowed.
                 """,
             profile: .dataLayer,
             roles: []
         ),
         RuleDescription(
             "entity-in-store",
-            "Entities of the domain are not handed to a store or cache.",
+            "Entities of the domain are not passed to a store or cache.",
             reason:
                 """
                 Stored data outlives the version of the program that wrote it. An entity that is stored \
@@ -100,7 +100,7 @@ extension BuiltInRules {
             help: "Convert it to a record of the data layer first.",
             limits:
                 """
-                It sees parameters and variables whose type is written down, and `as: \
+                It sees parameters and variables with an explicit type, and `as: \
                 Entity.self`; the receiver's name must end like a store's: `noteStore`, `imageCache`, \
                 `viewContext`.
                 """,
@@ -109,7 +109,7 @@ extension BuiltInRules {
         ),
         RuleDescription(
             "repository-business-rule",
-            "A repository fetches, keeps, maps and returns; it does not decide.",
+            "A repository fetches, stores, maps and returns; it makes no decisions.",
             reason:
                 """
                 A decision made in a repository holds only for the callers of that repository, and testing \
@@ -120,9 +120,9 @@ extension BuiltInRules {
             help: "Move the decision to a use case of the domain.",
             limits:
                 """
-                A guess: it finds `filter`, `sorted`, `reduce`, `min`, `max` with a closure \
-                in types called …Repository. Access to data needs these at times, so no profile \
-                has it.
+                A heuristic: it finds `filter`, `sorted`, `reduce`, `min`, `max` with a closure \
+                in types named …Repository. Data access sometimes needs these, so no profile \
+                includes the rule.
                 """,
             severity: .warning,
             roles: [.data]
@@ -144,23 +144,23 @@ extension BuiltInRules {
             help:
                 """
                 Catch, and throw an error of the domain; or declare `throws(DomainError)`, \
-                and the compiler watches.
+                and the compiler enforces it.
                 """,
             limits:
                 """
-                A guess: it finds a `try` that no `catch` sees, in functions of types called \
-                …Repository that throw without a type. No profile has it.
+                A heuristic: it finds a `try` without a `catch` in functions of types named \
+                …Repository that throw untyped errors. No profile includes the rule.
                 """,
             severity: .warning,
             roles: [.data]
         ),
         RuleDescription(
             "dto-mapping",
-            "A transfer object has a `toDomain()`.",
+            "A transfer object has a `toDomain()` method.",
             reason:
                 """
-                The step from a transfer object to an entity has the same name in each transfer object, \
-                so that readers find it.
+                The conversion from a transfer object to an entity has the same name everywhere, \
+                so readers can find it.
                 """,
             violation: "struct NoteDTO: Codable {}",
             correction: "extension NoteDTO { func toDomain() throws -> Note { … } }",
@@ -168,25 +168,25 @@ extension BuiltInRules {
             limits:
                 """
                 `domain` and `asDomain` are fine too. Transfer objects that are only sent, or are \
-                part of another one, are left alone. An envelope or a token needs no such function, \
-                so no profile has the rule.
+                part of another one, are exempt. An envelope or a token needs no such function, \
+                so no profile includes the rule.
                 """,
             severity: .warning,
             roles: [.data]
         ),
         RuleDescription(
             "naming",
-            "Types and files are called and placed as the configuration says.",
+            "Types and files are named and placed as the configuration says.",
             reason:
                 """
-                Where names tell places and places tell names, nobody searches, and two people who add the \
-                same kind of type do it alike.
+                If names and locations determine each other, nobody has to search, and two people who add the \
+                same kind of type do so in the same way.
                 """,
             violation: "// Domain/Login.swift\nenum AuthEndpoint {}",
             correction:
                 "// Infrastructure/Network/Endpoints/AuthEndpoint.swift\nenum AuthEndpoint {}",
             help: "Rename or move it.",
-            limits: "It knows what `naming` and the profiles for names say, and nothing else.",
+            limits: "It checks only what `naming` and the profiles for names say.",
             isOnByDefault: true
         ),
     ]

@@ -3,11 +3,11 @@ extension BuiltInRules {
     static let layering = [
         RuleDescription(
             "layers",
-            "A layer uses only itself and the layers that it names under `uses`.",
+            "A layer uses only itself and the layers listed under its `uses`.",
             reason:
                 """
                 Code changes together with what it uses. If a lower layer uses a higher one, a change of a \
-                screen can break what every other screen stands on, and nothing below can be tested or \
+                screen can break what every other screen depends on, and nothing below can be tested or \
                 reused alone.
                 """,
             violation:
@@ -23,17 +23,17 @@ extension BuiltInRules {
             help: "Move the code, pass a plain value, or declare a protocol in the lower layer.",
             limits:
                 """
-                Names that are inferred are not seen, nor free functions and global \
-                variables of the same module. Tests are not asked.
+                It does not see inferred names, nor free functions and global \
+                variables of the same module. Tests are not checked.
                 """,
             isOnByDefault: true
         ),
         RuleDescription(
             "cycles",
-            "Layers do not use each other in a circle.",
+            "Layers do not form a cycle.",
             reason:
                 """
-                Layers in a circle are one layer: none of them can be understood, tested or moved \
+                Layers in a cycle are one layer: none of them can be understood, tested or moved \
                 without the others.
                 """,
             violation:
@@ -45,8 +45,8 @@ extension BuiltInRules {
             help: "Move what both need into a layer below, or declare a protocol there.",
             limits:
                 """
-                It looks at uses that `layers` allows; the others are findings already. A contract \
-                `acyclic` looks at targets, folders or any other parts.
+                It checks uses that `layers` allows; the others are already findings. A contract \
+                of type `acyclic` checks targets, folders or any other parts.
                 """,
             isOnByDefault: true
         ),
@@ -58,9 +58,9 @@ extension BuiltInRules {
             """,
             reason:
                 """
-                The rules of the business live longer than the database, the network library and the user \
-                interface. A domain that imports none of them survives their change, compiles on every \
-                platform and is tested without them.
+                Business rules outlive the database, the network library and the user \
+                interface. A domain that imports none of them survives their replacement, compiles on every \
+                platform and can be tested without them.
                 """,
             violation: "// Domain/Note.swift\nimport KeelStorage",
             correction:
@@ -75,7 +75,7 @@ extension BuiltInRules {
                 """,
             limits:
                 """
-                A module that is not on the list passes; name it under `also`. Where SwiftData's \
+                A module that is not on the list is allowed; add it under `also`. Where SwiftData's \
                 models are meant to be the domain, `allow: [SwiftData]` says so.
                 """,
             profile: .cleanArchitecture,
@@ -95,7 +95,7 @@ extension BuiltInRules {
             help: "Take the domain's entity; map the transfer object in the data layer.",
             limits:
                 """
-                It goes by names (`transfer-objects`); what is used inside functions is \
+                It goes by names (`transfer-objects`); uses inside functions are \
                 found by `layers`.
                 """,
             profile: .cleanArchitecture,
@@ -106,8 +106,8 @@ extension BuiltInRules {
             "A transfer object is Codable, Decodable or Encodable.",
             reason:
                 """
-                A transfer object describes what is sent or stored, and coding it is its only work. One that \
-                cannot be coded is something else under a name that misleads.
+                A transfer object describes what is sent or stored, and coding is its only purpose. One that \
+                cannot be coded is something else under a misleading name.
                 """,
             violation: "struct NoteDTO { let id: String }",
             correction: "struct NoteDTO: Codable { let id: String }",
@@ -122,16 +122,16 @@ extension BuiltInRules {
         ),
         RuleDescription(
             "dto-separate",
-            "A transfer object holds no entity of the domain and is none.",
+            "A transfer object contains no entity of the domain, and is not one.",
             reason:
                 """
                 An entity inside a transfer object is coded as it is: renaming a property of the entity then \
-                changes what is sent and what is read from disk, and old data no longer decode.
+                changes what is sent and what is read from disk, and old data no longer decodes.
                 """,
             violation: "struct NotePageDTO: Codable { let notes: [Note] }   // Note is the entity",
             correction: "struct NotePageDTO: Codable { let notes: [NoteDTO] }",
-            help: "Give the transfer object fields of its own, and map them.",
-            limits: "It needs a layer of the role domain to know entities by.",
+            help: "Give the transfer object its own fields, and map them.",
+            limits: "It needs a layer with the role domain to recognize entities.",
             profile: .dataLayer,
             roles: [.data, .infrastructure]
         ),
@@ -140,8 +140,8 @@ extension BuiltInRules {
             "A repository of the data layer implements a protocol of the domain.",
             reason:
                 """
-                The domain says by a protocol what it needs, and the data layer gives it. Without the \
-                protocol, whoever uses the repository depends on how it works, and tests need its database.
+                The domain declares what it needs in a protocol, and the data layer implements it. Without the \
+                protocol, users of the repository depend on how it works, and tests need its database.
                 """,
             violation: "// Data\nfinal class NoteRepositoryImpl {}",
             correction:
@@ -153,58 +153,58 @@ extension BuiltInRules {
             limits:
                 """
                 It goes by names with `Repository` in them. A repository that conforms to a \
-                type from outside the project passes.
+                type from outside the project is allowed.
                 """,
             profile: .cleanArchitecture,
             roles: [.data]
         ),
         RuleDescription(
             "transport-errors",
-            "Errors of the transport reach neither domain nor presentation.",
+            "Transport errors reach neither the domain nor the presentation.",
             reason:
                 """
                 A screen that handles `URLError` knows that there is a network, and stops handling the error \
-                when the data come from elsewhere. An error of the domain says what went wrong for the user.
+                when the data comes from elsewhere. An error of the domain says what went wrong for the user.
                 """,
             violation: "// Presentation\ncatch let error as URLError { … }",
             correction: "// Presentation\ncatch DomainError.offline { … }",
             help: "Map it in the data layer to an error that the domain declares.",
             limits:
                 """
-                It goes by names; name further ones under `also`. A type of that name that \
-                the domain declares itself passes, and so do the errors of coding where coding is \
-                written.
+                It goes by names; add further ones under `also`. A type of that name that \
+                the domain declares itself is allowed, and so are coding errors where coding is \
+                implemented.
                 """,
             profile: .cleanArchitecture,
             roles: [.domain, .presentation]
         ),
         RuleDescription(
             "vendor-modules",
-            "Modules of vendors are imported only where adapters are.",
+            "Vendor modules are imported only by adapters.",
             reason:
                 """
                 Each file that imports a library must change when the library does. Behind a protocol, in \
-                one adapter, the library can be replaced, updated, and left out of tests.
+                one adapter, the library can be replaced, updated, and omitted from tests.
                 """,
             violation: "// Presentation/NotesView.swift\nimport FirebaseFirestore",
             correction: "// Infrastructure/FirestoreNotes.swift\nimport FirebaseFirestore",
-            help: "Put it behind a protocol, in an adapter of the infrastructure.",
+            help: "Put it behind a protocol, in an adapter of the infrastructure layer.",
             limits:
                 """
-                The list is Keel's; `also` adds modules, `allow` removes some. Views may import \
-                what has views or property wrappers for them: PhotosUI, StoreKit, SwiftData and the \
-                like. Where no layer has the role infrastructure, data may import all of them.
+                The list is built in; `also` adds modules, `allow` removes some. Views may import \
+                modules with views or property wrappers: PhotosUI, StoreKit, SwiftData and the \
+                like. If no layer has the role infrastructure, data may import all of them.
                 """,
             profile: .cleanArchitecture,
             roles: [.domain, .presentation, .shared, .data]
         ),
         RuleDescription(
             "vendor-reexport",
-            "No module of a vendor is passed on: no `@_exported import`, no `public import`.",
+            "No vendor module is exported: no `@_exported import`, no `public import`.",
             reason:
                 """
-                A module that is passed on can be used by everybody who imports yours, without a word in \
-                their files. It then cannot be replaced without changing theirs.
+                An exported module can be used by everyone who imports yours, without an import in \
+                their files. It then cannot be replaced without changing those files.
                 """,
             violation: "@_exported import Alamofire",
             correction: "internal import Alamofire",

@@ -133,27 +133,27 @@ extension KnownModules {
         Effect(
             path: "print",
             calls: [],
-            instead: "a result or an error; where it must be told, a `Logger` of the outer layers"
+            instead: "a result or an error; where it must be logged, a `Logger` of the outer layers"
         ),
         Effect(
             path: "debugPrint",
             calls: [],
-            instead: "a result or an error; where it must be told, a `Logger` of the outer layers"
+            instead: "a result or an error; where it must be logged, a `Logger` of the outer layers"
         ),
         Effect(
             path: "dump",
             calls: [],
-            instead: "a result or an error; where it must be told, a `Logger` of the outer layers"
+            instead: "a result or an error; where it must be logged, a `Logger` of the outer layers"
         ),
         Effect(
             path: "NSLog",
             calls: [],
-            instead: "a result or an error; where it must be told, a `Logger` of the outer layers"
+            instead: "a result or an error; where it must be logged, a `Logger` of the outer layers"
         ),
         Effect(
             path: "os_log",
             calls: [],
-            instead: "a result or an error; where it must be told, a `Logger` of the outer layers"
+            instead: "a result or an error; where it must be logged, a `Logger` of the outer layers"
         ),
     ]
 }

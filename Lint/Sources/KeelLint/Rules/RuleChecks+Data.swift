@@ -183,7 +183,7 @@ extension RuleCheck {
 
     mutating func checkRepositoryDecisions() {
         checkInRepositories(.transformation) { fact, type in
-            "`\(type)` decides by itself: `.\(fact.name) { … }`."
+            "`\(type)` makes a decision: `.\(fact.name) { … }`."
         }
     }
 

@@ -57,7 +57,7 @@ extension RuleCheck {
                         file,
                         fact.place,
                         "import \(fact.module)",
-                        "`\(fact.module)` is passed on to everybody who imports this module."
+                        "`\(fact.module)` is exported to everyone who imports this module."
                     )
                 } else if let access = fact.access, access >= .public {
                     report(

@@ -8,7 +8,7 @@ extension RuleCheck {
                     file,
                     fact.place,
                     file.symbol(fact.declaration),
-                    "A missing value becomes `\(fact.name)`, another one each time."
+                    "A missing value becomes `\(fact.name)`, a different one each time."
                 )
             }
         }
@@ -37,7 +37,7 @@ extension RuleCheck {
                     file,
                     fact.place,
                     file.symbol(fact.declaration),
-                    "Nobody learns that `\(fact.name)` failed: `try?` drops the error."
+                    "A failure of `\(fact.name)` goes unnoticed: `try?` drops the error."
                 )
             }
         }
@@ -65,7 +65,7 @@ extension RuleCheck {
                     file,
                     fact.place,
                     symbol,
-                    "The entity `\(fact.detail)` of the domain is handed to `\(fact.name)`."
+                    "The entity `\(fact.detail)` of the domain is passed to `\(fact.name)`."
                 )
             }
         }

@@ -72,7 +72,7 @@ extension RuleCheck {
         if !rule.placedIn.isEmpty, !rule.placedIn.contains(where: { $0.matches(path: file.path) }) {
             return
                 """
-                \(shown) should lie in \
+                \(shown) should be in \
                 \(rule.placedIn.map { "`\($0)`" }.joined(separator: " or ")).
                 """
         }
@@ -86,7 +86,7 @@ extension RuleCheck {
         return declaration == nil
             ? "\(shown) should be called \(names.map { "`\($0)`" }.joined(separator: " or "))."
             : """
-            \(shown) should stand in a file called \
+            \(shown) should be in a file called \
             \(names.map { "`\($0)`" }.joined(separator: " or ")).
             """
     }

@@ -14,7 +14,7 @@ extension RuleCheck {
                     reference.place,
                     property.qualifiedName,
                     "`\(property.qualifiedName)` holds `\(type)`, which implements `\(port)`.",
-                    help: "Hold `any \(port)`; make `\(type)` where the program is put together."
+                    help: "Hold `any \(port)`; create `\(type)` in the composition root."
                 )
             }
         }
@@ -32,7 +32,7 @@ extension RuleCheck {
                     file,
                     reference.place,
                     declaration.qualifiedName,
-                    "`\(holder)` takes `\(shown)` by itself, so that nobody can replace it.",
+                    "`\(holder)` creates `\(shown)` itself, so it cannot be replaced.",
                     help:
                         "Take `any \(port)` as a parameter of the initializer; a default value is fine."
                 )
@@ -148,7 +148,7 @@ extension RuleCheck {
                     file,
                     reference.place,
                     symbol,
-                    "The service `\(type)` knows `\(shown)`, which belongs to the screen."
+                    "The service `\(type)` uses `\(shown)`, which belongs to the screen."
                 )
             }
         }

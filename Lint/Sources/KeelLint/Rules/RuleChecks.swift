@@ -154,7 +154,7 @@ extension RuleCheck {
                     file,
                     reference.place,
                     symbol,
-                    "`\(shown)` reaches outside of \(layerName(file)).",
+                    "`\(shown)` reaches outside \(layerName(file)).",
                     help: "Take \(effect.instead)."
                 )
             }

@@ -65,14 +65,14 @@ public struct RuleDescription: Sendable, Hashable {
         What to do: \(help)
         Limits: \(limits)
         On: \(start)\
-        \(roles.isEmpty ? "" : " It looks at layers of the role \(roles.map(\.rawValue).sorted().joined(separator: ", ")).")
+        \(roles.isEmpty ? "" : " It checks layers with the role \(roles.map(\.rawValue).sorted().joined(separator: ", ")).")
 
         """
     }
 
     /// How the rule is enabled.
     private var start: String {
-        if isOnByDefault { return "always; `rules: {\(id): off}` switches it off." }
+        if isOnByDefault { return "always; `rules: {\(id): off}` disables it." }
         let name = "`rules: {\(id): on}`"
         return profile.map { "with the profile `\($0.rawValue)`, or with \(name)." }
             ?? "with \(name) only."
