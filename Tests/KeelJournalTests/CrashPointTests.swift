@@ -11,7 +11,7 @@ struct CrashPointTests {
     private struct Promises {
         var appended: [(number: Int, steps: Int)] = []
         /// The number of steps when settling began and ended.
-        var settled: [Int: (began: Int, ended: Int)] = [:]
+        var acknowledged: [Int: (began: Int, ended: Int)] = [:]
     }
 
     /// The number of points at which each test stops the world.
@@ -48,7 +48,7 @@ struct CrashPointTests {
                 let began = files.steps.count
                 try consumer.acknowledge(chosen.map(\.position))
                 for record in chosen {
-                    promises.settled[Self.number(record)] = (began, files.steps.count)
+                    promises.acknowledged[Self.number(record)] = (began, files.steps.count)
                 }
             case 3: consumer.rewind()
             default: break
@@ -61,7 +61,7 @@ struct CrashPointTests {
         Int(String(decoding: record.bytes.prefix { $0 != 0x20 }, as: UTF8.self)) ?? -1
     }
 
-    /// The records that a new process finds on a disk: all that are not settled.
+    /// The records that a new process finds on a disk: all that are not acknowledged.
     private static func found(on disk: SimulatedDisk, power: Bool) throws -> [Int] {
         let files = SimulatedFileSystem(disk)
         let journal = try Journal(at: "/j", configuration: configuration(power), files: files)
@@ -83,8 +83,8 @@ struct CrashPointTests {
         #expect(found == found.sorted(), comment)
         #expect(Set(found).count == found.count, comment)
         let acknowledged = promises.appended.filter { $0.steps <= steps }.map(\.number)
-        let mayBeGone = promises.settled.filter { $0.value.began <= steps }.keys
-        let mustBeGone = promises.settled.filter { $0.value.ended <= steps }.keys
+        let mayBeGone = promises.acknowledged.filter { $0.value.began <= steps }.keys
+        let mustBeGone = promises.acknowledged.filter { $0.value.ended <= steps }.keys
         let lost = Set(acknowledged).subtracting(found).subtracting(mayBeGone)
         #expect(lost.isEmpty, comment)
         #expect(Set(found).isDisjoint(with: mustBeGone), comment)
@@ -123,7 +123,7 @@ struct CrashPointTests {
                 // Settled records may return: that is the meaning of "at least once".
                 let lost = Set(promises.appended.filter { $0.steps <= count }.map(\.number))
                     .subtracting(found)
-                    .subtracting(promises.settled.filter { $0.value.began <= count }.keys)
+                    .subtracting(promises.acknowledged.filter { $0.value.began <= count }.keys)
                 #expect(lost.isEmpty, "seed \(seed), step \(count)")
                 #expect(Set(found).count == found.count, "seed \(seed), step \(count)")
             }

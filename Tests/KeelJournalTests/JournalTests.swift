@@ -25,7 +25,7 @@ struct JournalTests {
         Int(String(decoding: record.bytes.prefix { $0 != 0x2E }, as: UTF8.self))
     }
 
-    @Test("Records come in order, once, until they are settled")
+    @Test("Records come in order, once, until they are acknowledged")
     func order() throws {
         let journal = try journal()
         let consumer = try journal.consumer("a")
@@ -39,7 +39,7 @@ struct JournalTests {
         #expect(try consumer.read(upTo: 100).count == 10)
     }
 
-    @Test("Records are settled in any order, and stay so across a restart")
+    @Test("Records are acknowledged in any order, and stay so across a restart")
     func settles() throws {
         do {
             let journal = try journal()

@@ -10,7 +10,7 @@ struct KillTests {
     private static let killCount =
         ProcessInfo.processInfo.environment["KEEL_KILLS"].flatMap { Int($0) } ?? 200
 
-    @Test("kill -9 at random moments loses nothing appended and brings nothing settled back")
+    @Test("kill -9 at random moments loses nothing appended and brings nothing acknowledged back")
     func kills() async throws {
         let folder = URL.temporaryDirectory.appending(path: "keel-journal-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -28,7 +28,7 @@ struct KillTests {
             )
             let printed = try #require(life, "the writer ended by itself")
             let written = printed.filter { $0 > 0 && $0 < 1_000_000_000 }
-            let settled = Set(printed.filter { $0 < 0 }.map(-))
+            let acknowledged = Set(printed.filter { $0 < 0 }.map(-))
             let begun = Set(printed.filter { $0 > 1_000_000_000 }.map { $0 - 1_000_000_000 })
             appended += written.count
             waiting.formUnion(written)
@@ -40,8 +40,8 @@ struct KillTests {
             let consumer = try journal.consumer("reader")
             let found = try Self.numbers(consumer.read(upTo: .max))
             #expect(Set(found).count == found.count, "trial \(trial)")
-            #expect(Set(found).isDisjoint(with: settled), "trial \(trial)")
-            let lost = waiting.subtracting(found).subtracting(settled).subtracting(begun)
+            #expect(Set(found).isDisjoint(with: acknowledged), "trial \(trial)")
+            let lost = waiting.subtracting(found).subtracting(acknowledged).subtracting(begun)
             #expect(lost.isEmpty, "trial \(trial): \(lost.sorted().prefix(5))")
             // The record in progress may exist, although its append did not return.
             #expect(Set(found).subtracting(waiting).isSubset(of: [next]), "trial \(trial)")

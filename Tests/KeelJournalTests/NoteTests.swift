@@ -29,12 +29,12 @@ struct NoteTests {
             #expect(consumer.note == [])
             try append(0..<3, to: journal)
             let records = try consumer.read(upTo: 2)
-            try consumer.acknowledge(records.map(\.position)) { settled in
-                #expect(settled == records.map(\.position))
+            try consumer.acknowledge(records.map(\.position)) { acknowledged in
+                #expect(acknowledged == records.map(\.position))
                 return [7]
             }
-            try consumer.acknowledge([]) { settled in
-                #expect(settled.isEmpty)
+            try consumer.acknowledge([]) { acknowledged in
+                #expect(acknowledged.isEmpty)
                 return [8, 9]
             }
             try consumer.acknowledge(records.map(\.position))
@@ -44,7 +44,7 @@ struct NoteTests {
         #expect(try consumer.read(upTo: 9).map(\.bytes) == [[2]])
     }
 
-    @Test("A note that is too long is refused, and nothing is settled")
+    @Test("A note that is too long is refused, and nothing is acknowledged")
     func longNotes() throws {
         let journal = try journal()
         let consumer = try journal.consumer("a")
@@ -59,7 +59,7 @@ struct NoteTests {
         #expect(try consumer.pendingCount() == 0)
     }
 
-    @Test("After a kill at any step, the note agrees with what is settled, expired and lost")
+    @Test("After a kill at any step, the note agrees with what is acknowledged, expired and lost")
     func crashes() throws {
         let change: (inout JournalConfiguration) -> Void = { $0.recordLimit = 40 }
         do {
@@ -128,21 +128,21 @@ struct NoteTests {
         #expect(try consumer.read(upTo: 9).flatMap(\.bytes) == [30])
     }
 
-    @Test("Records whose segment was taken away meanwhile are lost, and not settled too")
+    @Test("Records whose segment was taken away meanwhile are lost, and not acknowledged too")
     func settlesWhatIsThere() throws {
         let journal = try journal { $0.recordLimit = 80 }
         let consumer = try journal.consumer("a")
         try append(0..<20, to: journal)
         let positions = try consumer.read(upTo: 15).map(\.position)
         for _ in 0..<10 { try append(0..<10, to: journal) }
-        var settled = 0
+        var acknowledged = 0
         try consumer.acknowledge(positions) { done in
-            settled = done.count
+            acknowledged = done.count
             return []
         }
         let counts = try consumer.counts()
         #expect(counts.lost > 0)
-        #expect(settled + counts.pending + counts.lost == 120)
+        #expect(acknowledged + counts.pending + counts.lost == 120)
     }
 
     @Test("A consumer that is forgotten holds nothing, and begins anew under its name")

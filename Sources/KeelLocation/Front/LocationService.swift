@@ -109,7 +109,7 @@ public struct LocationService: Sendable {
         {
             throw LocationError(
                 .unsupported,
-                "The source \(capabilities.kind) cannot ask for permission at all times."
+                "The source \(capabilities.kind) cannot request the permission “always”."
             )
         }
         guard !Task.isCancelled else { throw .cancellation }

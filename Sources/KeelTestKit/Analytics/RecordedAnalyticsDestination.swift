@@ -99,7 +99,7 @@ public struct FaultInjectingAnalyticsDestination<Upstream: AnalyticsDestination>
             do {
                 try await clock.sleep(for: duration)
             } catch {
-                return .unknown(DeliveryProblem("the request was cancelled"))
+                return .unknown(DeliveryProblem("the request was canceled"))
             }
             fault = next
         }

@@ -98,7 +98,7 @@ public final class ScriptedAnalyticsDestination: AnalyticsDestination {
             do {
                 try await clock.sleep(for: duration)
             } catch {
-                return .unknown(DeliveryProblem("the request was cancelled"))
+                return .unknown(DeliveryProblem("the request was canceled"))
             }
             fault = next
         }

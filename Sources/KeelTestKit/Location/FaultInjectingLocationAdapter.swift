@@ -61,7 +61,7 @@ public struct FaultInjectingLocationAdapter<Upstream: LocationAdapter>: Location
         do {
             fault = try await schedule.begin(.requestPermission(scope))
         } catch {
-            throw LocationError(.cancelled, "The call was cancelled.", cause: error)
+            throw LocationError(.cancelled, "The call was canceled.", cause: error)
         }
         if case .failure(let error) = fault { throw error }
         return try await upstream.requestPermission(scope)

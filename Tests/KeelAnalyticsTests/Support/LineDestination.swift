@@ -22,7 +22,7 @@ struct LineDestination: AnalyticsDestination {
             try send(batch.map(line).joined(separator: "\n"))
             return .delivered
         } catch is CancellationError {
-            return .unknown(DeliveryProblem("the request was cancelled"))
+            return .unknown(DeliveryProblem("the request was canceled"))
         } catch {
             // Without values of properties: problems are shown and logged.
             return .postponed(DeliveryProblem("sending failed"), notBefore: nil)
