@@ -109,7 +109,7 @@ public struct AnalyticsInspection: Sendable {
 public struct AnalyticsReader: Sendable {
     private var records: JournalReader
     /// The number of records skipped because this version cannot decode them.
-    public private(set) var undecodable = 0
+    public private(set) var skippedRecordCount = 0
 
     init(_ records: JournalReader) { self.records = records }
 
@@ -127,7 +127,7 @@ public struct AnalyticsReader: Sendable {
                 throw AnalyticsError(error, "Reading records")
             }
             let known = taken.compactMap { try? RecordCoding.record($0.bytes) }
-            undecodable += taken.count - known.count
+            skippedRecordCount += taken.count - known.count
             // An empty result must mean the end, not a batch of unreadable records.
             if !known.isEmpty || taken.isEmpty { return known }
         }

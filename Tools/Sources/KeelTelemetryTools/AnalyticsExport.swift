@@ -42,7 +42,7 @@ package struct AnalyticsExport: Sendable {
                 report.events += 1
             }
         }
-        report.skippedCount += reader.undecodable
+        report.skippedCount += reader.skippedRecordCount
         return report
     }
 }
