@@ -6,24 +6,27 @@ import KeelToolSupport
 struct LintCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lint",
-        abstract: "Checks that the layers of a Swift project hold, with keel-lint.",
+        abstract: "Checks the layers of a Swift project with keel-lint.",
         discussion: """
-            Gives its arguments to keel-lint, beside this program or on the PATH, and ends with its \
-            exit code: 0 nothing found, 1 findings, 2 a configuration that cannot be used; and with \
-            69 where there is no keel-lint.
+            Passes its arguments to keel-lint, next to this program or on the PATH, and exits with \
+            its code: 0 nothing found, 1 findings, 2 an invalid configuration; or with 69 if there \
+            is no keel-lint.
             """
     )
 
-    @Argument(parsing: .captureForPassthrough, help: "What keel-lint takes; see keel-lint --help.")
+    @Argument(
+        parsing: .captureForPassthrough,
+        help: "The arguments of keel-lint; see keel-lint --help."
+    )
     var arguments: [String] = []
 
     func run() throws {
         guard let program = Self.program() else {
             let error = ToolError(
-                "There is no keel-lint beside this program or on the PATH",
+                "There is no keel-lint next to this program or on the PATH",
                 advice: """
                     Build it in Keel's repository: swift build --package-path Lint -c release \
-                    --product keel-lint. Then copy it beside this program.
+                    --product keel-lint. Then copy it next to this program.
                     """
             )
             FileHandle.standardError.write(Data("Error: \(error)\n".utf8))
@@ -35,7 +38,7 @@ struct LintCommand: ParsableCommand {
         execv(program, &words)
         throw ToolError(
             "“\(program)” cannot be started: \(String(cString: strerror(errno)))",
-            advice: "Check that it is a program for this machine."
+            advice: "Check that the program is for this machine."
         )
     }
 

@@ -7,11 +7,11 @@ struct AnalyticsCommand: AsyncParsableCommand {
         commandName: "analytics",
         abstract: "Shows, exports and delivers the events that an app has tracked.",
         discussion: """
-            FOLDER is the folder that the app gives its AnalyticsService. Looking and exporting \
-            change nothing, and the app may be running.
+            FOLDER is the folder of the app's AnalyticsService. Inspecting and exporting \
+            change nothing; the app may be running.
 
-            Exit codes: 0 done; 1 failed; 2 done, with something to look at (events left out, or \
-            that still wait); 64 the command line is wrong.
+            Exit codes: 0 done; 1 failed; 2 done, with something to look at (events that were \
+            skipped or are still pending); 64 the command line is invalid.
             """,
         subcommands: [
             AnalyticsStatusCommand.self, AnalyticsFlushCommand.self, AnalyticsExportCommand.self,
@@ -21,7 +21,7 @@ struct AnalyticsCommand: AsyncParsableCommand {
 
 /// The options that every command about analytics has.
 struct AnalyticsOptions: ParsableArguments {
-    @Argument(help: "The folder that the app gives its AnalyticsService.")
+    @Argument(help: "The folder of the app's AnalyticsService.")
     var folder: String
 
     @Flag(help: "Writes JSON for programs.")

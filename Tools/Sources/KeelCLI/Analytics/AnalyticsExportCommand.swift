@@ -6,20 +6,22 @@ import KeelToolSupport
 struct AnalyticsExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Writes tracked events as lines of JSON, the oldest first.",
+        abstract: "Writes tracked events as lines of JSON, oldest first.",
         discussion: """
-            Lines have the form of the records of Keel's ingest format. Without --pending they are \
-            all events that are still on the disk, delivered ones too: these go with their part of \
-            the journal.
+            Each line is a record of Keel's ingest format. Without --pending, these are all events \
+            still on disk, including delivered ones, which are removed with their part of the \
+            journal.
             """
     )
 
     @OptionGroup var analytics: AnalyticsOptions
 
-    @Option(help: ArgumentHelp("Only what waits for this destination.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("Only events that are pending for this destination.", valueName: "name")
+    )
     var pending: String?
 
-    @Option(name: .shortAndLong, help: "The file; without one, standard output.")
+    @Option(name: .shortAndLong, help: "The file; by default, standard output.")
     var output: String?
 
     func run() async throws {

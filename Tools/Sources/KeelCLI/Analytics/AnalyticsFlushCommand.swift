@@ -10,36 +10,36 @@ extension FlushTarget.Kind: ExpressibleByArgument {}
 struct AnalyticsFlushCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "flush",
-        abstract: "Delivers what waits for one destination of an app that does not run.",
+        abstract: "Delivers the pending events for one destination of an app that is not running.",
         discussion: """
-            Only what the user has consented to leaves; a default that the app's code sets does not \
-            count here. What the app's code keeps back from the destination, by dropping or hashing \
-            properties, is not in the folder either: repeat it with --drop, or say with --no-rules \
-            that there is nothing to repeat.
+            Only events that the user has consented to are sent; a default set in the app's code \
+            does not count here. The app's own rules for the destination, which drop or hash \
+            properties, are not in the folder either: repeat them with --drop, or confirm with \
+            --no-rules that there are none.
             """
     )
 
     @OptionGroup var analytics: AnalyticsOptions
 
-    @Option(help: "Whose format it is: keel, segment, mixpanel, amplitude, posthog or otlp.")
+    @Option(help: "The format: keel, segment, mixpanel, amplitude, posthog or otlp.")
     var to: FlushTarget.Kind
 
-    @Option(help: "The name that the app gives the destination, if it is another.")
+    @Option(help: "The destination's name in the app, if it differs.")
     var name: String?
 
-    @Option(help: "The address of the server; keel and otlp have none of their own.")
+    @Option(help: "The URL of the server; required for keel and otlp.")
     var host: String?
 
-    @Option(help: "The environment variable that holds the key, token or authorization.")
+    @Option(help: "The environment variable with the key, token or authorization.")
     var keyVariable = "KEEL_ANALYTICS_KEY"
 
-    @Option(help: "A property that the destination does not get; may be repeated.")
+    @Option(help: "A property to withhold from the destination; can be repeated.")
     var drop: [String] = []
 
-    @Flag(help: "Says that the app has no rules for the destination.")
+    @Flag(help: "Confirms that the app has no rules for the destination.")
     var noRules = false
 
-    @Option(help: "How many seconds to try.")
+    @Option(help: "The time limit in seconds.")
     var timeout = 60
 
     func validate() throws {

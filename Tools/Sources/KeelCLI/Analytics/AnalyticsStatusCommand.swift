@@ -5,7 +5,7 @@ import KeelToolSupport
 struct AnalyticsStatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Shows the user's decisions, and what became of the events for each destination."
+        abstract: "Shows the user's decisions, and the outcome of the events for each destination."
     )
 
     @OptionGroup var analytics: AnalyticsOptions

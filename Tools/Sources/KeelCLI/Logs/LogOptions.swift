@@ -10,16 +10,16 @@ struct LogOptions: ParsableArguments {
     @Argument(help: "The log file, or the folder of a journal.")
     var path: String
 
-    @Option(help: "The least important level.")
+    @Option(help: "The minimum level.")
     var level = LogThreshold.trace
 
-    @Option(help: "The label of the logger, or what it begins with up to a dot.")
+    @Option(help: "The label of the logger, or a prefix of it up to a dot.")
     var label: String?
 
     @Option(
         help: ArgumentHelp(
             """
-            The first moment: 2026-11-22T09:00:00Z, 2026-11-22, or how long ago: 90s, 15m, \
+            The start: 2026-11-22T09:00:00Z, 2026-11-22, or a time before now: 90s, 15m, \
             2h, 7d.
             """,
             valueName: "time"
@@ -27,19 +27,19 @@ struct LogOptions: ParsableArguments {
     )
     var since: String?
 
-    @Option(help: ArgumentHelp("The moment to end before, in the same forms.", valueName: "time"))
+    @Option(help: ArgumentHelp("The end, exclusive, in the same formats.", valueName: "time"))
     var until: String?
 
     @Option(
         name: .customLong("where"),
-        help: ArgumentHelp("A field and its value; may be repeated.", valueName: "name=value")
+        help: ArgumentHelp("A field and its value; can be repeated.", valueName: "name=value")
     )
     var fields: [String] = []
 
-    @Option(help: "A text within the message, whatever the case of its letters.")
+    @Option(help: "A text within the message, ignoring case.")
     var contains: String?
 
-    @Flag(help: "Writes JSON for programs, one record a line.")
+    @Flag(help: "Writes JSON for programs, one record per line.")
     var json = false
 
     var url: URL { URL(fileURLWithPath: path) }
@@ -67,7 +67,7 @@ struct LogOptions: ParsableArguments {
         guard let moment = LogMoment.microseconds(text, now: present) else {
             throw ValidationError(
                 """
-                \(option) takes 2026-11-22T09:00:00Z, 2026-11-22, 90s, 15m, 2h or 7d, not \
+                \(option) must be 2026-11-22T09:00:00Z, 2026-11-22, 90s, 15m, 2h or 7d, but is \
                 “\(text)”.
                 """
             )

@@ -6,12 +6,12 @@ struct LogsCommand: AsyncParsableCommand {
         commandName: "logs",
         abstract: "Shows and searches the logs that apps have written.",
         discussion: """
-            A log is the file that KeelLogging's rotating file writes, whose rotated and compressed \
-            files are read too, or the folder of the journal that logs are shipped from. Reading \
-            takes nothing away, and the app may be running.
+            A log is a file written by KeelLogging's rotating file, including its rotated and \
+            compressed files, or the folder of a journal that logs are shipped from. Reading \
+            removes nothing, and the app may be running.
 
-            Exit codes: 0 done; 1 failed; 2 done, but some lines are no records; 64 the command \
-            line is wrong.
+            Exit codes: 0 done; 1 failed; 2 done, but some lines are not records; 64 the command \
+            line is invalid.
             """,
         subcommands: [LogsTailCommand.self, LogsQueryCommand.self]
     )

@@ -6,17 +6,17 @@ struct LogsQueryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "query",
         abstract: "Shows or counts the records of a log that meet all conditions.",
-        discussion: "The oldest come first."
+        discussion: "The oldest records come first."
     )
 
     @OptionGroup var log: LogOptions
 
-    @Option(help: "Shows at most so many, the first ones.")
+    @Option(help: "The maximum number of records to show.")
     var limit: Int?
 
     @Option(
         help: ArgumentHelp(
-            "Counts records instead, by level, label, message or a field.",
+            "Counts records by level, label, message or a field instead.",
             valueName: "name"
         )
     )

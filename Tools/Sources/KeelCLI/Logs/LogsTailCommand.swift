@@ -6,7 +6,7 @@ import KeelToolSupport
 struct LogsTailCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tail",
-        abstract: "Shows the last records of a log, and with --follow those that come.",
+        abstract: "Shows the last records of a log, and new ones with --follow.",
         discussion: """
             It follows a log across rotations. Control-C ends it with the exit code 0.
             """
@@ -17,10 +17,13 @@ struct LogsTailCommand: AsyncParsableCommand {
 
     @OptionGroup var log: LogOptions
 
-    @Option(name: [.customShort("n"), .customLong("lines")], help: "How many records at the end.")
+    @Option(
+        name: [.customShort("n"), .customLong("lines")],
+        help: "The number of records from the end."
+    )
     var lines = 20
 
-    @Flag(name: .shortAndLong, help: "Goes on with what is logged.")
+    @Flag(name: .shortAndLong, help: "Continues with new records.")
     var follow = false
 
     func validate() throws {

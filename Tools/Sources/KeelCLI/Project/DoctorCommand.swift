@@ -8,23 +8,23 @@ import KeelToolSupport
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Looks at the machine, its clock and its secrets, and at stores and servers.",
+        abstract: "Checks the machine, its clock and its secrets, and stores and servers.",
         discussion: """
-            Says what is wrong and what to do about it; changes nothing. Ends with 2 where there is \
-            something to do, with 0 where all is as it should be.
+            Reports problems and their remedies; changes nothing. Exits with 2 if there is \
+            something to do, with 0 otherwise.
             """
     )
 
-    @Option(help: "An SQLite store to look at; can be given several times.")
+    @Option(help: "An SQLite store to check; can be repeated.")
     var store: [String] = []
 
-    @Option(help: "A folder of a file store to look at; can be given several times.")
+    @Option(help: "A folder of a file store to check; can be repeated.")
     var files: [String] = []
 
-    @Option(help: "A Keel server to ask, such as http://127.0.0.1:8080.")
+    @Option(help: "A Keel server to check, such as http://127.0.0.1:8080.")
     var server: [String] = []
 
-    @Flag(help: "Writes JSON for programs, one object a line.")
+    @Flag(help: "Writes JSON for programs, one object per line.")
     var json = false
 
     func validate() throws {

@@ -7,23 +7,23 @@ import KeelToolSupport
 struct InitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",
-        abstract: "Makes a new app: its layers, one feature from the screen to the store, tests.",
+        abstract: "Creates a new app: its layers, one feature from the screen to the store, tests.",
         discussion: """
-            The app appears whole or not at all, in a folder that is not there yet. It builds and \
-            passes its tests as it is: swift test.
+            The app is created completely or not at all, in a new folder. It builds and \
+            passes its tests without changes: swift test.
             """
     )
 
-    @Argument(help: "What the app is called, such as ShoppingList.")
+    @Argument(help: "The app's name, such as ShoppingList.")
     var name: String
 
-    @Option(name: .customLong("in"), help: "The folder that gets the app's folder.")
+    @Option(name: .customLong("in"), help: "The folder in which to create the app's folder.")
     var folder = "."
 
-    @Option(help: "Where Keel is: the folder of a checkout, or the URL of a repository.")
+    @Option(help: "The location of Keel: the folder of a checkout, or the URL of a repository.")
     var keel: String
 
-    @Option(help: "What people see: terminal, or swiftui for screens on iOS and macOS.")
+    @Option(help: "The user interface: terminal, or swiftui for screens on iOS and macOS.")
     var ui = NewApp.Interface.terminal
 
     @Flag(help: "Writes JSON for programs.")
