@@ -90,9 +90,9 @@ struct AnalyticsCommandTests {
         ]
         let first = try KeelProcess(arguments).wait()
         #expect(first.code == 0, "\(first.errors)")
-        #expect(first.output == "20 events delivered, 5 wait\n")
+        #expect(first.output == "20 events delivered, 5 pending\n")
         let second = try KeelProcess(arguments).wait()
-        #expect(second.output == "0 events delivered, 5 wait\n")
+        #expect(second.output == "0 events delivered, 5 pending\n")
         #expect(try status().destinations["keel"]?.delivered == 20)
         let stored = try KeelProcess([
             "documents", "query", "analytics", "--store", server.address.absoluteString, "--json",

@@ -102,7 +102,7 @@ struct AnalyticsFlushCommand: AsyncParsableCommand {
             )
             return
         }
-        try output.line("\(report.delivered) events delivered, \(report.ledger.pending) wait")
+        try output.line("\(report.delivered) events delivered, \(report.ledger.pending) pending")
         for (reason, count) in report.ledger.rejected.sorted(by: <) {
             output.message("rejected: \(count) \(reason)")
         }
