@@ -22,7 +22,7 @@ extension NetworkError {
     /// It is the error that ``NetworkClient/request(_:timeout:options:)`` would throw for a response of
     /// ``NetworkClient/response(to:timeout:options:)``. `url` must already be redacted.
     public init?(
-        failed response: NetworkResponse,
+        errorResponse response: NetworkResponse,
         url: String? = nil,
         errorBodies: [ErrorBody] = [],
         coding: JSONCoding = .standard

@@ -69,7 +69,7 @@ extension DataSourceError {
     ///
     /// - Parameters:
     ///   - response: A response of `NetworkClient.response(to:)`, which ignores the status.
-    ///   - failures: The types for its body; the value is in ``networkError``.
+    ///   - errorBodies: The types for its body; the value is in ``networkError``.
     ///   - coding: The service's JSON conventions.
     public init?(
         errorResponse response: NetworkResponse,
