@@ -13,7 +13,9 @@ struct ActiveSegment {
     /// Shows other processes that the segment has a writer; released with the segment.
     private let lock: any FileLock
 
-    /// Creates a segment. The caller holds the folder's lock.
+    /// Creates a segment.
+    ///
+    /// The caller holds the folder's lock.
     init(_ header: SegmentHeader, in folder: JournalFolder, isSynced: Bool) throws(FileSystemError)
     {
         self.header = header

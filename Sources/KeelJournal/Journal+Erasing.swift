@@ -25,7 +25,9 @@ extension Journal {
         }
     }
 
-    /// Overwrites records of a segment without a writer. The caller holds the folder's lock.
+    /// Overwrites records of a segment without a writer.
+    ///
+    /// The caller holds the folder's lock.
     private func erase(
         in number: UInt64,
         where matches: (JournalRecord) -> Bool

@@ -45,8 +45,10 @@ public struct OTLPLogConfiguration: Sendable {
     public var delay = Duration.seconds(1)
     /// The time limit for the collector's response.
     public var timeout = Duration.seconds(10)
-    /// The delays after failures. The number of attempts is ignored: a record is retried until the
-    /// collector accepts or refuses it, or the journal's bounds remove it.
+    /// The delays after failures.
+    ///
+    /// The number of attempts is ignored: a record is retried until the collector accepts or
+    /// refuses it, or the journal's bounds remove it.
     public var retry = RetryPolicy(
         attempts: .max,
         baseDelay: .seconds(1),

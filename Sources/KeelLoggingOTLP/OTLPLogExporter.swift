@@ -71,7 +71,9 @@ public final class OTLPLogExporter: Sendable {
     /// The longest delay before records of another process are noticed.
     private static let patience = Duration.seconds(30)
 
-    /// Creates an exporter. Only one at a time can read a journal under a name.
+    /// Creates an exporter.
+    ///
+    /// Only one at a time can read a journal under a name.
     ///
     /// - Parameters:
     ///   - journal: The journal of an ``OTLPLogOutput``.

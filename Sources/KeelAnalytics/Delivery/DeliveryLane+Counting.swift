@@ -51,7 +51,9 @@ extension DeliveryLane {
         state.hasOldDoubts = false
     }
 
-    /// Returns the ledger, counted on disk. Call ``prepare()`` first.
+    /// Returns the ledger, counted on disk.
+    ///
+    /// Call ``prepare()`` first.
     func ledger() throws(JournalError) -> AnalyticsLedger {
         try state.withLock { state throws(JournalError) in
             state.losses = try consumer.counts()

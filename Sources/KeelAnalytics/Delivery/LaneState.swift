@@ -68,7 +68,9 @@ struct LaneState: Sendable {
         waitingByteCount += candidate.size
     }
 
-    /// Removes the records that do not match. No request may be in flight.
+    /// Removes the records that do not match.
+    ///
+    /// No request may be in flight.
     mutating func keep(where matches: (Candidate) -> Bool) {
         waiting.removeAll { !matches($0) }
         waitingByteCount = waiting.reduce(0) { $0 + $1.size }

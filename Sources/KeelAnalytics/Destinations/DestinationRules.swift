@@ -7,8 +7,9 @@ public import KeelCore
 public struct DestinationRules: Sendable {
     /// The names of properties that are removed.
     public var droppedProperties: Set<String> = []
-    /// The names of properties that are replaced with a keyed hash of 64 hexadecimal digits. Equal
-    /// values have equal hashes, and without the key the value cannot be found by trial.
+    /// The names of properties that are replaced with a keyed hash of 64 hexadecimal digits.
+    ///
+    /// Equal values have equal hashes, and without the key the value cannot be found by trial.
     public var hashedProperties: Set<String> = []
     /// Whether the user's id is replaced with a keyed hash.
     public var hashesUserID = false

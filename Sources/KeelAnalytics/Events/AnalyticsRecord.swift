@@ -35,8 +35,9 @@ public struct AnalyticsRecord: Sendable, Hashable, Identifiable {
         }
     }
 
-    /// A UUID of version 7 (RFC 9562), in lowercase. It is the same in every attempt at every
-    /// destination, so that a vendor can deduplicate.
+    /// A UUID of version 7 (RFC 9562), in lowercase.
+    ///
+    /// It is the same in every attempt at every destination, so that a vendor can deduplicate.
     public var id: String
     /// What was tracked.
     public var kind: Kind

@@ -41,8 +41,10 @@ public struct AnalyticsStatus: Sendable, Hashable {
     public var refused: [String: Int] = [:]
     /// The user's decisions.
     public var consents: [ConsentPurpose: AnalyticsConsent] = [:]
-    /// Whether the settings were corrupt at launch. They were set aside, the anonymous id is new,
-    /// and nothing is sent until the user decides again.
+    /// Whether the settings were corrupt at launch.
+    ///
+    /// They were set aside, the anonymous id is new, and nothing is sent until the user decides
+    /// again.
     public var hasLostSettings = false
     /// Whether the user's id looks like personal data, such as a mail address.
     ///

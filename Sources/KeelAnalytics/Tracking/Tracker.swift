@@ -58,7 +58,9 @@ final class Tracker: Sendable {
         self.state = Mutex(state)
     }
 
-    /// The number of records accepted since the launch. Under the lock, none is being appended.
+    /// The number of records accepted since the launch.
+    ///
+    /// Under the lock, none is being appended.
     var appendedCount: Int { journal.statistics.appended }
 
     var settings: AnalyticsSettings { state.withLock { $0.settings } }

@@ -64,7 +64,9 @@ extension JournalConsumer {
 }
 
 extension Journal {
-    /// Counts the records for a consumer. The caller holds the folder's lock.
+    /// Counts the records for a consumer.
+    ///
+    /// The caller holds the folder's lock.
     func counts(of cursor: CursorFile, as name: String) throws(FileSystemError) -> ConsumerCounts {
         let numbers = try folder.segments()
         var counts = try losses(of: cursor, as: name, Set(numbers))
@@ -80,7 +82,9 @@ extension Journal {
         return counts
     }
 
-    /// Counts what a consumer will never receive. The caller holds the folder's lock.
+    /// Counts what a consumer will never receive.
+    ///
+    /// The caller holds the folder's lock.
     func losses(
         of cursor: CursorFile,
         as name: String,

@@ -8,8 +8,10 @@ struct SegmentHeader: Hashable, Sendable {
 
     /// The number in the file's name.
     var number: UInt64
-    /// Random for each segment. The checksums of records include it, so that a record is valid only
-    /// in the segment and at the offset for which it was written.
+    /// Random for each segment.
+    ///
+    /// The checksums of records include it, so that a record is valid only in the segment and at
+    /// the offset for which it was written.
     var id: UInt64
     /// Whether records are encrypted.
     var isSealed: Bool

@@ -207,7 +207,9 @@ struct LogFileWriter: ~Copyable {
         return hasRotated
     }
 
-    /// Returns an unused name for the rotated file. The caller holds the lock.
+    /// Returns an unused name for the rotated file.
+    ///
+    /// The caller holds the lock.
     private func freeName(at time: Int64) throws(FileSystemError) -> String {
         var time = time
         while true {
@@ -218,7 +220,9 @@ struct LogFileWriter: ~Copyable {
         }
     }
 
-    /// Opens or creates the file of the log's name. The caller holds the lock.
+    /// Opens or creates the file of the log's name.
+    ///
+    /// The caller holds the lock.
     private mutating func open(_ time: Int64) throws(FileSystemError) {
         let opened = try files.open(names.path, for: .appending)
         size = try opened.size()

@@ -14,7 +14,7 @@ extension Result where Success == NetworkResponse, Failure == TransportError {
     /// - Parameters:
     ///   - type: The type of a successful response's body; `EmptyResponse` ignores it.
     ///   - coding: The service's JSON conventions.
-    ///   - failures: The types for the bodies of other responses.
+    ///   - errorBodies: The types for the bodies of other responses.
     /// - Returns: The value, or the data source's error.
     public func value<Value: Decodable & Sendable>(
         as type: Value.Type = Value.self,

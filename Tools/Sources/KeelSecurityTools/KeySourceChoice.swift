@@ -30,7 +30,7 @@ package struct KeySourceChoice: Sendable {
 
     /// Returns the source.
     ///
-    /// - Parameter isMadeOnDemand: Whether to create a missing key, if the source can.
+    /// - Parameter createsIfMissing: Whether to create a missing key, if the source can.
     /// - Returns: The source.
     /// - Throws: The error of a secret store that cannot be used.
     package func source(createsIfMissing: Bool) async throws -> any KeyEncryptionKeySource {

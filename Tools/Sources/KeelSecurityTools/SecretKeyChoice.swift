@@ -30,7 +30,7 @@ package struct SecretKeyChoice: Sendable {
     ///
     /// - Parameters:
     ///   - isNew: Whether the file does not exist yet, so that a passphrase is asked for twice.
-    ///   - isMadeOnDemand: Whether to create a missing key file.
+    ///   - createsIfMissing: Whether to create a missing key file.
     /// - Returns: The source of the key.
     /// - Throws: An error if no passphrase is available.
     package func key(

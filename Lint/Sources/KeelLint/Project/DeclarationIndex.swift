@@ -15,7 +15,9 @@ package struct DeclarationIndex: Sendable {
         case ambiguous([Entry])
     }
 
-    /// The part of a declaration. Contracts do not distinguish declarations of the same part.
+    /// The part of a declaration.
+    ///
+    /// Contracts do not distinguish declarations of the same part.
     private struct Part: Equatable {
         /// The target's number; -1 outside of targets.
         let target: Int
