@@ -165,7 +165,7 @@ struct SecurityTests {
         let authority = try TestAuthority()
         let reports = Mutex<[PublicKeyPins.Mismatch]>([])
         var pins = try #require(pinning(TestIdentity.backupPin()))
-        pins.report = { mismatch in reports.withLock { $0.append(mismatch) } }
+        pins.onMismatch = { mismatch in reports.withLock { $0.append(mismatch) } }
         let enforced = pins
         let identity = try authority.identity()
         let (error, requests) = try await FaultServer.run(
@@ -190,7 +190,7 @@ struct SecurityTests {
         let count = Mutex(0)
         var pins = try #require(pinning(TestIdentity.backupPin()))
         pins.mode = .audit
-        pins.report = { _ in count.withLock { $0 += 1 } }
+        pins.onMismatch = { _ in count.withLock { $0 += 1 } }
         let audited = pins
         let error = try await FaultServer.run(
             .init(tls: .init(try authority.identity())),
