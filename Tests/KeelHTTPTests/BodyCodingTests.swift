@@ -207,8 +207,8 @@ struct BodyCodingTests {
             body: Array(#"{"reason_code":7}"#.utf8)
         )
         let error = NetworkError(
-            failed: refusal,
-            failures: [.json(Problem.self)],
+            errorResponse: refusal,
+            errorBodies: [.json(Problem.self)],
             coding: .snakeCase
         )
         #expect(error?.errorBody(as: Problem.self) == Problem(reasonCode: 7))
