@@ -147,7 +147,7 @@ struct CoverageCachingExamples {
         let list = try JSONDecoder().decode(LossyList<PlaceDTO>.self, from: Data(json.utf8))
             .toDomain()
         #expect(list.elements.map(\.name) == ["Reynolds"])
-        #expect(list.droppedElements.map(\.index) == [1])
-        #expect(list.droppedElements.first?.reason.contains("id") == true)
+        #expect(list.dropped.map(\.index) == [1])
+        #expect(list.dropped.first?.reason.contains("id") == true)
     }
 }
