@@ -113,6 +113,7 @@ extension HTTPCallSummary {
     public struct Attempt: Sendable, Hashable {
         /// The number of the attempt, counted from 1; redirects and hedges have the number of their attempt.
         public let number: Int
+        /// The method of the request.
         public let method: HTTPRequest.Method
         /// The target without user information, query and fragment.
         public let url: String
