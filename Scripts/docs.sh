@@ -40,7 +40,7 @@ rm -rf "$folder/Guides" "$folder/site"
 keel_say "Combining the archives"
 "$docc" merge "$folder/Guides/Guides.doccarchive" "$folder"/Keel*/*.doccarchive \
     --synthesized-landing-page-name Keel --synthesized-landing-page-kind "Swift package" \
-    --synthesized-landing-page-topics-style compactGrid \
+    --synthesized-landing-page-topics-style list \
     --output-path "$folder/site" >"$folder/merge.log" 2>&1 \
     || keel_die "docc could not combine the archives:" "$(cat "$folder/merge.log")"
 keel_note "The site is in $folder/site."
