@@ -195,7 +195,7 @@ package struct FileTransfers: Sendable {
     ) async throws -> Int {
         switch (from, to) {
         case (.local(let path), .bucket(let name, let key)):
-            return try await FileStore(adapter(name)).put(
+            return try await FileStore(adapter(name)).write(
                 contentsOf: URL(filePath: path),
                 to: FileStorePath(key),
                 progress: progress
