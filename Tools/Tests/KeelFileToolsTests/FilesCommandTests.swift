@@ -69,7 +69,7 @@ struct FilesCommandTests {
         )
         let put = try keel("put", folder.path, root, "--recursive")
         #expect(put.code == 2)
-        #expect(put.errors.contains("“link” was left out"))
+        #expect(put.errors.contains("“link” was skipped"))
         #expect(put.output.hasSuffix("4 files, 30 bytes\n"))
         let back = scratch.file("back")
         #expect(try keel("get", root, back.path, "-r").code == 0)

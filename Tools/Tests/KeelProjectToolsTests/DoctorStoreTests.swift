@@ -61,7 +61,7 @@ struct DoctorStoreTests {
         defer { served.kill() }
         let asked = try KeelProcess(["doctor", "--server", served.address.absoluteString]).wait()
         #expect(
-            asked.output.contains("ok       server \(served.address.absoluteString): It answers.")
+            asked.output.contains("ok       server \(served.address.absoluteString): It responds.")
         )
         let wrong = try KeelProcess(["doctor", "--server", "nonsense"]).wait()
         #expect(wrong.code == 64)
