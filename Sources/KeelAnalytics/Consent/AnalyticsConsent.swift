@@ -8,7 +8,7 @@ public enum AnalyticsConsent: Sendable, Hashable, CaseIterable {
     case denied
 }
 
-/// What happens to undelivered events when the user withdraws consent.
+/// The treatment of undelivered events when the user withdraws consent.
 public enum RevocationPolicy: Sendable, Hashable {
     /// They are removed, and the purpose counts as denied.
     case purge

@@ -59,7 +59,7 @@ public struct AnalyticsRejection: Error, Sendable, Hashable, CustomStringConvert
 
 /// The reason for a failed delivery.
 public struct DeliveryProblem: Sendable, Hashable, CustomStringConvertible {
-    /// What happened, without secrets or contents.
+    /// A description of the outcome, without secrets or contents.
     public let description: String
     /// The HTTP status, if there was a response.
     public let status: Int?

@@ -51,7 +51,7 @@ extension AnalyticsService {
     ///
     /// - Parameters:
     ///   - purpose: The purpose.
-    ///   - events: What happens to undelivered events.
+    ///   - events: The treatment of undelivered events.
     /// - Throws: ``AnalyticsError``, as ``denyConsent(for:)`` does.
     public func revokeConsent(
         for purpose: ConsentPurpose,

@@ -12,7 +12,7 @@ public struct RuleDescription: Sendable, Hashable {
     public let correction: String
     /// The remedy for a finding.
     public let help: String
-    /// What the rule cannot detect, or gets wrong.
+    /// The limits of the rule: cases that it misses, and findings that can be wrong.
     public let limits: String
     /// Whether the rule is on unless turned off.
     public let isOnByDefault: Bool
