@@ -8,7 +8,7 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-@Suite("Cancelling what runs in SQLite")
+@Suite("Cancelling what runs in SQLite", .timeLimit(.minutes(5)))
 struct CancellationTests {
     /// Cancels the task that opens a body for the tenth time, as a client that goes away in the middle.
     private final class CancellingSealing: ByteSealing {
@@ -190,6 +190,7 @@ struct CancellationTests {
         }
         for await _ in begun {}
         let commit = Task { try await adapter.set("a/1", ["n": 1]) }
+        // The commit tells nobody that it waits; the time limit of the suite ends the loop.
         while adapter.waitingCommitCount == 0 { await Task.yield() }
         task.cancel()
         #expect(await task.value?.code == .cancelled)

@@ -5,7 +5,7 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-@Suite("Waiting for the commits of other processes")
+@Suite("Waiting for the commits of other processes", .timeLimit(.minutes(5)))
 struct CommitWatchTests {
     let folder: TemporaryFolder
 
@@ -93,6 +93,7 @@ struct CommitWatchTests {
         let adapter = try folder.adapter()
         let start = try await adapter.set("a/1", [:]).position
         let clockless = wait(2, on: adapter, after: start)
+        // The watch tells nobody that it has begun; the time limit of the suite ends the loop.
         while !adapter.hasFileEvents { await Task.yield() }
         try adapter.close()
         for task in clockless {
