@@ -53,7 +53,7 @@ final class FolderWatch {
         Thread { box.watch.run() }.start()
     }
 
-    /// `@unchecked` because a watch is not `Sendable`: one thread makes it and hands it to another, which alone uses it.
+    /// `@unchecked` because a watch is not `Sendable`: one thread makes it, and another alone uses it.
     private final class Handover: @unchecked Sendable {
         let watch: FolderWatch
         init(_ watch: FolderWatch) { self.watch = watch }
