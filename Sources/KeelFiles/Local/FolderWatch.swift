@@ -1,5 +1,4 @@
 #if os(Linux)
-internal import Foundation
 internal import KeelCore
 
 #if canImport(Glibc)
@@ -8,13 +7,14 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// Follows the changes in a folder of the machine with inotify(7), on a thread of its own.
+/// Follows the changes in a folder of the machine with inotify(7).
 ///
 /// Each folder is watched by itself. One that is new is looked through after it is watched, so that
 /// nothing in it is missed; what came in between is told twice.
-final class FolderWatch {
-    private let events: Descriptor
-    private let wake: Descriptor
+///
+/// `@unchecked`: one thread makes it, and then the queue of the events has it alone.
+final class FolderWatch: @unchecked Sendable {
+    private let inotify: Inotify
     private weak var inbox: FileChangeInbox?
     /// The folders that are watched: what the paths of their files begin with.
     private var prefixes: [Int32: String] = [:]
@@ -23,70 +23,23 @@ final class FolderWatch {
         IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ONLYDIR
     )
 
-    private init(_ events: Descriptor, _ wake: Descriptor, _ inbox: FileChangeInbox) {
-        self.events = events
-        self.wake = wake
+    private init(_ inotify: Inotify, _ inbox: FileChangeInbox) {
+        self.inotify = inotify
         self.inbox = inbox
     }
 
     /// Begins to follow; it ends with the inbox.
     static func start(_ root: Descriptor, telling inbox: FileChangeInbox) throws(FileStoreError) {
-        let events = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
-        guard events >= 0 else {
-            throw FileStoreError("inotify_init1", "/", .readFailed, number: errno)
+        let inotify: Inotify
+        do throws(FileSystemError) { inotify = try Inotify() } catch {
+            throw FileStoreError(error.call, "/", .readFailed, number: error.number)
         }
-        var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else {
-            close(events)
-            throw FileStoreError("pipe", "/", .readFailed, number: errno)
-        }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        let end = Descriptor(ends[1])
-        let watch = FolderWatch(Descriptor(events), Descriptor(ends[0]), inbox)
+        let watch = FolderWatch(inotify, inbox)
         try watch.add(root, "", isNew: false)
-        // A byte wakes the thread up. Both ends live as long as this: there is somebody to read it.
-        inbox.whenOver { [wake = watch.wake] in
-            var byte: UInt8 = 0
-            withExtendedLifetime(wake) { _ = write(end.number, &byte, 1) }
+        inotify.follow { events in
+            for event in events { watch.handle(event.watch, event.mask, event.name) }
         }
-        let box = Handover(watch)
-        Thread { box.watch.run() }.start()
-    }
-
-    /// `@unchecked` because a watch is not `Sendable`: one thread makes it, and another alone uses it.
-    private final class Handover: @unchecked Sendable {
-        let watch: FolderWatch
-        init(_ watch: FolderWatch) { self.watch = watch }
-    }
-
-    private func run() {
-        var buffer = [UInt8](repeating: 0, count: 64 << 10)
-        while true {
-            var waiting = [
-                pollfd(fd: events.number, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: wake.number, events: Int16(POLLIN), revents: 0),
-            ]
-            if poll(&waiting, 2, -1) < 0, errno != EINTR { break }
-            if waiting[1].revents != 0 { return }
-            let count = read(events.number, &buffer, buffer.count)
-            if count > 0 { take(buffer.prefix(count)) }
-        }
-        inbox?.finish()
-    }
-
-    /// Takes what the system has told: each an `inotify_event` with a name behind it.
-    private func take(_ bytes: ArraySlice<UInt8>) {
-        bytes.withUnsafeBytes { bytes in
-            var position = 0
-            while position + 16 <= bytes.count {
-                let folder = bytes.loadUnaligned(fromByteOffset: position, as: Int32.self)
-                let mask = bytes.loadUnaligned(fromByteOffset: position + 4, as: UInt32.self)
-                let length = bytes.loadUnaligned(fromByteOffset: position + 12, as: UInt32.self)
-                let text = bytes[(position + 16)..<(position + 16 + Int(length))]
-                handle(folder, mask, String(decoding: text.prefix { $0 != 0 }, as: UTF8.self))
-                position += 16 + Int(length)
-            }
-        }
+        inbox.whenOver { inotify.cancel() }
     }
 
     private func handle(_ folder: Int32, _ mask: UInt32, _ name: String) {
@@ -114,7 +67,7 @@ final class FolderWatch {
     private func forget(_ path: FileStorePath) {
         for (watch, prefix) in prefixes where prefix.utf8.starts(with: (path.string + "/").utf8) {
             prefixes[watch] = nil
-            inotify_rm_watch(events.number, watch)
+            inotify.unwatch(watch)
         }
         inbox?.tell(.missed)
     }
@@ -135,14 +88,16 @@ final class FolderWatch {
         isNew: Bool
     ) throws(FileStoreError) {
         if prefix.isEmpty { root = LocalFolder(root: folder, news: folder) }
-        // The open folder by its number: no link can stand in its way.
-        let watch = inotify_add_watch(events.number, "/proc/self/fd/\(folder.number)", Self.mask)
-        guard watch >= 0 else {
+        let watch: Int32
+        do throws(FileSystemError) {
+            // The open folder by its number: no link can stand in its way.
+            watch = try inotify.watch("/proc/self/fd/\(folder.number)", for: Self.mask)
+        } catch {
             // ENOSPC is not about the disk here.
             throw FileStoreError(
                 .unavailable,
                 "“/\(prefix)” cannot be watched; fs.inotify.max_user_watches may be too low.",
-                cause: FileSystemError("inotify_add_watch", prefix, number: errno)
+                cause: FileSystemError(error.call, prefix, number: error.number)
             )
         }
         prefixes[watch] = prefix
