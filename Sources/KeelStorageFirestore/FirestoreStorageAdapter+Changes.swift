@@ -16,12 +16,12 @@ extension FirestoreStorageAdapter {
 
     /// The feed of a server; it sends nothing before it is asked.
     static func feed(_ configuration: Configuration, over transport: any HTTPTransport)
-        -> ChangeFeed
+        -> SyncFeed
     {
         let server = configuration.server
         let host = server.host(percentEncoded: true) ?? ""
         let name = host.contains(":") ? "[\(host)]" : host
-        var settings = ChangeFeed.Configuration(
+        var settings = SyncFeed.Configuration(
             scheme: server.scheme ?? "http",
             authority: server.port.map { "\(name):\($0)" } ?? name,
             database: configuration.databaseName
@@ -29,9 +29,9 @@ extension FirestoreStorageAdapter {
         let path = server.path(percentEncoded: true)
         settings.pathPrefix = path.hasSuffix("/") ? String(path.dropLast()) : path
         guard let tokens = configuration.authentication.source(over: transport) else {
-            return ChangeFeed(transport: transport, configuration: settings)
+            return SyncFeed(transport: transport, configuration: settings)
         }
         let signed = SignedTransport(transport, tokens: tokens)
-        return ChangeFeed(transport: signed, configuration: settings)
+        return SyncFeed(transport: signed, configuration: settings)
     }
 }

@@ -33,7 +33,7 @@ public struct FirestoreStorageAdapter: StorageAdapter {
     let encoding: FirestoreEncoding
     let decoding: FirestoreDecoding
     /// What has changed, over a stream that stays open between calls; copies of the adapter share it.
-    let feed: ChangeFeed
+    let feed: SyncFeed
 
     /// Creates an adapter; nothing is sent before its first call.
     ///

@@ -37,8 +37,8 @@ extension SQLiteStorageAdapter {
     private func page(_ request: ChangeRequest) throws -> (page: ChangePage, sequence: Int64) {
         try readSnapshot { reader in
             let state = try StoreState(reader.database)
-            var feed = try ChangeFeed(request, reader: reader, state: state, epoch: epoch)
-            return (try feed.page(), state.sequence)
+            var pages = try ChangePageReader(request, reader: reader, state: state, epoch: epoch)
+            return (try pages.page(), state.sequence)
         }
     }
 }

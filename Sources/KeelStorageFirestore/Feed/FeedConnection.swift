@@ -12,7 +12,7 @@ struct FeedConnection: Sendable {
     }
 
     let transport: any HTTPTransport
-    let configuration: ChangeFeed.Configuration
+    let configuration: SyncFeed.Configuration
     let headers: @Sendable () async throws(StorageError) -> HTTPFields
 
     var decoding: FeedDecoding { FeedDecoding(database: configuration.database) }

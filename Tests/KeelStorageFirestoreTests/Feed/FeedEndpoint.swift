@@ -85,12 +85,12 @@ final class FeedEndpoint: HTTPTransport {
 /// A store whose changes are followed over HTTP; everything else it does itself.
 struct FedAdapter: StorageAdapter {
     let upstream: InMemoryStorageAdapter
-    let feed: ChangeFeed
+    let feed: SyncFeed
 
     init(_ upstream: InMemoryStorageAdapter) {
         self.upstream = upstream
         let endpoint = FeedEndpoint(ChangeService(adapter: upstream))
-        feed = ChangeFeed(transport: endpoint, configuration: .test)
+        feed = SyncFeed(transport: endpoint, configuration: .test)
     }
 
     var capabilities: StorageCapabilities { upstream.capabilities }
@@ -114,7 +114,7 @@ struct FedAdapter: StorageAdapter {
     }
 }
 
-extension ChangeFeed.Configuration {
+extension SyncFeed.Configuration {
     /// A feed of the usual database.
     static var test: Self {
         Self(scheme: "http", authority: "server", database: "projects/keel/databases/(default)")

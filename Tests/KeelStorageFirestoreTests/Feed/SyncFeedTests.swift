@@ -7,11 +7,11 @@ import KeelTestKit
 import Testing
 
 @Suite("A feed keeps one stream open between its calls")
-struct ChangeFeedTests {
+struct SyncFeedTests {
     private let adapter = InMemoryStorageAdapter()
     private let clock = TestClock()
     private let endpoint: FeedEndpoint
-    private let feed: ChangeFeed
+    private let feed: SyncFeed
 
     private var store: StorageClient { StorageClient(adapter) }
 
@@ -19,7 +19,7 @@ struct ChangeFeedTests {
         var configuration = ChangeService.Configuration()
         configuration.clock = clock
         endpoint = FeedEndpoint(ChangeService(adapter: adapter, configuration: configuration))
-        feed = ChangeFeed(transport: endpoint, configuration: .test(on: clock))
+        feed = SyncFeed(transport: endpoint, configuration: .test(on: clock))
     }
 
     private func position() async throws -> ChangeCursor {

@@ -5,7 +5,7 @@ import KeelTestKit
 import Testing
 
 @Suite("A feed tells all there is, whatever breaks meanwhile")
-struct ChangeFeedRaceTests {
+struct SyncFeedRaceTests {
     @Test(
         "Commits beside readers, streams that break off and calls that are cancelled",
         arguments: 1...6
@@ -14,7 +14,7 @@ struct ChangeFeedRaceTests {
         let adapter = InMemoryStorageAdapter()
         let clock = TestClock()
         let endpoint = FeedEndpoint(ChangeService(adapter: adapter))
-        let feed = ChangeFeed(transport: endpoint, configuration: .test(on: clock))
+        let feed = SyncFeed(transport: endpoint, configuration: .test(on: clock))
         let time = Task { while !Task.isCancelled { await clock.advance(by: .milliseconds(100)) } }
         defer { time.cancel() }
         let store = StorageClient(adapter)
@@ -64,7 +64,7 @@ private struct FeedCopy {
         self.limit = limit
     }
 
-    mutating func follow(_ feed: ChangeFeed) async throws {
+    mutating func follow(_ feed: SyncFeed) async throws {
         while true {
             let request = ChangeRequest(
                 after: cursor,

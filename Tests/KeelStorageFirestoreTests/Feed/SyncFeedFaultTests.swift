@@ -8,11 +8,11 @@ import Synchronization
 import Testing
 
 @Suite("A feed goes on with pages where there is no stream", .timeLimit(.minutes(5)))
-struct ChangeFeedFaultTests {
+struct SyncFeedFaultTests {
     private let adapter = InMemoryStorageAdapter()
     private let clock = TestClock()
     private let endpoint: FeedEndpoint
-    private let feed: ChangeFeed
+    private let feed: SyncFeed
 
     private var store: StorageClient { StorageClient(adapter) }
 
@@ -20,7 +20,7 @@ struct ChangeFeedFaultTests {
         var configuration = ChangeService.Configuration()
         configuration.clock = clock
         endpoint = FeedEndpoint(ChangeService(adapter: adapter, configuration: configuration))
-        feed = ChangeFeed(transport: endpoint, configuration: .test(on: clock))
+        feed = SyncFeed(transport: endpoint, configuration: .test(on: clock))
     }
 
     private func request(after cursor: ChangeCursor?) -> ChangeRequest {
@@ -98,7 +98,7 @@ struct ChangeFeedFaultTests {
             .status(.ok, body: Array(body.utf8)),
             .status(.ok, body: Array(body.replacing("\"x\"", with: "\"y\"").utf8)),
         ])
-        let feed = ChangeFeed(transport: transport, configuration: .test(on: clock))
+        let feed = SyncFeed(transport: transport, configuration: .test(on: clock))
         _ = try await feed.changes(ChangeRequest())
         let error = await #expect(throws: StorageError.self) {
             try await feed.changes(ChangeRequest(after: page.next))
@@ -120,7 +120,7 @@ struct ChangeFeedFaultTests {
         ]
     )
     func codes(answer: ScriptedHTTPTransport.Answer, code: StorageError.Code) async throws {
-        let feed = ChangeFeed(
+        let feed = SyncFeed(
             transport: ScriptedHTTPTransport([answer]),
             configuration: .test(on: clock)
         )
@@ -132,7 +132,7 @@ struct ChangeFeedFaultTests {
 
     @Test("Each request carries the fields that the adapter gives, and asks for its database")
     func fields() async throws {
-        let feed = ChangeFeed(transport: endpoint, configuration: .test(on: clock)) {
+        let feed = SyncFeed(transport: endpoint, configuration: .test(on: clock)) {
             [.authorization: "Bearer t"]
         }
         let scope = ChangeScope.collections(["a b", "é/1/c"])

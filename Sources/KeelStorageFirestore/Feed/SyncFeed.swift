@@ -9,7 +9,7 @@ internal import Synchronization
 /// A reader that waits for changes is served from a stream that stays open between its calls. Where
 /// there is none, because it broke off, is refused, or the server has none, it asks for pages,
 /// which are enough for everything, only later. `Documentation/Protocols/KeelSync.md` describes both.
-package final class ChangeFeed: Sendable {
+package final class SyncFeed: Sendable {
     private let connection: FeedConnection
     private let timeline: Timeline
     private let timer: DeadlineTimer

@@ -1,6 +1,6 @@
 package import KeelCore
 
-extension ChangeFeed {
+extension SyncFeed {
     /// Where the changes come from, and how patiently they are followed.
     package struct Configuration: Sendable {
         /// `http` or `https`.

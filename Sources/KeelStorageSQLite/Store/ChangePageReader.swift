@@ -3,7 +3,7 @@ internal import GRDB
 internal import KeelStorage
 
 /// Reads one page of changes in one snapshot.
-struct ChangeFeed {
+struct ChangePageReader {
     private struct Row {
         var sequence: Int64
         var collection: Int64

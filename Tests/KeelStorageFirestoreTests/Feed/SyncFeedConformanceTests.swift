@@ -4,7 +4,7 @@ import KeelStorageFirestore
 import Testing
 
 @Suite("Changes over HTTP keep the promises of storage adapters")
-struct ChangeFeedConformanceTests {
+struct SyncFeedConformanceTests {
     @Test(arguments: StorageAdapterCheck.changes)
     func keeps(_ check: StorageAdapterCheck) async throws {
         try await check.run(on: FedAdapter(InMemoryStorageAdapter()))
