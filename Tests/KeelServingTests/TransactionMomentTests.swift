@@ -20,7 +20,7 @@ struct TransactionMomentTests {
         arguments: [nil, Duration.seconds(60)]
     )
     func oneMoment(history: Duration?) async throws {
-        let served = Served(InMemoryStorageAdapter(history: history))
+        let served = Served(InMemoryStorageAdapter(clock: TestClock(), history: history))
         try await served.set("a/1", n: 1)
         let token = try await served.begin(#"{"readOnly":{}}"#)
         #expect(try await served.send(.get, "/a/1?transaction=\(token)").status == 200)
@@ -56,7 +56,7 @@ struct TransactionMomentTests {
     @Test("Where no moment can be held, and where a transaction writes, a changed read aborts it")
     func changedRead() async throws {
         for options in [#"{"readOnly":{}}"#, #"{"readWrite":{}}"#] {
-            let store = InMemoryStorageAdapter()
+            let store = InMemoryStorageAdapter(clock: TestClock())
             let served = Served(store)
             for n in 0..<8 {
                 try await served.set("b/1", n: n)
@@ -81,7 +81,8 @@ struct TransactionMomentTests {
         "Reads of a transaction at the same time are of one moment, and others' writes abort none"
     )
     func overtaken() async throws {
-        let upstream = InMemoryStorageAdapter()
+        // It holds a state for a minute of its clock, however long the test takes.
+        let upstream = InMemoryStorageAdapter(clock: TestClock())
         let (isWaiting, waiting) = AsyncStream.makeStream(of: Void.self)
         let (goesOn, going) = AsyncStream.makeStream(of: Void.self)
         // The first read of the transaction has its answer, and is overtaken by a write and another read.

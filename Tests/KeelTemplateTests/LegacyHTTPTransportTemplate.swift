@@ -190,7 +190,7 @@ final class LegacySession: Sendable {
 
 // MARK: The checks
 
-@Suite("The template of a transport over a legacy client", .timeLimit(.minutes(1)))
+@Suite("The template of a transport over a legacy client", .timeLimit(.minutes(10)))
 struct LegacyHTTPTransportTests {
     private func call(body: HTTPBody? = nil) -> HTTPCall {
         HTTPCall(

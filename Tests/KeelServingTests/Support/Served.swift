@@ -36,7 +36,7 @@ struct Served {
     let clock: TestClock
 
     init(
-        _ adapter: any StorageAdapter = InMemoryStorageAdapter(),
+        _ adapter: any StorageAdapter = InMemoryStorageAdapter(clock: TestClock()),
         _ change: (inout StorageServer.Configuration) -> Void = { _ in }
     ) {
         let clock = TestClock()

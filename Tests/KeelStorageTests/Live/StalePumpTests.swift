@@ -3,40 +3,46 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-@Suite("A listener hub whose reader was cancelled", .timeLimit(.minutes(1)))
+@Suite("A listener hub whose reader was cancelled", .timeLimit(.minutes(10)))
 struct StalePumpTests {
-    private final class Token: Sendable {}
+    /// Ends a stream with the last one who holds it.
+    private final class Token: Sendable {
+        private let ending: AsyncStream<Void>.Continuation
+
+        init(_ ending: AsyncStream<Void>.Continuation) { self.ending = ending }
+
+        deinit { ending.finish() }
+    }
 
     /// A task keeps the values that were bound where it began, until it has ended.
     @TaskLocal private static var token: Token?
 
     @Test("A page that comes after the last listener has left is told to nobody")
     func ignoresStalePages() async throws {
-        let base = InMemoryStorageAdapter()
-        let adapter = HeldChanges(upstream: base)
+        let adapter = HeldChanges(upstream: InMemoryStorageAdapter())
         let storage = StorageClient(adapter)
         let path: DocumentPath = "notes/ghost"
         try await storage.setDocument("notes/a", ["n": 1])
-        weak var firstReader: Token?
-        do {
-            let token = Token()
-            firstReader = token
-            try await Self.$token.withValue(token) {
-                var first = storage.listen(to: DocumentQuery("notes")).makeAsyncIterator()
-                _ = try await first.next()
-                try await adapter.holdsFirstCall()
-            }
+        let (firstReader, ending) = AsyncStream.makeStream(of: Void.self)
+        try await Self.$token.withValue(Token(ending)) {
+            var first = storage.listen(to: DocumentQuery("notes")).makeAsyncIterator()
+            _ = try await first.next()
+            // A reader that is cancelled before its call makes none.
+            try await adapter.isHeld.pass()
+            withExtendedLifetime(first) {}
         }
-        try await waitUntil { storage.hub.count == 0 }
+        try await adapter.isCancelled.pass()
+        #expect(storage.hub.count == 0)
         // The first reader's page has the document, and is delivered when that is long gone.
         try await storage.setDocument(path, ["n": 2])
-        try await adapter.readsFirstPage()
+        adapter.mayRead.open()
+        try await adapter.hasRead.pass()
         try await storage.deleteDocument(path)
         var second = storage.listen(to: DocumentQuery("notes")).makeAsyncIterator()
         #expect(try await second.next()?.documents.map(\.id) == ["a"])
-        adapter.releaseFirstPage()
+        adapter.mayReturn.open()
         // The reader takes the page in its own task.
-        try await waitUntil { firstReader == nil }
+        for await _ in firstReader {}
         try await storage.setDocument("notes/b", ["n": 3])
         #expect(try await second.next()?.documents.map(\.id) == ["a", "b"])
     }
@@ -44,27 +50,17 @@ struct StalePumpTests {
 
 /// Holds the first call for changes until a test lets it go, whether or not it is cancelled.
 private final class HeldChanges<Upstream: StorageAdapter>: StorageAdapter {
-    private enum Stage: Int { case free, held, mayRead, hasRead, mayReturn }
+    /// Open once the first call is there, and once it is cancelled.
+    let (isHeld, isCancelled) = (Gate(), Gate())
+    /// The first call reads once the one is open, opens the next, and returns once the last is open.
+    let (mayRead, hasRead, mayReturn) = (Gate(), Gate(), Gate())
 
     private let upstream: Upstream
-    private let stage = Mutex(Stage.free)
+    private let isFirst = Mutex(true)
 
     init(upstream: Upstream) { self.upstream = upstream }
 
     var capabilities: StorageCapabilities { upstream.capabilities }
-
-    func holdsFirstCall() async throws { try await wait(for: .held) }
-
-    func readsFirstPage() async throws {
-        stage.withLock { $0 = .mayRead }
-        try await wait(for: .hasRead)
-    }
-
-    func releaseFirstPage() { stage.withLock { $0 = .mayReturn } }
-
-    private func wait(for wanted: Stage) async throws {
-        try await waitUntil { stage.withLock { $0 == wanted } }
-    }
 
     func prepare(_ schema: StorageSchema) async throws(StorageError) {}
 
@@ -79,21 +75,27 @@ private final class HeldChanges<Upstream: StorageAdapter>: StorageAdapter {
     }
 
     func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
-        let isFirst = stage.withLock { stage in
-            guard stage == .free else { return false }
-            stage = .held
-            return true
+        let isFirst = isFirst.withLock { isFirst in
+            defer { isFirst = false }
+            return isFirst
         }
         guard isFirst else { return try await upstream.changes(request) }
         // Not cancellable, like an adapter whose answer is on its way already.
         let task = Task { () async throws -> ChangePage in
-            try await wait(for: .mayRead)
+            isHeld.open()
+            try await mayRead.pass()
             let page = try await upstream.changes(request)
-            stage.withLock { $0 = .hasRead }
-            try await wait(for: .mayReturn)
+            hasRead.open()
+            try await mayReturn.pass()
             return page
         }
-        do { return try await task.value } catch {
+        do {
+            return try await withTaskCancellationHandler {
+                try await task.value
+            } onCancel: {
+                isCancelled.open()
+            }
+        } catch {
             throw StorageError(.unknown, "the held call failed", cause: error)
         }
     }
