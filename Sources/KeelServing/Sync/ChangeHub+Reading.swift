@@ -1,58 +1,32 @@
-internal import KeelCore
 internal import KeelStorage
 internal import Synchronization
 
-extension ChangeHub {
-    /// Reads the change log until the task is cancelled or the reader replaced.
-    ///
-    /// The hub is held only between the waits, so that one that is let go can go.
-    static func read(
-        from start: ChangeCursor,
-        _ generation: UInt64,
-        _ hub: @Sendable () -> ChangeHub?
-    ) async {
-        var cursor = start
-        var failures = 0
-        let pauses = RetryPolicy(baseDelay: .milliseconds(100), maximumDelay: .seconds(10))
-        var generator = SystemRandomNumberGenerator()
-        while !Task.isCancelled, let adapter = hub()?.adapter,
-            let configuration = hub()?.configuration
-        {
+extension ChangeHub: ChangeReading {
+    var clock: any Clock<Duration> { configuration.clock }
+
+    func nextRequest(of reader: UInt64) -> ChangeRequest? {
+        state.withLock { state in
+            guard state.generation == reader, let reached = state.reached else { return nil }
             var request = ChangeRequest(
-                after: cursor,
-                limit: 500,
+                after: reached,
                 mostBytes: configuration.streamPageBytes,
                 waitsUpTo: .seconds(30)
             )
-            request.clients = hub()?.clients ?? []
-            do throws(StorageError) {
-                let page = try await adapter.changes(request)
-                hub()?.deliver(page, generation)
-                cursor = page.next
-                failures = 0
-            } catch {
-                if error.isCancellation || Task.isCancelled { return }
-                // Each listener finds out for itself what its own position is worth.
-                guard error.isTransient else {
-                    hub()?.giveUp(generation)
-                    return
-                }
-                failures += 1
-                let pause = pauses.delay(before: failures, using: &generator)
-                try? await configuration.clock.sleep(for: pause)
-            }
+            request.clients = Set(state.byClient.keys)
+            return request
         }
     }
 
     /// Tells a page to those that it concerns.
     ///
     /// Encoding takes no lock. Who begins to collect meanwhile does so from beyond this page.
-    private func deliver(_ page: ChangePage, _ generation: UInt64) {
+    func deliver(_ page: ChangePage, of reader: UInt64) {
         let (changes, interests) = state.withLock { state in
             var changes: [Int: [Int]] = [:]
-            guard state.generation == generation else { return (changes, [Int: Channel]()) }
-            for (position, change) in page.changes.enumerated() {
-                for channel in state.channels(for: change) {
+            guard state.generation == reader else { return (changes, [Int: Channel]()) }
+            for (position, change) in page.changes.enumerated()
+            where !ChangeMessages.isServers(change.path) {
+                for channel in state.interested.keys(for: change.path) {
                     changes[channel, default: []].append(position)
                 }
             }
@@ -75,7 +49,7 @@ extension ChangeHub {
             return (channel: channel, events: BufferedEvents(bytes, in: waiting))
         }
         let woken = state.withLock { state -> [ChangeListener.Wake] in
-            guard state.generation == generation else { return [] }
+            guard state.generation == reader else { return [] }
             if page.isCaughtUp { state.consistent = (page.next, page.time) }
             state.staged = page.isCaughtUp ? [] : state.staged.union(parcels.map(\.channel))
             var woken: [ChangeListener.Wake] = []
@@ -102,13 +76,26 @@ extension ChangeHub {
         }
     }
 
-    /// Lets all listeners read for themselves, because the log cannot be read any further.
-    private func giveUp(_ generation: UInt64) {
-        let woken = state.withLock { state -> [ChangeListener.Wake] in
-            guard state.generation == generation else { return [] }
-            _ = state.stop()
-            return state.channels.values.flatMap(\.listeners.values).compactMap { $0.fallBehind() }
+    func restart(at _: ChangeCursor, of reader: UInt64) { giveUp(reader) }
+
+    func miss(of _: UInt64) {}
+
+    func refuse(_: StorageError, of reader: UInt64) -> Bool {
+        giveUp(reader)
+        return false
+    }
+
+    /// Lets all listeners read for themselves: each finds out what its own position is worth, and the
+    /// first that catches up begins anew.
+    private func giveUp(_ reader: UInt64) {
+        let (tasks, woken) = state.withLock { state in
+            guard state.generation == reader else {
+                return ([Task<Void, Never>](), [ChangeListener.Wake]())
+            }
+            let listeners = state.channels.values.flatMap(\.listeners.values)
+            return (state.stop(), listeners.compactMap { $0.fallBehind() })
         }
+        for task in tasks { task.cancel() }
         for wake in woken { wake.resume() }
     }
 

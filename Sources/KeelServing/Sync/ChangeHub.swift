@@ -6,7 +6,8 @@ internal import Synchronization
 /// Listeners that want the same share a channel, and channels are found by collection, so that a
 /// commit costs what it concerns: each change is encoded once a database name, each page once a
 /// channel. Two tasks do everything: one reads the log, one beats for listeners that hear nothing.
-/// Both begin when the first listener has caught up and end with the last one.
+/// Both begin when the first listener has caught up and end with the last one. ``ChangeReading`` is the
+/// reading that it shares with a client's hub.
 final class ChangeHub: Sendable {
     typealias ID = UInt64
 
@@ -26,13 +27,8 @@ final class ChangeHub: Sendable {
         var nextChannel = 0
         var channels: [Int: Channel] = [:]
         var byInterest: [ChangeInterest: Int] = [:]
-        var byDocument: [DocumentPath: Set<Int>] = [:]
-        var byCollection: [CollectionPath: Set<Int>] = [:]
-        /// The channels of collection groups, by the bytes of their names.
-        var byGroup: [[UInt8]: Set<Int>] = [:]
+        var interested = InterestIndex<Int>()
         var byClient: [String: Set<Int>] = [:]
-        /// The channels that everything concerns.
-        var unscoped: Set<Int> = []
         var tasks: [Task<Void, Never>] = []
         /// Tells the tasks that count from those that were replaced.
         var generation: UInt64 = 0
@@ -73,9 +69,6 @@ final class ChangeHub: Sendable {
 
     /// How many listeners there are.
     var count: Int { state.withLock { $0.listeners.count } }
-
-    /// The clients that listeners are told of.
-    var clients: Set<String> { state.withLock { Set($0.byClient.keys) } }
 
     // MARK: Coming and going
 
@@ -148,12 +141,8 @@ final class ChangeHub: Sendable {
         let generation = state.generation
         // The last listener cancels both, and so does `deinit`.
         let hub: @Sendable () -> ChangeHub? = { [weak self] in self }
-        state.tasks = StorageContext.withoutContext {
-            [
-                Task { await Self.read(from: position, generation, hub) },
-                Task { await Self.beat(generation, hub) },
-            ]
-        }
+        let beat = StorageContext.withoutContext { Task { await Self.beat(generation, hub) } }
+        state.tasks = [startReader(generation), beat]
         return position
     }
 }
@@ -169,7 +158,8 @@ extension ChangeHub.State {
             interest: interest,
             filter: ScopeFilter(interest.scope)
         )
-        register(interest) { $0.insert(channel) }
+        interested.insert(channel, for: interest.scope)
+        for client in interest.clients { byClient[client, default: []].insert(channel) }
         return channel
     }
 
@@ -177,29 +167,8 @@ extension ChangeHub.State {
         guard let interest = channels.removeValue(forKey: channel)?.interest else { return }
         byInterest[interest] = nil
         staged.remove(channel)
-        register(interest) { $0.remove(channel) }
-    }
-
-    /// Changes the sets of channels by which those of an interest are found.
-    private mutating func register(_ interest: ChangeInterest, _ change: (inout Set<Int>) -> Void) {
-        let scope = interest.scope
-        if scope.isEverything { change(&unscoped) }
-        for path in scope.documents { Self.change(&byDocument[path], change) }
-        for path in scope.collections { Self.change(&byCollection[path], change) }
-        for name in scope.groups { Self.change(&byGroup[Array(name.utf8)], change) }
-        for selection in scope.selections {
-            switch selection.scope {
-            case .collection(let path): Self.change(&byCollection[path], change)
-            case .group(let name, _): Self.change(&byGroup[Array(name.utf8)], change)
-            }
-        }
-        for client in interest.clients { Self.change(&byClient[client], change) }
-    }
-
-    private static func change(_ channels: inout Set<Int>?, _ change: (inout Set<Int>) -> Void) {
-        var changed = channels ?? []
-        change(&changed)
-        channels = changed.isEmpty ? nil : changed
+        interested.remove(channel, for: interest.scope)
+        for client in interest.clients { byClient.change(client) { $0.remove(channel) } }
     }
 
     /// Forgets the tasks, which the caller then cancels.
@@ -211,18 +180,5 @@ extension ChangeHub.State {
         consistent = nil
         staged = []
         return tasks
-    }
-
-    /// The channels that a change concerns.
-    func channels(for change: ChangePage.Change) -> Set<Int> {
-        let path = change.path
-        guard !ChangeMessages.isServers(path) else { return [] }
-        var channels = unscoped
-        if let own = byDocument[path] { channels.formUnion(own) }
-        if let own = byCollection[path.collection] { channels.formUnion(own) }
-        if !byGroup.isEmpty, let own = byGroup[Array(path.collection.name.utf8)] {
-            channels.formUnion(own)
-        }
-        return channels
     }
 }

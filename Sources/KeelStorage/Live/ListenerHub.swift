@@ -5,8 +5,9 @@ internal import Synchronization
 ///
 /// One task, the reader, waits for the changes that concern one of the listeners and puts each into
 /// their mailboxes. It starts with the first listener and is cancelled with the last. What a
-/// listener does with a change happens in the listener's own task. ``ListenerTable`` decides.
-package final class ListenerHub: Sendable {
+/// listener does with a change happens in the listener's own task. ``ListenerTable`` decides;
+/// ``ChangeReading`` reads.
+package final class ListenerHub: ChangeReading {
     package typealias ID = ListenerTable.ID
 
     private struct State {
@@ -14,8 +15,8 @@ package final class ListenerHub: Sendable {
         var reader: Task<Void, Never>?
     }
 
-    private let adapter: any StorageAdapter
-    private let clock: any Clock<Duration>
+    package let adapter: any StorageAdapter
+    package let clock: any Clock<Duration>
     private let state = Mutex(State())
     /// Raised after a turn that listeners have waited for.
     private let turns = Signal()
@@ -37,7 +38,7 @@ package final class ListenerHub: Sendable {
         let (id, old) = state.withLock { state -> (ID, Task<Void, Never>?) in
             let (id, isGivenUp) = state.table.subscribe(subscription)
             guard isGivenUp else { return (id, nil) }
-            defer { state.reader = reader(state.table.generation) }
+            defer { state.reader = startReader(state.table.generation) }
             return (id, state.reader)
         }
         old?.cancel()
@@ -68,7 +69,7 @@ package final class ListenerHub: Sendable {
             let (activation, old) = state.withLock { state in
                 let (activation, startsReader) = state.table.activate(id, at: position)
                 guard startsReader else { return (activation, Task<Void, Never>?.none) }
-                defer { state.reader = reader(state.table.generation) }
+                defer { state.reader = startReader(state.table.generation) }
                 return (activation, state.reader)
             }
             old?.cancel()
@@ -83,67 +84,23 @@ package final class ListenerHub: Sendable {
 
     // MARK: The reader
 
-    private func reader(_ generation: UInt64) -> Task<Void, Never> {
-        let hub: @Sendable () -> ListenerHub? = { [weak self] in self }
-        return StorageContext.withoutContext { Task { await Self.read(generation, into: hub) } }
-    }
-
-    /// Reads the change log until the task is cancelled or replaced.
-    ///
-    /// The hub is held only between the waits, so that a client that is let go can go.
-    private static func read(_ reader: UInt64, into hub: @Sendable () -> ListenerHub?) async {
-        var failures = 0
-        var generator = SystemRandomNumberGenerator()
-        while !Task.isCancelled, let adapter = hub()?.adapter, let clock = hub()?.clock,
-            let turn = hub()?.nextTurn(of: reader)
-        {
-            let request = ChangeRequest(
-                after: turn.after,
-                scope: turn.scope,
-                limit: 500,
-                mostBytes: 8 << 20,
-                waitsUpTo: turn.waits ? .seconds(30) : nil
-            )
-            do throws(StorageError) {
-                let page = try await adapter.changes(request)
-                hub()?.change { $0.deliver(page, of: reader) }
-                failures = 0
-            } catch {
-                if error.isCancellation { return }
-                if error.code == .cursorExpired, let position = try? await position(of: adapter) {
-                    hub()?.change { table in
-                        table.restart(at: position, of: reader)
-                        return true
-                    }
-                    continue
-                }
-                guard error.isTransient || error.code == .cursorExpired else {
-                    guard hub()?.refuse(error.during("listen"), of: reader) == true else { return }
-                    continue
-                }
-                hub()?.change { $0.miss(of: reader) }
-                failures += 1
-                let pause = RetryPolicy.listening.delay(before: failures, using: &generator)
-                try? await clock.sleep(for: pause)
-            }
-        }
-    }
-
-    private static func position(
-        of adapter: any StorageAdapter
-    ) async throws(StorageError) -> ChangeCursor? {
-        var request = ReadRequest(.documents([]))
-        request.needsPosition = true
-        return try await adapter.read(request).position
-    }
-
-    private func nextTurn(of reader: UInt64) -> ListenerTable.Turn? {
+    package func nextRequest(of reader: UInt64) -> ChangeRequest? {
         state.withLock { $0.table.nextTurn(of: reader) }
     }
 
-    private func refuse(_ error: StorageError, of reader: UInt64) -> Bool {
+    package func deliver(_ page: ChangePage, of reader: UInt64) {
+        change { $0.deliver(page, of: reader) }
+    }
+
+    package func restart(at position: ChangeCursor, of reader: UInt64) {
+        change { $0.restart(at: position, of: reader) }
+    }
+
+    package func miss(of reader: UInt64) { change { $0.miss(of: reader) } }
+
+    package func refuse(_ error: StorageError, of reader: UInt64) -> Bool {
         defer { turns.raise() }
-        return state.withLock { $0.table.refuse(error, of: reader) }
+        return state.withLock { $0.table.refuse(error.during("listen"), of: reader) }
     }
 
     /// Changes the table, and wakes those who wait for a turn's end if it says so.

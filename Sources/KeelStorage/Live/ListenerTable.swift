@@ -10,14 +10,6 @@
 package struct ListenerTable: Sendable {
     package typealias ID = UInt64
 
-    /// One request of the reader.
-    package struct Turn: Sendable {
-        package let after: ChangeCursor
-        package let scope: ChangeScope
-        /// Whether it waits for changes, and is given up for a listener that it does not cover.
-        package let waits: Bool
-    }
-
     /// What becomes of a listener that has read its first state.
     package enum Activation: Sendable, Equatable {
         /// Its mailbox has every change after its read.
@@ -33,9 +25,7 @@ package struct ListenerTable: Sendable {
 
     private var nextID: ID = 0
     private var subscriptions: [ID: Subscription] = [:]
-    private var byDocument: [DocumentPath: Set<ID>] = [:]
-    private var byCollection: [CollectionPath: Set<ID>] = [:]
-    private var byGroup: [String: Set<ID>] = [:]
+    private var interested = InterestIndex<ID>()
     /// The listeners that have read, which shows that what they ask is answered.
     private var readers: Set<ID> = []
     /// The listeners that a refused turn had and that have not read: turns do without them.
@@ -49,7 +39,8 @@ package struct ListenerTable: Sendable {
     package private(set) var generation: UInt64 = 0
     /// How far the reader has come; nil while there is none.
     package private(set) var cursor: ChangeCursor?
-    private var turn: Turn?
+    /// The request under way; one that waits is given up for a listener that it does not cover.
+    private var turn: ChangeRequest?
     /// Whether the next turn is to come back at once.
     private var isHasty = false
     /// From where on each listener gets what concerns it.
@@ -74,14 +65,7 @@ package struct ListenerTable: Sendable {
         nextID += 1
         let id = nextID
         subscriptions[id] = subscription
-        switch subscription.interest {
-        case .document(let path): byDocument[path, default: []].insert(id)
-        case .query(let query):
-            switch query.scope {
-            case .collection(let path): byCollection[path, default: []].insert(id)
-            case .group(let name, _): byGroup[name, default: []].insert(id)
-            }
-        }
+        interested.insert(id, for: subscription.scope)
         return (id, include(id, subscription.scope))
     }
 
@@ -97,7 +81,7 @@ package struct ListenerTable: Sendable {
             return false
         }
         isHasty = true
-        guard turn.waits else {
+        guard turn.waitsUpTo != nil else {
             newcomers.insert(id)
             return false
         }
@@ -121,14 +105,7 @@ package struct ListenerTable: Sendable {
     /// - Returns: Whether it was the last one: the reader is to be cancelled.
     package mutating func unsubscribe(_ id: ID) -> Bool {
         guard let subscription = subscriptions.removeValue(forKey: id) else { return false }
-        switch subscription.interest {
-        case .document(let path): byDocument[path] = byDocument[path]?.without(id)
-        case .query(let query):
-            switch query.scope {
-            case .collection(let path): byCollection[path] = byCollection[path]?.without(id)
-            case .group(let name, _): byGroup[name] = byGroup[name]?.without(id)
-            }
-        }
+        interested.remove(id, for: subscription.scope)
         readers.remove(id)
         if excluded.remove(id) == nil { leaveOut(id, subscription.scope) }
         guard subscriptions.isEmpty else { return false }
@@ -178,9 +155,10 @@ package struct ListenerTable: Sendable {
     // MARK: The reader
 
     /// The reader's next request; nil if the reader is not the one that counts.
-    package mutating func nextTurn(of reader: UInt64) -> Turn? {
+    package mutating func nextTurn(of reader: UInt64) -> ChangeRequest? {
         guard reader == generation, let cursor else { return nil }
-        let next = Turn(after: cursor, scope: scope(), waits: !isHasty)
+        let waits: Duration? = isHasty ? nil : .seconds(30)
+        let next = ChangeRequest(after: cursor, scope: scope(), waitsUpTo: waits)
         turn = next
         isHasty = false
         return next
@@ -216,12 +194,7 @@ package struct ListenerTable: Sendable {
     package mutating func deliver(_ page: ChangePage, of reader: UInt64) -> Bool {
         guard reader == generation else { return false }
         for change in page.changes {
-            let collection = change.path.collection
-            let interested = [
-                byDocument[change.path], byCollection[collection],
-                byGroup.isEmpty ? nil : byGroup[collection.name],
-            ]
-            for id in interested.lazy.compactMap(\.self).joined() where coverage[id] != nil {
+            for id in interested.keys(for: change.path) where coverage[id] != nil {
                 subscriptions[id]?.stage(change)
                 staged.insert(id)
             }
@@ -238,10 +211,13 @@ package struct ListenerTable: Sendable {
     }
 
     /// Goes on from a position where the change log does not reach back to the reader's.
-    package mutating func restart(at position: ChangeCursor, of reader: UInt64) {
-        guard reader == generation else { return }
+    ///
+    /// - Returns: As ``miss(of:)``.
+    package mutating func restart(at position: ChangeCursor, of reader: UInt64) -> Bool {
+        guard reader == generation else { return false }
         begin(at: position)
         for subscription in subscriptions.values { subscription.reset() }
+        return true
     }
 
     /// Takes the error of a turn that repeating does not mend.
@@ -274,13 +250,5 @@ package struct ListenerTable: Sendable {
         guard interests.isEmpty else { return true }
         end()
         return false
-    }
-}
-
-extension Set {
-    /// The set without an element, or nil if nothing is left.
-    fileprivate func without(_ element: Element) -> Set? {
-        let rest = subtracting([element])
-        return rest.isEmpty ? nil : rest
     }
 }

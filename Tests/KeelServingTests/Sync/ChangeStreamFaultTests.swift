@@ -64,6 +64,23 @@ struct ChangeStreamFaultTests {
         }
     }
 
+    @Test("A shared reader that gives up ends its heartbeat too")
+    func heartbeatEnds() async throws {
+        let memory = InMemoryStorageAdapter()
+        let adapter = FlakyChanges(memory)
+        let service = service(adapter)
+        var stream: SyncStream? = try await service.stream()
+        _ = try await stream?.names(1)
+        for number in 0..<3 {
+            adapter.fail(with: .corrupted, times: 1)
+            try await StorageClient(memory).setDocument("a/\(number)", ["n": 1])
+            _ = try await stream?.names(upTo: "change a/\(number)")
+        }
+        stream = nil
+        #expect(service.listenerCount == 0)
+        try await waitUntil { clock.sleeperCount == 0 }
+    }
+
     @Test("What is told between a listener's own page and its going live is not missed")
     func between() async throws {
         let memory = InMemoryStorageAdapter()

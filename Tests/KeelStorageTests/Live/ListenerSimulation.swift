@@ -21,7 +21,7 @@ struct ListenerSimulation {
     /// A request of a reader.
     private struct Flight {
         let reader: UInt64
-        let turn: ListenerTable.Turn
+        let turn: ChangeRequest
         var page: ChangePage?
     }
 
@@ -135,10 +135,10 @@ struct ListenerSimulation {
             flights[index].page == nil
         else { return }
         let turn = flights[index].turn
-        let first = Int(turn.after.bytes.reduce(0) { $0 << 8 | UInt64($1) })
+        let first = Int((turn.after?.bytes ?? []).reduce(0) { $0 << 8 | UInt64($1) })
         guard first >= start else {
             let reader = flights.remove(at: index).reader
-            table.restart(at: cursor(log.count), of: reader)
+            _ = table.restart(at: cursor(log.count), of: reader)
             return
         }
         guard !turn.scope.documents.contains(Self.refused) else {
@@ -148,7 +148,7 @@ struct ListenerSimulation {
         }
         let filter = ScopeFilter(turn.scope)
         let wanted = log.indices[first...].filter { filter.contains(log[$0]) }
-        if turn.waits, wanted.isEmpty, !isOver { return }
+        if turn.waitsUpTo != nil, wanted.isEmpty, !isOver { return }
         let part = wanted.prefix(Int.random(in: 1...4, using: &random))
         let isCaughtUp = part.count == wanted.count
         let paths = Set(part.map { log[$0] }).sorted()
@@ -221,7 +221,7 @@ struct ListenerSimulation {
             beginTurn()
             answer()
             deliver(isLost: false)
-            let isIdle = flights.allSatisfy { $0.page == nil && $0.turn.waits }
+            let isIdle = flights.allSatisfy { $0.page == nil && $0.turn.waitsUpTo != nil }
             if isIdle, listeners.allSatisfy({ !$0.needsRead }), hasReaderOrNobody, !hasNews {
                 break
             }
@@ -240,7 +240,7 @@ struct ListenerSimulation {
     private var hasNews: Bool {
         flights.contains { flight in
             guard flight.reader == table.generation else { return false }
-            let first = Int(flight.turn.after.bytes.reduce(0) { $0 << 8 | UInt64($1) })
+            let first = Int((flight.turn.after?.bytes ?? []).reduce(0) { $0 << 8 | UInt64($1) })
             let filter = ScopeFilter(flight.turn.scope)
             return first < start || log[first...].contains(where: filter.contains)
         }

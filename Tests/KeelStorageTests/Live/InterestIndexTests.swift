@@ -1,0 +1,50 @@
+import KeelStorage
+import KeelTestKit
+import Testing
+
+@Suite("An index of interests")
+struct InterestIndexTests {
+    private static let paths: [DocumentPath] = [
+        "a/1", "a/2", "b/1", "a/1/g/1", "b/1/g/1", "a/1/g/1/a/1", "é/1", "e\u{301}/1",
+    ]
+
+    private static let scopes: [ChangeScope] = [
+        .everything, ChangeScope(), .documents(["a/1", "b/1/g/1"]), .collections(["a", "b"]),
+        .groups(["g"]), .groups(["a", "é"]), .query(DocumentQuery("a").where(.equal("n", 1))),
+        .query(DocumentQuery(group: "g").where(.less("n", 1))),
+        ChangeScope.documents(["a/1"]).union(.collections(["a"])).union(.groups(["a"])),
+    ]
+
+    @Test("It finds those whom a change can concern, each once", arguments: [UInt64](0..<20))
+    func finds(seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        var index = InterestIndex<Int>()
+        var present: [Int: ScopeFilter] = [:]
+        for key in 0..<40 {
+            if let old = present.keys.sorted().randomElement(using: &random),
+                Bool.random(using: &random), let filter = present.removeValue(forKey: old)
+            {
+                index.remove(old, for: filter.scope)
+            }
+            if let scope = Self.scopes.randomElement(using: &random) {
+                index.insert(key, for: scope)
+                present[key] = ScopeFilter(scope)
+            }
+            for path in Self.paths where path.collection != "e\u{301}" {
+                let expected = present.filter { $0.value.contains(path) }.keys
+                #expect(index.keys(for: path) == Set(expected), "seed \(seed), \(path)")
+            }
+        }
+        for (key, filter) in present { index.remove(key, for: filter.scope) }
+        for path in Self.paths { #expect(index.keys(for: path).isEmpty) }
+    }
+
+    @Test("Names that are written with other characters are other names")
+    func bytes() {
+        var index = InterestIndex<Int>()
+        index.insert(1, for: .groups(["é"]))
+        index.insert(2, for: .collections(["e\u{301}"]))
+        #expect(index.keys(for: "é/1") == [1])
+        #expect(index.keys(for: "e\u{301}/1") == [2])
+    }
+}
