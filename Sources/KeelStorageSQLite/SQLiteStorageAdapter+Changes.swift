@@ -8,6 +8,7 @@ extension SQLiteStorageAdapter {
         do throws(StorageError) {
             let generation = signal.generation
             let (page, sequence) = try await whileBusy { try self.page(request) }
+            try await note(request, answeredUpTo: page.next)
             guard page.changes.isEmpty, page.isCaughtUp, let limit = request.waitsUpTo else {
                 return page
             }

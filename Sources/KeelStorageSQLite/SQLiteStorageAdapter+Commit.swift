@@ -70,12 +70,14 @@ extension SQLiteStorageAdapter {
                     database,
                     reader: reader(database, remembers: false),
                     epoch: epoch,
+                    beginsPeriod: trimming.beginsPeriod,
                     now: configuration.now
                 )
                 for batch in batches { results.append(try session.apply(batch)) }
                 try session.finish()
                 if trimming.isDue(after: session.changeCount, keeping: configuration.retention) {
-                    try trim(database, session.state)
+                    let isDone = try trim(database, session.state)
+                    if !isDone { trimming.goOn() }
                 }
                 if let age = session.indexes.historyAge, session.changeCount > 0,
                     forgetting.isDue(at: configuration.now(), keeping: age)
@@ -91,6 +93,7 @@ extension SQLiteStorageAdapter {
             for (path, number) in finished.numbered { catalog.remember(path, as: number) }
             catalog.remember(finished.indexes)
             if finished.changeCount > 0 {
+                trimming.finished(finished.changeCount)
                 watch.saw(finished.state.sequence)
                 signal.raise()
             }

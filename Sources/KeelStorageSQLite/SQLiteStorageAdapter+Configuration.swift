@@ -18,31 +18,54 @@ extension SQLiteStorageAdapter {
 
         /// How much of the change log is kept, and how long receipts.
         ///
-        /// A cursor that the log no longer reaches back to expires, and its reader begins again
-        /// from a copy. A registered reader keeps what it has not read yet, but never longer than
-        /// the age allows: a reader that does not come back must not make the file grow for ever.
+        /// The log has every change for a while. Then it has the last change of each document, removals
+        /// included, for longer: a reader that was away for months learns what has changed and what is
+        /// gone, in pages, at the cost of what has changed. Only a cursor from before that expires, and its
+        /// reader begins again from a copy.
+        ///
+        /// A registered reader keeps the log from being dropped before it has read it, but never what is
+        /// older than ``tombstoneAge`` and the reader's lifetime together: a reader that does not come back must
+        /// not make the file grow for ever.
         public struct Retention: Sendable, Hashable {
-            /// The longest that a change is kept.
+            /// How long every change is kept.
             public var age: Duration
-            /// How many changes are kept, where no registered reader needs more.
-            public var count: Int
+            /// How many bytes of the file every change is kept in, whichever limit is reached first.
+            ///
+            /// A change counts 40 bytes and its document's id; a removal counts 60 and its id twice.
+            public var bytes: Int
+            /// How long the last change of each document is kept, removals included; ``age`` at least.
+            public var tombstoneAge: Duration
+            /// How many bytes of the file the last changes of documents are kept in, besides ``bytes``,
+            /// where no registered reader needs more.
+            public var tombstoneBytes: Int
             /// How long the receipt of a batch with an id is kept at least.
             ///
             /// For so long a repeated batch is recognised and answered as the first time, whatever else
             /// is written meanwhile. A receipt takes about a hundred bytes and the results of the batch's
-            /// transforms. A clock that leaps forward shortens the time by a day at most.
+            /// transforms. A clock that is set to another year and back takes nothing from the time; for that a
+            /// receipt stays up to a day, and a quarter of the time at most, longer.
             public var receiptAge: Duration
 
-            /// Creates a rule; by default 30 days, 100,000 changes, and receipts for 7 days.
+            /// Creates a rule.
+            ///
+            /// By default every change is kept for 30 days in 64 MiB, which is about a million changes, the last
+            /// one of each document for 180 days in 256 MiB, and receipts for 7 days.
             public init(
                 age: Duration = .seconds(30 * 86_400),
-                count: Int = 100_000,
+                bytes: Int = 64 << 20,
+                tombstoneAge: Duration = .seconds(180 * 86_400),
+                tombstoneBytes: Int = 256 << 20,
                 receiptAge: Duration = .seconds(7 * 86_400)
             ) {
                 self.age = age
-                self.count = max(1, count)
+                self.bytes = bytes
+                self.tombstoneAge = tombstoneAge
+                self.tombstoneBytes = tombstoneBytes
                 self.receiptAge = receiptAge
             }
+
+            /// How old the oldest change is that readers can still go on from.
+            var horizon: Duration { max(age, tombstoneAge) }
         }
 
         /// What a finished commit survives.

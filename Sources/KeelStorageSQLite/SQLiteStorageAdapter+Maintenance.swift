@@ -4,7 +4,7 @@ internal import GRDB
 public import KeelStorage
 
 extension SQLiteStorageAdapter {
-    /// Trims the change log and the history now, gives free pages back to the file system and
+    /// Brings the change log and the history within their limits now, gives free pages back to the file system and
     /// empties the log file.
     ///
     /// It needs room for two further copies of the file while it runs: SQLite builds the new file beside

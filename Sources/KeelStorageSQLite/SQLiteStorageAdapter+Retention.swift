@@ -1,54 +1,61 @@
 #if SQLite
 package import GRDB
+internal import KeelCore
 public import KeelStorage
-internal import Synchronization
-
-/// Tells when it is time to look at the change log's length.
-final class TrimmingPace: Sendable {
-    private let changes = Atomic(0)
-
-    /// Whether so many changes have come together that trimming is worth its cost.
-    func isDue(
-        after count: Int,
-        keeping retention: SQLiteStorageAdapter.Configuration.Retention
-    ) -> Bool {
-        let total = changes.add(count, ordering: .relaxed).newValue
-        // Finding the place costs a walk along the part that stays: rarely, then.
-        guard total >= max(64, retention.count / 16) else { return false }
-        changes.store(0, ordering: .relaxed)
-        return true
-    }
-}
 
 extension SQLiteStorageAdapter {
-    /// Keeps the change log from being trimmed past a reader that is not always there, such as a
+    /// Keeps the change log from being dropped past a reader that is not always there, such as a
     /// synchronisation or another process.
     ///
-    /// Call it again as the reader gets on. A reader that has not called for longer than the
-    /// retention's age is forgotten.
+    /// Call it again as the reader gets on. A reader that has not called for its lifetime is forgotten, and no
+    /// reader holds what is older than the retention's horizon and its lifetime together. Readers that
+    /// name themselves in a ``ChangeRequest`` need not call it.
     ///
+    /// - Parameters:
+    ///   - name: The reader's name.
+    ///   - cursor: How far the reader has come.
+    ///   - lifetime: How long after this call the log waits for it, 90 days at most.
     /// - Throws: `StorageError/Code/cursorExpired` if the log does not reach back to the cursor.
-    public func registerReader(_ name: String, at cursor: ChangeCursor) async throws(StorageError) {
-        try await maintaining { [self] database in
-            let state = try StoreState(database)
-            let place = try ChangePosition.place(of: cursor, in: state, database, epoch: epoch)
-            let statement = try RawStatement(
-                database,
-                "INSERT OR REPLACE INTO readers(name, seq, seen) VALUES (?, ?, ?)"
-            )
-            try statement.bind(1, name)
-            try statement.bind(2, place.point.sequence)
-            try statement.bind(3, try age(database, state).now)
-            try statement.run()
+    public func registerReader(
+        _ name: String,
+        at cursor: ChangeCursor,
+        lifetime: Duration = .seconds(30 * 86_400)
+    ) async throws(StorageError) {
+        try await note(ChangeReader(name, lifetime: lifetime), at: cursor)
+    }
+
+    /// Lets the change log be dropped without regard to a reader.
+    public func unregisterReader(_ name: String) async throws(StorageError) {
+        readers.forget(name)
+        try await maintaining { try StoredReaders($0).remove(name) }
+    }
+
+    /// Notes how far a reader has come that has named itself in a request.
+    ///
+    /// A page is answered also where its reader cannot be noted: the next one tries again.
+    func note(_ request: ChangeRequest, answeredUpTo next: ChangeCursor) async throws(StorageError)
+    {
+        guard let reader = request.reader, !configuration.isReadOnly else { return }
+        do throws(StorageError) {
+            guard reader.lifetime > .zero else { return try await unregisterReader(reader.name) }
+            guard reader.name.utf8.count <= 200, readers.isDue(reader) else { return }
+            // What it has just been answered may be lost on its way.
+            try await note(reader, at: request.after ?? next)
+        } catch {
+            readers.forget(reader.name)
+            if error.isCancellation { throw error }
         }
     }
 
-    /// Lets the change log be trimmed without regard to a reader.
-    public func unregisterReader(_ name: String) async throws(StorageError) {
-        try await maintaining { database in
-            let statement = try RawStatement(database, "DELETE FROM readers WHERE name = ?")
-            try statement.bind(1, name)
-            try statement.run()
+    private func note(
+        _ reader: ChangeReader,
+        at cursor: ChangeCursor
+    ) async throws(StorageError) {
+        try await maintaining { [self] database in
+            let state = try StoreState(database)
+            let place = try ChangePosition.place(of: cursor, in: state, database, epoch: epoch)
+            try StoredReaders(database)
+                .note(reader, at: place.point.sequence, try age(database, state))
         }
     }
 
@@ -93,8 +100,8 @@ extension SQLiteStorageAdapter {
         return try result.get()
     }
 
-    /// How many changes, and how many receipts, one commit removes at most.
-    static var mostTrimmed: Int { 10_000 }
+    /// How many receipts one commit removes at most.
+    private static var mostReceipts: Int { 10_000 }
 
     /// Removes what the retention does not keep, so much of it at a time that a commit does not wait long;
     /// inside of a write transaction.
@@ -104,25 +111,12 @@ extension SQLiteStorageAdapter {
     func trim(_ database: Database, _ state: StoreState) throws -> Bool {
         let retention = configuration.retention
         let age = try age(database, state)
-        let forgotten = try RawStatement(database, "DELETE FROM readers WHERE seen <= ?")
-        try forgotten.bind(1, age.now - retention.age.microseconds)
-        try forgotten.run()
-        let slowest =
-            try RawStatement(database, "SELECT min(seq) FROM readers")
-            .first { $0.isNull(0) ? Int64.max : $0.integer(0) } ?? .max
-        let surplus = try RawStatement(
-            database,
-            "SELECT seq FROM changes ORDER BY seq DESC LIMIT 1 OFFSET ?"
-        )
-        try surplus.bind(1, retention.count)
-        let excess = try surplus.first { $0.integer(0) } ?? 0
-        let oldest = try age.sequence(olderThan: retention.age, in: database) ?? 0
-        // The last change stays: the next sequence is told from it.
-        let end = min(max(oldest, min(excess, slowest)), state.sequence - 1)
-        let isLogTrimmed = try trimLog(to: end, state, database)
+        let need = try StoredReaders(database).need(age, horizon: retention.horizon)
+        var trimming = LogTrimming(database, retention, age, state)
+        let isLogTrimmed = try trimming.step(keepingAfter: need.after)
         let areReceiptsTrimmed = try trimReceipts(age, database)
         let historyAge = try StoredHistory(database)?.age ?? .zero
-        let longest = max(retention.age, retention.receiptAge, historyAge)
+        let longest = max(retention.horizon + need.lifetime, retention.receiptAge * 2, historyAge)
         try age.forget(olderThan: longest, in: database)
         return isLogTrimmed && areReceiptsTrimmed
     }
@@ -145,37 +139,12 @@ extension SQLiteStorageAdapter {
         try StoreAge(database, configuration, state, history: StoredHistory(database)?.age)
     }
 
-    private func trimLog(
-        to end: Int64,
-        _ state: StoreState,
-        _ database: Database
-    ) throws -> Bool {
-        guard end > state.trimmed else { return true }
-        let later = try RawStatement(
-            database,
-            "SELECT seq FROM changes WHERE seq <= ? ORDER BY seq LIMIT 1 OFFSET ?"
-        )
-        try later.bind(1, end)
-        try later.bind(2, Self.mostTrimmed - 1)
-        let step = try later.first { $0.integer(0) } ?? end
-        // The row itself stays: a cursor at this place is recognised by its mark.
-        for sql in [
-            "DELETE FROM changes WHERE seq < ?", "DELETE FROM removal_times WHERE seq < ?",
-            "UPDATE state SET trimmed = ?",
-        ] {
-            let statement = try RawStatement(database, sql)
-            try statement.bind(1, step)
-            try statement.run()
-        }
-        return step == end
-    }
-
     private func trimReceipts(_ age: StoreAge, _ database: Database) throws -> Bool {
+        let kept = configuration.retention.receiptAge
+        // A clock that leaps takes so much from an age, until it is right again.
+        let spare = min(kept / 4, .microseconds(StoreAge.longestStep))
         guard
-            let oldest = try age.sequence(
-                olderThan: configuration.retention.receiptAge,
-                in: database
-            )
+            let oldest = try age.moment(surelyOlderThan: kept + spare, in: database)?.sequence
         else { return true }
         // Numbered in the order of their times.
         let statement = try RawStatement(
@@ -186,9 +155,9 @@ extension SQLiteStorageAdapter {
             """
         )
         try statement.bind(1, oldest)
-        try statement.bind(2, Self.mostTrimmed)
+        try statement.bind(2, Self.mostReceipts)
         try statement.run()
-        return database.changesCount < Self.mostTrimmed
+        return database.changesCount < Self.mostReceipts
     }
 }
 #endif

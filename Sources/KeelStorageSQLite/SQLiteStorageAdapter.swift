@@ -50,6 +50,7 @@ public final class SQLiteStorageAdapter: StorageAdapter {
     let signal = Signal()
     let trimming = TrimmingPace()
     let forgetting = ForgettingPace()
+    let readers: ReaderPace
     let line = CommitLine()
     let building = IndexBuilding()
     let watch: CommitWatch
@@ -77,6 +78,7 @@ public final class SQLiteStorageAdapter: StorageAdapter {
         self.configuration = configuration
         sealing = BodySealing(sealing: configuration.sealing)
         held = HeldStates(clock: configuration.clock)
+        readers = ReaderPace(configuration.clock)
         let opened = try StorageError.mapping {
             try StoreOpening(location: location, configuration: configuration).open()
         }

@@ -15,6 +15,7 @@ final class BrokenStorageAdapter: StorageAdapter {
         case deliversFirstStates, countsEverything, turnsNamesRound, drawsNewTimes
         case ignoresThePast, readsWithoutChecking, tellsCommitTimes, tellsNoTimes, turnsTimeBack
         case missesQueriesOfScopes, forgetsOrigins, acknowledgesNothing
+        case forgetsRemovals, tellsNoRemovalTimes, losesRemovalTimes
 
         var testDescription: String { rawValue }
     }
@@ -74,10 +75,15 @@ final class BrokenStorageAdapter: StorageAdapter {
         guard let result = try await base.commit([batch]).first else {
             throw StorageError(.unknown, "no result")
         }
-        guard fault == .tellsCommitTimes else { return result }
+        guard fault == .tellsCommitTimes || fault == .losesRemovalTimes else { return result }
         return result.map { receipt in
             var receipt = receipt
             for position in receipt.outcomes.indices {
+                if fault == .losesRemovalTimes {
+                    guard receipt.outcomes[position].revision == nil else { continue }
+                    receipt.outcomes[position].updateTime = nil
+                    continue
+                }
                 receipt.outcomes[position].updateTime = receipt.commitTime
             }
             return receipt
@@ -168,6 +174,13 @@ final class BrokenStorageAdapter: StorageAdapter {
         case .saysCaughtUpAlways: page.isCaughtUp = true
         case .tellsNoTimes: page.time = nil
         case .turnsTimeBack: page.time = page.time.map { Timestamp(microseconds: -$0.microseconds) }
+        case .forgetsRemovals:
+            page.changes.removeAll { if case .removed = $0 { true } else { false } }
+        case .tellsNoRemovalTimes:
+            page.changes = page.changes.map { change in
+                guard case .removed(let path, let revision, _) = change else { return change }
+                return .removed(path, revision)
+            }
         case .skipsLastChange where page.changes.count > 1: page.changes.removeLast()
         case .deliversFirstStates:
             page.changes = page.changes.map { change in

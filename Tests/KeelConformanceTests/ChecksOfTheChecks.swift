@@ -42,7 +42,8 @@ struct ChecksOfTheChecks {
         case .makesDoublesIntegers, .normalizesStrings: [.values]
         case .givesNoPosition, .saysCaughtUpAlways, .doesNotWait, .ignoresScope, .skipsLastChange,
             .deliversFirstStates, .missesQueriesOfScopes, .forgetsOrigins, .acknowledgesNothing,
-            .tellsNoTimes, .turnsTimeBack:
+            .tellsNoTimes, .turnsTimeBack, .forgetsRemovals, .tellsNoRemovalTimes,
+            .losesRemovalTimes:
             [.changes]
         case .tellsCommitTimes: [.documents]
         case .countsEverything: [.aggregates]

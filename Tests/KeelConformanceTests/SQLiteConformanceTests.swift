@@ -39,6 +39,36 @@ struct SQLiteConformanceTests {
         }
     }
 
+    /// What a shorter log could change.
+    private static let followed: Set<StorageAdapterCheck.Group> = [
+        .changes, .listeners, .replication, .pointInTime, .idempotency,
+    ]
+
+    @Test(
+        "With the shortest log, what follows changes is told the same",
+        arguments: StorageAdapterCheck.applicable(to: capabilities)
+            .filter { followed.contains($0.group) }
+    )
+    func keepsWithTheShortestLog(_ check: StorageAdapterCheck) async throws {
+        try await withStore {
+            $0.retention = .init(bytes: 0)
+        } _: {
+            try await check.run(on: $0)
+        }
+    }
+
+    @Test("With the shortest log, it agrees with the memory adapter on random operations")
+    func agreesWithTheShortestLog() async throws {
+        try await withStore {
+            $0.retention = .init(bytes: 0)
+        } _: { adapter in
+            try await DifferentialFuzz(operations: 5_000).run(
+                InMemoryStorageAdapter(history: .seconds(3600)),
+                against: adapter
+            )
+        }
+    }
+
     @Test("Sealed, it agrees with the memory adapter on random operations")
     func agreesWhenSealed() async throws {
         try await withStore { configuration in

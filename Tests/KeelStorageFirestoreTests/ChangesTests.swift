@@ -15,7 +15,9 @@ struct ChangesTests {
         let scripted = try Scripted.keel([
             .keel(
                 #"{"epoch": "e", "changes": [{"path": "a/1", "rev": "17", "doc": \#(doc)}, "#
-                    + #"{"path": "a/2", "rev": "18", "deleted": true}, "#
+                    + #"{"path": "a/2", "rev": "18", "deleted": true, "#
+                    + #""deleteTime": "1970-01-01T00:00:03Z"}, {"path": "a/5", "rev": "19", "#
+                    + #""deleted": true}, "#
                     + #"{"path": "a/3", "left": true}, {"path": "a/4", "unreadable": "#
                     + #"{"code": "corrupted", "message": "torn"}}], "next": "AQ", "complete": true}"#
             )
@@ -30,7 +32,9 @@ struct ChangesTests {
         )
         #expect(
             page.changes == [
-                .current(document), .removed("a/2", Revision(number: 18)), .leftScope("a/3"),
+                .current(document),
+                .removed("a/2", Revision(number: 18), at: Timestamp(microseconds: 3_000_000)),
+                .removed("a/5", Revision(number: 19)), .leftScope("a/3"),
                 .unreadable(UnreadableDocument("a/4", StorageError(.corrupted, "torn"))),
             ]
         )
@@ -38,6 +42,24 @@ struct ChangesTests {
         #expect(page.isCaughtUp)
         let query = "database=projects%2Fkeel%2Fdatabases%2F%28default%29&limit=500"
         #expect(scripted.requests == ["GET /sync/all/changes?" + query])
+    }
+
+    @Test("a request names its reader, within what a server takes")
+    func reader() async throws {
+        let scripted = try Scripted.keel(Array(repeating: .keel(#"{"next": "AQ"}"#), count: 3))
+        var request = ChangeRequest()
+        for reader in [
+            ChangeReader("keel.copy", lifetime: .seconds(60)),
+            ChangeReader("x", lifetime: .seconds(86_400 * 365)),
+            ChangeReader(String(repeating: "x", count: 101)),
+        ] {
+            request.reader = reader
+            _ = try await scripted.adapter.changes(request)
+        }
+        let queries = scripted.transport.calls.map { $0.head.path ?? "" }
+        #expect(queries[0].hasSuffix("&reader=keel.copy&lifetime=60"))
+        #expect(queries[1].hasSuffix("&reader=x&lifetime=2592000"))
+        #expect(!queries[2].contains("reader"))
     }
 
     @Test("a request names its cursor, its limit and its collections")

@@ -23,7 +23,7 @@ struct ChangesTests {
             for change in page.changes {
                 switch change {
                 case .current(let document): copy[document.path] = document
-                case .removed(let path, _), .leftScope(let path): copy[path] = nil
+                case .removed(let path, _, _), .leftScope(let path): copy[path] = nil
                 case .unreadable(let document): Issue.record("\(document.error)")
                 }
             }

@@ -207,7 +207,7 @@ struct CrowdTests {
         for change in found.changes {
             switch change {
             case .current(let document): fold[document.path] = document.revision
-            case .removed(let path, _): fold[path] = nil
+            case .removed(let path, _, _): fold[path] = nil
             case .leftScope, .unreadable: break
             }
         }

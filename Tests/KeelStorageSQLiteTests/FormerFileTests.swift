@@ -171,6 +171,42 @@ struct FormerFileTests {
         try adapter.close()
     }
 
+    @Test("The log of a file that it wrote is compacted, and its readers are told what has changed")
+    func isCompacted() async throws {
+        try await makeFormer()
+        let former = try adapter()
+        let (_, start) = try await former.allChanges()
+        try await former.registerReader("sync", at: start)
+        try await former.databasePool.write { database in
+            // As that version left it: a reader without a lifetime, changes without totals.
+            try database.execute(sql: "UPDATE readers SET lifetime = NULL")
+            for number in 1...20 {
+                let time = Self.later + Int64(number) + 1
+                try Self.write("n\(number)", DocumentBody(["n": 1]), at: time, in: database)
+            }
+            try Self.remove("n20", at: Self.later + 30, in: database)
+            try Self.remove("ahead", at: Self.later + 31, in: database)
+        }
+        try former.close()
+        let adapter = try folder.adapter { configuration in
+            configuration.now = { Timestamp(microseconds: Self.now + 2_000_000) }
+            configuration.retention = .init(bytes: 0)
+        }
+        for number in Int64(0)..<5 { try await adapter.set("a/first", ["n": .integer(number)]) }
+        try await adapter.compact()
+        let changes = try await adapter.allChanges(after: start).changes
+        #expect(changes.count == 22)
+        let removals = changes.count { if case .removed = $0 { true } else { false } }
+        #expect(removals == 2)
+        let rows = try await adapter.databasePool.read { database in
+            try Int.fetchOne(database, sql: "SELECT count(*) FROM changes") ?? 0
+        }
+        // The first ones of both versions, three removals, 19 documents, and the last change.
+        #expect(rows == 25)
+        #expect(try await adapter.checkIntegrity().isSound)
+        try adapter.close()
+    }
+
     @Test("A file that it wrote can be read where nothing may be written")
     func readsOnly() async throws {
         try await makeFormer()

@@ -1,5 +1,6 @@
 #if SQLite
 import Foundation
+import GRDB
 import KeelStorage
 import KeelStorageSQLite
 import Testing
@@ -147,11 +148,11 @@ struct RestoredFileTests {
 
     @Test("A cursor at the end of what was trimmed is good until the file is put back")
     func trimmed() async throws {
-        var adapter = try adapter { $0.retention = .init(count: 1) }
+        var adapter = try adapter { $0.retention = .init(bytes: 0, tombstoneBytes: 0) }
         try await fill(adapter, 1...3, "shared")
         try adapter.close()
         try copyFiles(to: "copy")
-        adapter = try self.adapter { $0.retention = .init(count: 1) }
+        adapter = try self.adapter { $0.retention = .init(bytes: 0, tombstoneBytes: 0) }
         try await fill(adapter, 4...6, "lost")
         let cursor = try await position(adapter)
         try await fill(adapter, 7...7, "lost")
@@ -159,25 +160,67 @@ struct RestoredFileTests {
         #expect(try await adapter.allChanges(after: cursor).changes.count == 1)
         try adapter.close()
         try putBack("copy")
-        adapter = try self.adapter { $0.retention = .init(count: 1) }
+        adapter = try self.adapter { $0.retention = .init(bytes: 0, tombstoneBytes: 0) }
         try await fill(adapter, 4...7, "new")
         try await adapter.compact()
         await refused(cursor, by: adapter)
         try adapter.close()
     }
 
-    /// What a file of before origins of changes does not have, and one of before marks neither.
-    private static let origins = """
-        DROP INDEX removals;
-        DROP TABLE clients;
-        ALTER TABLE changes DROP COLUMN mutation;
-        ALTER TABLE changes DROP COLUMN client;
+    @Test("A cursor whose change was compacted is good until the file is put back")
+    func compacted() async throws {
+        // The whole log is compacted with every commit, and nothing is dropped.
+        let retention = SQLiteStorageAdapter.Configuration.Retention(bytes: 0)
+        var adapter = try adapter { $0.retention = retention }
+        try await fill(adapter, 1...3, "shared")
+        let before = try await position(adapter)
+        try await fill(adapter, 1...3, "again")
+        #expect(try await adapter.allChanges(after: before).changes.count == 3)
+        try adapter.close()
+        try copyFiles(to: "copy")
+        adapter = try self.adapter { $0.retention = retention }
+        try await fill(adapter, 4...6, "lost")
+        let lost = try await position(adapter)
+        try await fill(adapter, 5...7, "lost again")
+        #expect(try await adapter.allChanges(after: lost).changes.count == 3)
+        try adapter.close()
+        try putBack("copy")
+        adapter = try self.adapter { $0.retention = retention }
+        for text in ["new", "newer", "newest"] { try await fill(adapter, 4...7, text) }
+        try await adapter.compact()
+        await refused(lost, by: adapter)
+        #expect(try await adapter.allChanges(after: before).changes.count == 7)
+        // Their changes are gone: the period alone tells both cursors apart.
+        let sequences = try await adapter.databasePool.read { database in
+            try Int64.fetchAll(database, sql: "SELECT seq FROM changes")
+        }
+        for cursor in [before, lost] {
+            let sequence = cursor.bytes[9..<17].reduce(Int64(0)) { $0 << 8 | Int64($1) }
+            #expect(!sequences.contains(sequence))
+        }
+        try adapter.close()
+    }
+
+    /// What a file of before compaction does not have, one of before origins of changes, and one of before
+    /// marks neither.
+    private static let totals = """
+        ALTER TABLE changes DROP COLUMN total;
+        ALTER TABLE state DROP COLUMN kept;
+        ALTER TABLE state DROP COLUMN compacted;
+        ALTER TABLE readers DROP COLUMN lifetime;
         """
+    private static let origins =
+        totals + """
+            DROP INDEX removals;
+            DROP TABLE clients;
+            ALTER TABLE changes DROP COLUMN mutation;
+            ALTER TABLE changes DROP COLUMN client;
+            """
     private static let marks = origins + "ALTER TABLE changes DROP COLUMN mark"
 
     @Test(
         "A file of an earlier version is opened, read and written, also for reading only",
-        arguments: [origins, marks]
+        arguments: [totals, origins, marks]
     )
     func earlierFormat(without: String) async throws {
         var adapter = try adapter()

@@ -3,31 +3,31 @@ import Foundation
 import GRDB
 import KeelStorage
 import KeelStorageSQLite
-import Synchronization
 import Testing
 
 @Suite("Keeping the change log short")
 struct RetentionTests {
-    /// A wall clock that only the test moves.
-    private final class WallClock: Sendable {
-        private let time = Mutex<Int64>(1_000_000_000)
-        var now: Timestamp { Timestamp(microseconds: time.withLock { $0 }) }
-        func advance(by duration: Duration) {
-            time.withLock { $0 += Int64(duration / .microseconds(1)) }
-        }
-    }
-
     let folder: TemporaryFolder
     private let clock = WallClock()
 
     init() throws { folder = try TemporaryFolder() }
 
-    private func adapter(age: Duration = .seconds(1_000_000), count: Int) throws
-        -> SQLiteStorageAdapter
-    {
+    private func adapter(
+        _ retention: SQLiteStorageAdapter.Configuration.Retention
+    ) throws -> SQLiteStorageAdapter {
         try folder.adapter { configuration in
-            configuration.retention = .init(age: age, count: count)
+            configuration.retention = retention
             configuration.now = { [clock] in clock.now }
+        }
+    }
+
+    /// Lets time pass in steps that no clock is wrong for, with the trimming of each.
+    private func pass(_ duration: Duration, steps: Int, _ adapter: SQLiteStorageAdapter)
+        async throws
+    {
+        for _ in 0..<steps {
+            clock.move(by: duration / steps)
+            try await adapter.compact()
         }
     }
 
@@ -37,71 +37,151 @@ struct RetentionTests {
         try? await adapter.allChanges(after: cursor).changes.count
     }
 
-    @Test("the log keeps the count and an older cursor expires")
-    func count() async throws {
-        let adapter = try adapter(count: 10)
-        let start = try #require(try await adapter.set("a/0", [:]).position)
-        var middle = start
-        for number in 1...20 {
-            let receipt = try await adapter.set("a/\(number)", [:])
-            if number == 10 { middle = try #require(receipt.position) }
+    private func rowCount(_ adapter: SQLiteStorageAdapter) async throws -> Int {
+        try await adapter.databasePool.read { database in
+            try Int.fetchOne(database, sql: "SELECT count(*) FROM changes") ?? 0
         }
-        #expect(await changeCount(adapter, after: start) == 20)
+    }
+
+    // MARK: Limits
+
+    @Test("every change is kept within the bytes, and before them the last one of each document")
+    func bytes() async throws {
+        // A change of a document whose id is one byte counts 41.
+        let adapter = try adapter(.init(bytes: 10 * 41))
+        let start = try #require(try await adapter.set("a/0", [:]).position)
+        for round in Int64(1)...20 {
+            for id in 0..<3 { try await adapter.set("a/\(id)", ["n": .integer(round)]) }
+        }
+        try await adapter.compact()
+        // The first change stays for the period of its mark.
+        #expect(try await rowCount(adapter) == 1 + 10)
+        #expect(await changeCount(adapter, after: start) == 3)
+        try await adapter.delete("a/1")
+        for round in Int64(0)..<20 { try await adapter.set("a/0", ["n": .integer(round)]) }
+        try await adapter.compact()
+        // Besides the first one: the last change of one document, the removal, and ten of another one.
+        #expect(try await rowCount(adapter) == 1 + 2 + 10)
+        let changes = try await adapter.allChanges(after: start).changes
+        #expect(changes.map(\.path.id) == ["2", "1", "0"])
+        #expect(try await adapter.checkIntegrity().isSound)
+    }
+
+    @Test("beyond the bytes of last changes a cursor expires")
+    func tombstoneBytes() async throws {
+        let adapter = try adapter(.init(bytes: 0, tombstoneBytes: 10 * 42))
+        let start = try #require(try await adapter.set("a/10", [:]).position)
+        var middle = start
+        for number in 11...40 {
+            let receipt = try await adapter.set("a/\(number)", [:])
+            if number == 30 { middle = try #require(receipt.position) }
+        }
         try await adapter.compact()
         let error = await storageError { _ = try await adapter.allChanges(after: start) }
         #expect(error?.code == .cursorExpired)
         #expect(await changeCount(adapter, after: middle) == 10)
         // The way back that the error names.
-        #expect(try await adapter.allChanges().changes.count == 21)
+        #expect(try await adapter.allChanges().changes.count == 31)
     }
 
     @Test("trimming comes by itself with enough changes")
     func trimsByItself() async throws {
-        let adapter = try adapter(count: 10)
-        let start = try #require(try await adapter.set("a/0", [:]).position)
-        for number in 0..<200 { try await adapter.set("a/0", ["n": .integer(Int64(number))]) }
-        #expect(await changeCount(adapter, after: start) == nil)
+        let adapter = try adapter(.init(bytes: 10_000))
+        for number in Int64(0)..<1_000 { try await adapter.set("a/0", ["n": .integer(number)]) }
+        #expect(try await rowCount(adapter) < 300)
     }
 
-    @Test("a registered reader keeps its changes, until it is too old")
-    func readers() async throws {
-        let adapter = try adapter(age: .seconds(100), count: 5)
-        let start = try #require(try await adapter.set("a/0", [:]).position)
-        try await adapter.registerReader("sync", at: start)
-        for number in 1...20 { try await adapter.set("a/\(number)", [:]) }
-        try await adapter.compact()
-        #expect(await changeCount(adapter, after: start) == 20)
-        clock.advance(by: .seconds(101))
-        try await adapter.set("a/0", ["n": 1])
-        try await adapter.compact()
-        #expect(await changeCount(adapter, after: start) == nil)
-        let error = await storageError { try await adapter.registerReader("sync", at: start) }
+    @Test("a reader that was away for months learns of removals at the cost of what has changed")
+    func away() async throws {
+        let day = Duration.seconds(86_400)
+        let adapter = try adapter(.init())
+        for number in 0..<60 { try await adapter.set("a/\(number)", ["n": 0]) }
+        let (_, cursor) = try await adapter.allChanges()
+        // Twenty are changed daily, twenty removed at some time, ten removed and created again.
+        for round in Int64(1)...90 {
+            for id in 0..<20 { try await adapter.set("a/\(id)", ["n": .integer(round)]) }
+            if round.isMultiple(of: 4) { try await adapter.delete("a/\(19 + round / 4)") }
+            if round.isMultiple(of: 9) {
+                try await adapter.delete("a/\(49 + round / 9)")
+                try await adapter.set("a/\(49 + round / 9)", ["n": .integer(round)])
+            }
+            clock.move(by: day)
+            try await adapter.compact()
+        }
+        // What the log had every change of, and what it has now: the last month, and 52 documents.
+        #expect(try await rowCount(adapter) < 31 * 22 + 60)
+        var request = ChangeRequest(after: cursor, limit: 25)
+        var states: [DocumentPath: Bool] = [:]
+        while true {
+            let page = try await adapter.changes(request)
+            #expect(page.changes.count <= 25)
+            for change in page.changes {
+                if case .removed = change {
+                    states[change.path] = false
+                } else {
+                    states[change.path] = true
+                }
+            }
+            request.after = page.next
+            if page.isCaughtUp { break }
+        }
+        #expect(states.values.count { $0 } == 30)
+        #expect(states.values.count { !$0 } == 22)
+        // Beyond the time of removals it begins again.
+        try await pass(day * 100, steps: 100, adapter)
+        let error = await storageError { _ = try await adapter.allChanges(after: cursor) }
         #expect(error?.code == .cursorExpired)
-    }
-
-    @Test("an unregistered reader holds nothing back")
-    func unregisters() async throws {
-        let adapter = try adapter(count: 5)
-        let start = try #require(try await adapter.set("a/0", [:]).position)
-        try await adapter.registerReader("sync", at: start)
-        for number in 1...20 { try await adapter.set("a/\(number)", [:]) }
-        try await adapter.unregisterReader("sync")
-        try await adapter.compact()
-        #expect(await changeCount(adapter, after: start) == nil)
     }
 
     @Test("the last change stays, so that revisions never go back after a restart")
     func keepsLast() async throws {
-        let first = try adapter(age: .seconds(1), count: 1)
+        let short = SQLiteStorageAdapter.Configuration.Retention(
+            age: .seconds(1),
+            bytes: 0,
+            tombstoneAge: .seconds(1)
+        )
+        let first = try adapter(short)
         let last = try await first.set("a/0", ["n": 1])
-        clock.advance(by: .seconds(1_000))
-        try await first.compact()
+        try await pass(.seconds(1_000), steps: 10, first)
         try first.close()
-        clock.advance(by: .seconds(-5_000))
-        let next = try await adapter(count: 1).set("a/1", [:])
+        clock.move(by: .seconds(-5_000))
+        let next = try await adapter(short).set("a/1", [:])
         #expect(try #require(next.revision) > #require(last.revision))
         #expect(try #require(next.position) > #require(last.position))
     }
+
+    @Test("a long log is trimmed in steps, each with a commit of its own")
+    func trimsInSteps() async throws {
+        let long = try adapter(.init())
+        let start = try #require(try await long.set("a/0", [:]).position)
+        let fill = { (adapter: SQLiteStorageAdapter, round: Int64) async throws -> Void in
+            let body = DocumentBody(["n": .integer(round)])
+            try await adapter.apply(
+                WriteBatch((0..<500).map { DocumentWrite("a/\($0)", .set(body)) })
+            )
+        }
+        for round in 0..<60 { try await fill(long, Int64(round)) }
+        #expect(try await rowCount(long) == 30_001)
+        let short = try adapter(.init(bytes: 0))
+        // A look at two thousand changes, of which some stay for their periods.
+        for round in 1...3 {
+            try await fill(short, Int64(60 + round))
+            let rest = 30_001 + round * 500 - round * 2_000
+            #expect((rest...rest + 10).contains(try await rowCount(short)))
+        }
+        #expect(await changeCount(short, after: start) == 500)
+        try await short.compact()
+        #expect((500...600).contains(try await rowCount(short)))
+        #expect(await changeCount(short, after: start) == 500)
+        try short.close()
+        let shortest = try adapter(.init(bytes: 0, tombstoneBytes: 0))
+        try await fill(shortest, 70)
+        try await shortest.compact()
+        #expect(await changeCount(shortest, after: start) == nil)
+        #expect(try await rowCount(shortest) <= 2)
+    }
+
+    // MARK: Receipts
 
     private static let batch = WriteBatch(
         id: "x",
@@ -110,29 +190,56 @@ struct RetentionTests {
 
     @Test("a repeated batch is recognised after any number of changes")
     func receiptsOutliveTheLog() async throws {
-        let adapter = try adapter(age: .seconds(100), count: 5)
+        let adapter = try adapter(
+            .init(
+                age: .seconds(100),
+                bytes: 200,
+                tombstoneAge: .seconds(100),
+                tombstoneBytes: 0
+            )
+        )
         let receipt = try await adapter.apply(Self.batch)
         for number in 0..<200 { try await adapter.set("b/\(number % 3)", [:]) }
-        clock.advance(by: .seconds(101))
-        try await adapter.compact()
+        try await pass(.seconds(600), steps: 20, adapter)
         #expect(try await adapter.apply(Self.batch).commitTime == receipt.commitTime)
         #expect(try await adapter.document("a/1")?["n"] == 1)
     }
 
     @Test("receipts are removed after their own time, and no sooner")
     func receiptsExpire() async throws {
-        let adapter = try folder.adapter { configuration in
-            configuration.retention = .init(count: 5, receiptAge: .seconds(1_000))
-            configuration.now = { [clock] in clock.now }
-        }
+        let adapter = try adapter(.init(bytes: 200, receiptAge: .seconds(1_000)))
         try await adapter.apply(Self.batch)
         try await adapter.compact()
-        clock.advance(by: .seconds(990))
+        clock.move(by: .seconds(990))
         try await adapter.compact()
         try await adapter.apply(Self.batch)
         #expect(try await adapter.document("a/1")?["n"] == 1)
-        clock.advance(by: .seconds(20))
-        try await adapter.compact()
+        // A quarter more, for clocks that leap.
+        try await pass(.seconds(400), steps: 10, adapter)
+        try await adapter.apply(Self.batch)
+        #expect(try await adapter.document("a/1")?["n"] == 2)
+    }
+
+    @Test("a clock that is set to 2040 and back, again and again, takes no receipt before a week")
+    func receiptsUnderWrongClocks() async throws {
+        let hour = Duration.seconds(3_600)
+        let leap = hour * 24 * 365 * 14
+        let adapter = try adapter(.init(bytes: 0, tombstoneBytes: 0))
+        try await adapter.apply(Self.batch)
+        for passed in 0..<7 * 24 {
+            for duration in [leap, .zero - leap] {
+                clock.move(by: duration)
+                try await adapter.set("b/0", ["n": .integer(Int64(passed))])
+                try await adapter.compact()
+                try await adapter.apply(Self.batch)
+            }
+            #expect(
+                try await adapter.document("a/1")?["n"] == 1,
+                "the batch was forgotten after \(passed) hours"
+            )
+            clock.move(by: hour)
+        }
+        try await pass(hour * 26, steps: 26, adapter)
         try await adapter.apply(Self.batch)
         #expect(try await adapter.document("a/1")?["n"] == 2)
     }
@@ -142,56 +249,27 @@ struct RetentionTests {
     )
     func leaps() async throws {
         let day = Duration.seconds(86_400)
-        let adapter = try adapter(age: day * 30, count: 1_000)
+        let adapter = try adapter(.init(age: day * 30, tombstoneAge: day * 30))
         let start = try #require(try await adapter.set("a/0", [:]).position)
         try await adapter.apply(Self.batch)
         try await adapter.registerReader("sync", at: start)
         try await adapter.compact()
-        clock.advance(by: day * 5_000)
+        clock.move(by: day * 5_000)
         try await adapter.set("a/2", [:])
         try await adapter.compact()
-        clock.advance(by: day * -5_000)
+        clock.move(by: day * -5_000)
         try await adapter.set("a/3", [:])
         try await adapter.compact()
         #expect(await changeCount(adapter, after: start) == 3)
         try await adapter.apply(Self.batch)
         #expect(try await adapter.document("a/1")?["n"] == 1)
         // Days that pass one by one make everything old, what was written in the wrong year too.
-        for _ in 0..<32 {
-            clock.advance(by: day)
-            try await adapter.compact()
-        }
+        try await pass(day * 32, steps: 32, adapter)
         try await adapter.set("a/4", [:])
         try await adapter.compact()
         #expect(await changeCount(adapter, after: start) == nil)
         try await adapter.apply(Self.batch)
         #expect(try await adapter.document("a/1")?["n"] == 2)
-    }
-
-    @Test("a long log is removed in steps, each with a commit of its own")
-    func trimsInSteps() async throws {
-        let long = try adapter(count: 1_000_000)
-        let start = try #require(try await long.set("a/0", [:]).position)
-        let fill = { (adapter: SQLiteStorageAdapter, round: Int64) async throws -> Void in
-            let body = DocumentBody(["n": .integer(round)])
-            try await adapter.apply(
-                WriteBatch((0..<500).map { DocumentWrite("a/\($0)", .set(body)) })
-            )
-        }
-        for round in 0..<60 { try await fill(long, Int64(round)) }
-        let rows = { () async throws -> Int in
-            try await long.databasePool.read { database in
-                try Int.fetchOne(database, sql: "SELECT count(*) FROM changes") ?? 0
-            }
-        }
-        #expect(try await rows() == 30_001)
-        let short = try adapter(count: 100)
-        try await fill(short, 60)
-        // The last change that was removed stays for its mark.
-        #expect(try await rows() == 30_501 - 10_000 + 1)
-        #expect(await changeCount(short, after: start) == nil)
-        try await short.compact()
-        #expect(try await rows() == 101)
     }
 }
 #endif

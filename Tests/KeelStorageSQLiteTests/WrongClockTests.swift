@@ -3,21 +3,10 @@ import Foundation
 import GRDB
 import KeelStorage
 import KeelStorageSQLite
-import Synchronization
 import Testing
 
 @Suite("A file under a clock that is set to other years")
 struct WrongClockTests {
-    /// A wall clock that only the test moves.
-    private final class WallClock: Sendable {
-        private let time = Mutex<Int64>(1_780_000_000_000_000)
-        var now: Timestamp { Timestamp(microseconds: time.withLock { $0 }) }
-        func set(_ microseconds: Int64) { time.withLock { $0 = microseconds } }
-        func move(by duration: Duration) {
-            time.withLock { $0 += Int64(duration / .microseconds(1)) }
-        }
-    }
-
     private static let day = Duration.seconds(86_400)
     private static let leap = day * 365 * 14
     private static let counter = WriteBatch(
@@ -102,7 +91,7 @@ struct WrongClockTests {
 
     @Test("A clock that leaps again and again trims nothing early and forgets no reader")
     func leapsOften() async throws {
-        let adapter = try adapter()
+        let adapter = try adapter(.init(tombstoneAge: Self.day * 30))
         let start = try #require(try await adapter.set("a/0", [:]).position)
         try await adapter.apply(Self.counter)
         try await adapter.registerReader("sync", at: start)

@@ -43,7 +43,7 @@ enum CrashWriter {
     static func adapter(_ file: String) throws -> SQLiteStorageAdapter {
         var configuration = SQLiteStorageAdapter.Configuration()
         // Short, so that the log is trimmed during the trials too.
-        configuration.retention = .init(count: 200)
+        configuration.retention = .init(bytes: 8000, tombstoneBytes: 8000)
         return try SQLiteStorageAdapter(at: .file(file), configuration: configuration)
     }
 

@@ -56,7 +56,7 @@ struct ChangeFollower {
             case .current(let document):
                 rise(of: document.path, to: document.revision)
                 documents[document.path] = document
-            case .removed(let path, let revision):
+            case .removed(let path, let revision, _):
                 rise(of: path, to: revision)
                 documents[path] = nil
             case .leftScope(let path): documents[path] = nil

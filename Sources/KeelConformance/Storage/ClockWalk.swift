@@ -90,6 +90,8 @@ private struct ClockWalkRun {
     private var offset = Duration.zero
     private var documents: [DocumentPath: Document] = [:]
     private var bounds: [DocumentPath: Bounds] = [:]
+    /// When documents were removed last, as far as commits have told it.
+    private var removals: [DocumentPath: Timestamp] = [:]
     private var time = Timestamp(microseconds: .min)
     private var moments: [Moment] = []
     private var cursor: ChangeCursor?
@@ -150,13 +152,19 @@ private struct ClockWalkRun {
         var isChanged = false
         for (write, outcome) in zip(writes, receipt.outcomes) {
             let (before, after) = (documents[write.path], read.documents[write.path])
-            guard outcome.updateTime == after?.updateTime, outcome.revision == after?.revision
-            else {
+            let isTold = after == nil || outcome.updateTime == after?.updateTime
+            guard isTold, outcome.revision == after?.revision else {
                 return "the outcome of \(write) is \(outcome), and the document \(after as Any)"
             }
             guard before != after else { continue }
             isChanged = true
             if let flaw = take(after, before, at: write.path) { return flaw }
+            guard after == nil, let time = outcome.updateTime, let bounds = bounds[write.path]
+            else { continue }
+            if time < bounds.earliest || time > bounds.latest {
+                return "\(write.path) was removed at \(time), beyond \(bounds)"
+            }
+            removals[write.path] = time
         }
         documents = read.documents
         guard let told = read.time else { return history == nil ? nil : "a read tells no time" }
@@ -226,7 +234,11 @@ private struct ClockWalkRun {
             cursor = page.next
             for change in page.changes {
                 if case .current(let document) = change { copy[document.path] = document }
-                if case .removed(let path, _) = change { copy[path] = nil }
+                guard case .removed(let path, _, let time) = change else { continue }
+                copy[path] = nil
+                if let time, documents[path] == nil, let known = removals[path], known != time {
+                    return "the removal of \(path) at \(known) is told at \(time)"
+                }
             }
             guard page.isCaughtUp else { continue }
             guard let told = page.time else {

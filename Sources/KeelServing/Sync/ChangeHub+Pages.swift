@@ -11,6 +11,7 @@ extension ChangeHub {
             mostBytes: configuration.mostPageBytes
         )
         request.clients = query.clients
+        request.reader = query.reader
         let page = try await adapter.changes(request)
         guard query.wait > .zero, Self.isQuiet(page) else { return page }
         let interest = ChangeInterest(

@@ -13,6 +13,8 @@ extension ChangeHub: ChangeReading {
                 waitsUpTo: .seconds(30)
             )
             request.clients = Set(state.byClient.keys)
+            // Listeners that have not been reached are served by the next reader, after a restart too.
+            request.reader = ChangeReader("keel.server", lifetime: .seconds(86_400))
             return request
         }
     }

@@ -49,9 +49,10 @@ enum ChangeMessages {
                     "message": .string(document.error.message),
                 ],
             ]
-        case .removed(_, let revision):
+        case .removed(_, let revision, let time):
             return .members([
-                "path": path, "rev": .string("\(revision)"), "deleted": true, "origin": origin,
+                "path": path, "rev": .string("\(revision)"), "deleted": true,
+                "deleteTime": time.map { .string(FirestoreTime.text(of: $0)) }, "origin": origin,
             ])
         case .leftScope: return ["path": path, "left": true]
         }

@@ -8,6 +8,8 @@ struct ChangeQuery: Sendable, Hashable {
     static let mostInterests = 100
     /// The most clients that a request may name.
     static let mostClients = 10
+    /// The longest, in seconds, that a store waits for a reader that a request names.
+    static let longestLifetime = 30 * 86_400
 
     private(set) var cursor: ChangeCursor?
     private(set) var limit = 500
@@ -16,6 +18,7 @@ struct ChangeQuery: Sendable, Hashable {
     private(set) var database = "projects/keel/databases/(default)"
     private(set) var tellsContent = true
     private(set) var clients: Set<String> = []
+    private(set) var reader: ChangeReader?
 
     /// The parameters that may be given several times.
     private static let repeatable: Set = ["document", "collection", "group", "query", "client"]
@@ -28,6 +31,7 @@ struct ChangeQuery: Sendable, Hashable {
     init(target: String) throws(StorageError) {
         var interests: [(name: String, value: String)] = []
         var seen: Set<String> = []
+        var lifetime = 7 * 86_400
         for (name, value) in try Self.pairs(of: target) {
             guard Self.repeatable.contains(name) || seen.insert(name).inserted else {
                 throw Self.flaw(name, "may be given once")
@@ -44,6 +48,13 @@ struct ChangeQuery: Sendable, Hashable {
                     throw Self.flaw(name, "must be text of up to 1,500 bytes")
                 }
                 clients.insert(value)
+            case "reader":
+                guard (1...100).contains(value.utf8.count) else {
+                    throw Self.flaw(name, "must be text of up to 100 bytes")
+                }
+                reader = ChangeReader("client/" + value)
+            case "lifetime":
+                lifetime = try Self.number(value, of: name, in: 0...Self.longestLifetime)
             case "database": database = try Self.database(value)
             case "content":
                 guard value == "none" else { throw Self.flaw(name, "can only be “none”") }
@@ -60,6 +71,7 @@ struct ChangeQuery: Sendable, Hashable {
         guard clients.count <= Self.mostClients else {
             throw Self.flaw("client", "may be given \(Self.mostClients) times")
         }
+        reader?.lifetime = .seconds(lifetime)
         guard !interests.isEmpty else { return }
         scope = ChangeScope()
         for (name, value) in interests { scope.formUnion(try interest(name, value)) }

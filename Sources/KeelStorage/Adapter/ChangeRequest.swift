@@ -39,6 +39,10 @@ public struct ChangeRequest: Sendable, Hashable {
     ///
     /// Needs ``StorageCapabilities/origins``.
     public var clients: Set<String> = []
+    /// Whom the store keeps what follows ``after`` for; nil for nobody.
+    ///
+    /// A store that cannot, such as one that is only read, answers all the same.
+    public var reader: ChangeReader?
 
     /// Creates a request.
     public init(
@@ -56,6 +60,25 @@ public struct ChangeRequest: Sendable, Hashable {
     }
 }
 
+/// A reader of changes for whom a store keeps what the reader has not read yet.
+///
+/// A copy that takes days and a mirror that is away for a while name themselves in their requests.
+/// The store may replace several changes of a document by the last one meanwhile.
+public struct ChangeReader: Sendable, Hashable {
+    /// The reader's name, up to 100 bytes: the same one when it goes on later.
+    public var name: String
+    /// How long after its last request the store waits for the reader; zero ends it at once.
+    ///
+    /// A store may wait for a shorter time. A clock that is set to another year ends no reader.
+    public var lifetime: Duration
+
+    /// Creates a reader.
+    public init(_ name: String, lifetime: Duration = .seconds(7 * 86_400)) {
+        self.name = name
+        self.lifetime = lifetime
+    }
+}
+
 /// Changes in the order in which they happened.
 ///
 /// A page holds *states*, not steps: a document that changed three times may appear once, with its
@@ -68,8 +91,11 @@ public struct ChangePage: Sendable {
     public enum Change: Sendable, Hashable {
         /// The document is now like this.
         case current(Document)
-        /// The document is gone.
-        case removed(DocumentPath, Revision)
+        /// The document is gone, since the time where the adapter knows it.
+        ///
+        /// The time is the document's, as ``Document/updateTime`` is: later than the last one before
+        /// it, and earlier than those of a document that is created again.
+        case removed(DocumentPath, Revision, at: Timestamp? = nil)
         /// The document changed, exists, and does not meet the conditions of the scope.
         ///
         /// It may have met them before: a reader that has it drops it.
@@ -85,7 +111,7 @@ public struct ChangePage: Sendable {
             switch self {
             case .current(let document): document.path
             case .unreadable(let document): document.path
-            case .removed(let path, _), .leftScope(let path): path
+            case .removed(let path, _, _), .leftScope(let path): path
             }
         }
     }

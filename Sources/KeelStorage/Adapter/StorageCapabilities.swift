@@ -8,6 +8,9 @@ public struct StorageCapabilities: OptionSet, Sendable, Hashable {
     public init(rawValue: Int) { self.rawValue = rawValue }
 
     /// `changes(_:)` reports every change; without it, listeners poll their query.
+    ///
+    /// A reader that was away learns of what has changed and of what is gone, also where the store has
+    /// forgotten the changes in between.
     public static let changeLog = Self(rawValue: 1 << 0)
     /// A batch can be made to depend on documents and queries having stayed as they were read.
     public static let transactions = Self(rawValue: 1 << 1)

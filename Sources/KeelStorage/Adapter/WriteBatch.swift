@@ -106,8 +106,10 @@ public struct CommitReceipt: Sendable, Hashable {
     public struct WriteOutcome: Sendable, Hashable {
         /// The document's revision after the batch; nil if it does not exist then.
         public var revision: Revision?
-        /// The document's ``Document/updateTime`` after the batch, also where the write changed nothing;
-        /// nil if the document does not exist then.
+        /// The document's ``Document/updateTime`` after the batch, also where the write changed nothing.
+        ///
+        /// For a document that the batch has removed, it is the time of the removal, which is nil where
+        /// the adapter does not know it. It is nil for a document that was missing and still is.
         public var updateTime: Timestamp?
         /// The results of the write's transforms in order; null for those of arrays.
         public var transformResults: [DocumentValue]
@@ -124,18 +126,22 @@ public struct CommitReceipt: Sendable, Hashable {
         }
 
         /// The outcome of a write to a document that is then like this.
-        package init(_ document: Document?, transformResults: [DocumentValue] = []) {
+        package init(
+            _ document: Document?,
+            removed time: Timestamp? = nil,
+            transformResults: [DocumentValue] = []
+        ) {
             self.init(
                 revision: document?.revision,
-                updateTime: document?.updateTime,
+                updateTime: document?.updateTime ?? time,
                 transformResults: transformResults
             )
         }
 
-        /// Takes what a later write of the batch has made of the document.
-        package mutating func settle(_ document: Document?) {
+        /// Takes what the whole batch has made of the document.
+        package mutating func settle(_ document: Document?, removed time: Timestamp?) {
             revision = document?.revision
-            updateTime = document?.updateTime
+            updateTime = document?.updateTime ?? time
         }
     }
 

@@ -13,6 +13,9 @@ struct MirrorRecord: Sendable {
 
     let keeper: any StorageAdapter
 
+    /// For whom the first store keeps what the mirror has not copied yet.
+    let reader = ChangeReader("keel.mirror", lifetime: .seconds(30 * 86_400))
+
     /// The record of two stores; nil where neither keeps names of Keel's own.
     init?(_ primary: some StorageAdapter, _ mirror: some StorageAdapter) {
         // What has a change log is one of Keel's own stores, or speaks its protocol.

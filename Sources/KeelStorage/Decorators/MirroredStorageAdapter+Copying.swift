@@ -119,9 +119,9 @@ extension MirroredStorageAdapter {
         while let cursor = ledger.cursor {
             let page: ChangePage
             do throws(StorageError) {
-                page = try await primary.changes(
-                    ChangeRequest(after: cursor, limit: Self.mostAtOnce)
-                )
+                var request = ChangeRequest(after: cursor, limit: Self.mostAtOnce)
+                request.reader = record.reader
+                page = try await primary.changes(request)
             } catch {
                 guard error.code == .cursorExpired else { throw error }
                 return try await beginAnew(paths, after: error, record)
@@ -161,7 +161,7 @@ extension MirroredStorageAdapter {
         for change in changes {
             switch change {
             case .current(let document): states.append((document.path, document))
-            case .removed(let path, _): states.append((path, nil))
+            case .removed(let path, _, _): states.append((path, nil))
             case .unreadable(let document):
                 observer(.copyFailed([document.path], document.error))
             case .leftScope: break

@@ -47,7 +47,11 @@ extension StorageEvaluator {
         }
         // A document written twice in one batch ends at the revision of the last write.
         for (position, write) in batch.writes.enumerated() {
-            outcomes[position].settle(current[write.path])
+            let isRemoved = changed.contains(write.path) && current[write.path] == nil
+            outcomes[position].settle(
+                current[write.path],
+                removed: isRemoved ? commit.documentTime(after: before[write.path]) : nil
+            )
         }
         let paths = changed.sorted()
         return BatchOutcome(

@@ -31,7 +31,8 @@ public enum StorageEvaluator: Sendable {
         case .delete:
             guard let current else { return (.none, CommitReceipt.WriteOutcome(nil)) }
             let revision = revision(after: current, at: commit)
-            return (.remove(revision), CommitReceipt.WriteOutcome(nil))
+            let time = commit.documentTime ?? commit.documentTime(after: current.updateTime)
+            return (.remove(revision), CommitReceipt.WriteOutcome(nil, removed: time))
         case .replicate(let document):
             // Revisions grow from here on and must not run out.
             guard (1...Int64.max - 1 << 40).contains(document.revision.number) else {

@@ -115,15 +115,17 @@ struct MemoryState: Sendable {
             history?.note(before, before: circumstances.storeTime, age: age)
         }
         // Worked out while the documents are still there with their times.
-        let removed = drafts.filter { $0.value == nil }.keys
-            .map { ($0, circumstances.documentTime(after: lastTime(of: $0))) }
+        var removed: [DocumentPath: Timestamp] = [:]
+        for (path, document) in drafts where document == nil {
+            removed[path] = circumstances.documentTime(after: lastTime(of: path))
+        }
         for (position, (effect, path)) in effects.enumerated() {
             take(effect, of: path, as: first + Int64(position), from: batch.origin)
         }
         for (path, time) in removed { removals[path] = (lastSequence, time) }
         // A document written twice in one batch ends at the revision of the last write.
         for (position, write) in batch.writes.enumerated() {
-            outcomes[position].settle(self[write.path])
+            outcomes[position].settle(self[write.path], removed: removed[write.path])
         }
         trim()
         let receipt = CommitReceipt(
@@ -236,7 +238,11 @@ struct MemoryState: Sendable {
 
     private func change(of path: DocumentPath, revision: Revision?) -> ChangePage.Change {
         self[path].map(ChangePage.Change.current)
-            ?? .removed(path, revision ?? Revision(number: highestRevision))
+            ?? .removed(
+                path,
+                revision ?? Revision(number: highestRevision),
+                at: removals[path]?.time
+            )
     }
 
     /// Brings all documents, in the order of their paths, for a reader that begins from nothing.

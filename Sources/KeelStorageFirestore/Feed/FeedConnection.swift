@@ -29,6 +29,11 @@ struct FeedConnection: Sendable {
         )
         if let after = request.after { query.add("cursor", Base64.encodeForURL(after.bytes)) }
         query.add("limit", "\(min(request.limit, 1_000))")
+        if let reader = request.reader, (1...100).contains(reader.name.utf8.count) {
+            query.add("reader", reader.name)
+            let lifetime = min(max(.zero, reader.lifetime), .seconds(30 * 86_400))
+            query.add("lifetime", "\(lifetime.components.seconds)")
+        }
         if wait > 0 { query.add("wait", "\(wait)") }
         let timeouts = HTTPTimeouts(
             firstByte: .seconds(wait) + configuration.silenceLimit,

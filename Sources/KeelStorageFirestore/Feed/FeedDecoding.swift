@@ -120,7 +120,8 @@ struct FeedDecoding: Sendable {
                 "a change of “\(text)” says neither what it is nor what not"
             )
         }
-        return .removed(path, Revision(number: number))
+        let time = try json.text("deleteTime").flatMap(FirestoreTime.time)
+        return .removed(path, Revision(number: number), at: time)
     }
 
     private static func unreadable(_ error: StorageError) -> StorageError {

@@ -131,9 +131,10 @@ extension FirestoreDecoding {
         var results: [DocumentValue] = []
         for result in try json.list("transformResults") { results.append(try value(result)) }
         let time = try json.text("updateTime").flatMap(FirestoreTime.time)
+        let removal = try addition(to: json)?.text("deleteTime").flatMap(FirestoreTime.time)
         return CommitReceipt.WriteOutcome(
             revision: try revision(json) ?? time.map { Revision(number: $0.microseconds) },
-            updateTime: time,
+            updateTime: time ?? removal,
             transformResults: results
         )
     }

@@ -24,13 +24,16 @@ extension FirestoreEncoding {
         ])
     }
 
-    /// A `WriteResult`; that of a deletion has no time.
+    /// A `WriteResult`; that of a deletion has its time beside Firestore's own members.
     package func result(_ outcome: CommitReceipt.WriteOutcome) -> FirestoreJSON {
-        .members([
-            "updateTime": outcome.updateTime.map { .string(FirestoreTime.text(of: $0)) },
+        let time = outcome.updateTime.map { FirestoreJSON.string(FirestoreTime.text(of: $0)) }
+        var addition = outcome.revision.map(revision)
+        if addition == nil, let time { addition = ["deleteTime": time] }
+        return .members([
+            "updateTime": outcome.revision == nil ? nil : time,
             "transformResults": outcome.transformResults.isEmpty
                 ? nil : .array(outcome.transformResults.map(value)),
-            Self.extensionName: isExtended ? outcome.revision.map(revision) : nil,
+            Self.extensionName: isExtended ? addition : nil,
         ])
     }
 

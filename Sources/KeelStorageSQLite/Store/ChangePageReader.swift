@@ -27,6 +27,8 @@ struct ChangePageReader {
     private let clients: Set<String>
     /// The names of clients by number.
     private var names: [Int64: String] = [:]
+    /// Whether the file tells times of removals that are not their places.
+    private var hasRemovalTimes: Bool?
 
     init(_ request: ChangeRequest, reader: StoreReader, state: StoreState, epoch: UInt64) throws {
         self.reader = reader
@@ -175,7 +177,7 @@ struct ChangePageReader {
 
     /// The state of a document that an entry of the log names, and its revision; nil if a removal
     /// follows on a later page.
-    private func present(
+    private mutating func present(
         of path: DocumentPath,
         _ row: Row,
         isLast: Bool
@@ -187,24 +189,39 @@ struct ChangePageReader {
         guard row.isRemoval else { return nil }
         // A page before may have shown a state later than that of an entry on this page, of a document
         // that was created again and has been removed since.
-        let revision = isLast ? row.revision : try lastRemoval(of: row) ?? row.revision
-        return (.removed(path, Revision(number: revision)), revision)
+        let last = isLast ? nil : try lastRemoval(of: row)
+        let (revision, sequence) = last ?? (row.revision, row.sequence)
+        let time = try removalTime(of: sequence)
+        return (.removed(path, Revision(number: revision), at: time), revision)
     }
 
-    /// The revision of the last removal of an entry's document, which there is none of now.
-    private func lastRemoval(of row: Row) throws -> Int64? {
+    /// When the document of a removal was removed.
+    private mutating func removalTime(of sequence: Int64) throws -> Timestamp {
+        if hasRemovalTimes == nil {
+            // A file of an earlier version that is only read has none.
+            hasRemovalTimes = try RawStatement(
+                reader.database,
+                "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'removal_times')"
+            ).first { $0.integer(0) != 0 }
+        }
+        guard hasRemovalTimes == true else { return Timestamp(microseconds: sequence) }
+        return try RemovalTimes.time(of: sequence, in: reader.database)
+    }
+
+    /// The revision and the place of the last removal of an entry's document, which there is none of now.
+    private func lastRemoval(of row: Row) throws -> (revision: Int64, sequence: Int64)? {
         // The index of removals finds it; what else the log has is not walked along.
         let statement = try RawStatement(
             reader.database,
             """
-            SELECT rev FROM changes WHERE cid = ? AND id = ? AND removed = 1 AND seq > ?
+            SELECT rev, seq FROM changes WHERE cid = ? AND id = ? AND removed = 1 AND seq > ?
             ORDER BY seq DESC LIMIT 1
             """
         )
         try statement.bind(1, row.collection)
         try statement.bind(2, row.id)
         try statement.bind(3, row.sequence)
-        return try statement.first { $0.integer(0) }
+        return try statement.first { ($0.integer(0), $0.integer(1)) }
     }
 
     private mutating func rows(after sequence: Int64) throws -> (rows: [Row], isCaughtUp: Bool) {

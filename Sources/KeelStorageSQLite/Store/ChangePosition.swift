@@ -6,6 +6,11 @@ internal import KeelStorage
 ///
 /// A sequence alone does not name a change. A file that was put back to an earlier state gives the same
 /// sequences to other changes in time; their marks are others, because each commit draws its own.
+///
+/// A mark below zero has a *period* in its upper half: a random number that commits share until an
+/// adapter is opened, or there are some thousand changes of it. The first change of a period stays in the log as long as
+/// anything of the period does, and so does the last one of each document: a place whose change has
+/// been superseded and removed is recognised by its period.
 struct LogPoint: Hashable {
     var sequence: Int64
     /// Zero before the first change, and for changes that were written without marks.
@@ -28,9 +33,48 @@ struct LogPoint: Hashable {
         self.mark = mark
     }
 
-    /// The place of a sequence, also of one that the log does not have any more: that one expires.
+    /// The place of a sequence, also of one that the log does not have any more.
+    ///
+    /// It has the period of the change before, and expires where there is none.
     static func at(_ sequence: Int64, in database: Database) throws -> LogPoint {
-        try LogPoint(sequence, in: database) ?? LogPoint(sequence, mark: 0)
+        if let point = try LogPoint(sequence, in: database) { return point }
+        let period = try Self.period(at: sequence, in: database)
+        // Not below the mark that the change itself had: positions do not go back.
+        return LogPoint(sequence, mark: period.map { $0 << 32 | 0xFFFF_FFFF } ?? 0)
+    }
+
+    /// The log's last change, and how many bytes the log has taken up to there.
+    static func last(
+        _ sequence: Int64,
+        in database: Database
+    ) throws -> (point: LogPoint, total: Int64) {
+        let statement = try RawStatement(database, "SELECT mark, total FROM changes WHERE seq = ?")
+        try statement.bind(1, sequence)
+        return try statement.first { (LogPoint(sequence, mark: $0.integer(0)), $0.integer(1)) }
+            ?? (LogPoint(sequence, mark: 0), 0)
+    }
+
+    // MARK: Periods
+
+    /// A period that no commit has been in.
+    static func newPeriod() -> Int64 { Int64(Int32.random(in: .min ... -1)) }
+
+    /// The mark of a commit.
+    static func newMark(in period: Int64) -> Int64 {
+        period << 32 | Int64(UInt32.random(in: 0...UInt32.max - 1))
+    }
+
+    /// The period of a mark; zero for those of an earlier version.
+    static func period(of mark: Int64) -> Int64 { mark < 0 ? mark >> 32 : 0 }
+
+    /// The period of the last change up to a sequence.
+    static func period(at sequence: Int64, in database: Database) throws -> Int64? {
+        let statement = try RawStatement(
+            database,
+            "SELECT * FROM changes WHERE seq <= ? ORDER BY seq DESC LIMIT 1"
+        )
+        try statement.bind(1, sequence)
+        return try statement.first(Self.mark).map { Self.period(of: $0) }
     }
 
     /// The mark in a row with all columns of `changes`.
@@ -129,13 +173,25 @@ struct ChangePosition {
         guard point.sequence >= state.trimmed else {
             throw StorageError(.cursorExpired, "the change log does not reach back to the cursor")
         }
-        guard try LogPoint(point.sequence, in: database) == point else {
+        guard try isKnown(point, in: state, database) else {
             throw StorageError(
                 .cursorExpired,
                 "the store has never had the cursor’s change: its file was put back to an earlier state"
             )
         }
         return position.place
+    }
+
+    /// Whether a place that the log reaches back to is one of this store's history.
+    private static func isKnown(
+        _ point: LogPoint,
+        in state: StoreState,
+        _ database: Database
+    ) throws -> Bool {
+        if let known = try LogPoint(point.sequence, in: database) { return known == point }
+        guard point.sequence <= state.compacted else { return false }
+        return try LogPoint.period(at: point.sequence, in: database)
+            == LogPoint.period(of: point.mark)
     }
 
     // MARK: Numbers in bytes, the highest first

@@ -72,11 +72,21 @@ struct CommitDraft {
         }
         changes[position].sequence = sequence
         changeCount += 1
+        guard changes[position].document == nil else { return }
+        outcomes[outcomes.count - 1].updateTime = removalTime(of: changes[position])
     }
 
     /// The update time that a document gets, or the time of its removal.
     func time(of change: Change) -> Timestamp {
         commit.documentTime(after: change.stored.lastTime)
+    }
+
+    /// The time of a removal, which is its place in the log where nothing else is noted
+    /// (``RemovalTimes``); nil if there is none.
+    private func removalTime(of change: Change) -> Timestamp? {
+        guard let sequence = change.sequence, change.document == nil else { return nil }
+        let time = time(of: change)
+        return time == commit.storeTime ? Timestamp(microseconds: sequence) : time
     }
 
     private mutating func position(
@@ -97,7 +107,8 @@ struct CommitDraft {
         var settled = outcomes
         for (number, write) in writes.enumerated() {
             guard let position = positions[write.path] else { continue }
-            settled[number].settle(changes[position].document)
+            let change = changes[position]
+            settled[number].settle(change.document, removed: removalTime(of: change))
         }
         return settled
     }

@@ -18,9 +18,11 @@ struct CommitSession {
     let indexes: IndexSet
     private let statements: WriteStatements
     /// What tells this transaction's changes from others of the same sequences (``LogPoint``).
-    private let mark = Int64.random(in: 1 ... .max)
+    private let mark: Int64
     /// The log's last change.
     private var end: LogPoint
+    /// How many bytes the log has taken up to its last change, those that were removed included.
+    private var total: Int64
     /// Collections that this transaction has numbered; others learn of them after the commit.
     private(set) var numbered: [CollectionPath: Int64] = [:]
     /// How many changes have been written.
@@ -33,6 +35,7 @@ struct CommitSession {
         _ database: Database,
         reader: StoreReader,
         epoch: UInt64,
+        beginsPeriod: Bool,
         now: @escaping @Sendable () -> Timestamp
     ) throws {
         self.database = database
@@ -44,7 +47,9 @@ struct CommitSession {
         self.now = now
         state = try StoreState(database)
         initialFloor = state.floor
-        end = try LogPoint.at(state.sequence, in: database)
+        (end, total) = try LogPoint.last(state.sequence, in: database)
+        let period = beginsPeriod ? 0 : LogPoint.period(of: end.mark)
+        mark = LogPoint.newMark(in: period == 0 ? LogPoint.newPeriod() : period)
         indexes = try reader.indexes(state.generation)
     }
 
@@ -218,7 +223,7 @@ struct CommitSession {
         try statement.run()
     }
 
-    private func log(
+    private mutating func log(
         _ change: CommitDraft.Change,
         _ sequence: Int64,
         _ collection: Int64,
@@ -231,9 +236,11 @@ struct CommitSession {
         try statement.bind(4, change.revision.number)
         try statement.bind(5, change.document == nil ? 1 : 0)
         try statement.bind(6, mark)
+        total += LogTrimming.size(of: change.path.id, isRemoval: change.document == nil)
+        try statement.bind(7, total)
         if let origin {
-            try statement.bind(7, origin.client)
-            try statement.bind(8, origin.mutation)
+            try statement.bind(8, origin.client)
+            try statement.bind(9, origin.mutation)
         }
         try statement.run()
     }

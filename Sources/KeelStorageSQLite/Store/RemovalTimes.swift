@@ -6,7 +6,7 @@ internal import KeelStorage
 ///
 /// A removal's time is the store's, which is its place in the change log, and of those that have another
 /// one `removal_times` tells. As long as the clock is right, a creation is later than any of them, and
-/// nothing is looked up. It is told as far back as the log goes.
+/// nothing is looked up. It is told as long as the log has the removal.
 struct RemovalTimes {
     private let statements: WriteStatements
     /// Whether a removal may have a time that is not its place; nil before the first look.
@@ -47,6 +47,13 @@ struct RemovalTimes {
         try statement.bind(1, collection)
         try statement.bind(2, id)
         return try statement.first { Timestamp(microseconds: $0.integer(0)) }
+    }
+
+    /// The time of the removal at a place in the log.
+    static func time(of sequence: Int64, in database: Database) throws -> Timestamp {
+        let statement = try RawStatement(database, "SELECT time FROM removal_times WHERE seq = ?")
+        try statement.bind(1, sequence)
+        return Timestamp(microseconds: try statement.first { $0.integer(0) } ?? sequence)
     }
 
     /// Notes the time of a removal, where its place does not tell it.

@@ -84,21 +84,26 @@ struct StoreAge {
         return try statement.first { $0.integer(0) }
     }
 
-    /// The last change that is at least so old, also if no step of more than a quarter of the age counts
-    /// whole; or nil.
-    func sequence(surelyOlderThan age: Duration, in database: Database) throws -> Int64? {
-        let longest = max(1, age.microseconds / 4)
-        guard longest < Self.longestStep else { return try sequence(olderThan: age, in: database) }
+    /// The last moment that is at least so long ago, also if no step of more than a quarter of the age
+    /// counts whole, with the last change there was; or nil.
+    func moment(
+        surelyOlderThan age: Duration,
+        in database: Database
+    ) throws -> (time: Int64, sequence: Int64)? {
+        let longest = min(max(1, age.microseconds / 4), Self.longestStep)
+        // No step is longer than a day: there is nothing to add up for ages of days.
+        let isLong = longest == Self.longestStep
         let statement = try RawStatement(
             database,
-            "SELECT time, seq FROM moments ORDER BY time DESC"
+            "SELECT time, seq FROM moments WHERE time <= ? ORDER BY time DESC"
         )
-        var (left, later) = (age.microseconds, now)
-        var found: Int64?
+        try statement.bind(1, isLong ? now - age.microseconds : now)
+        var (left, later) = (isLong ? 0 : age.microseconds, now)
+        var found: (time: Int64, sequence: Int64)?
         try statement.each { row in
             left -= min(later - row.integer(0), longest)
             later = row.integer(0)
-            if left <= 0 { found = row.integer(1) }
+            if left <= 0 { found = (row.integer(0), row.integer(1)) }
             return found == nil
         }
         return found

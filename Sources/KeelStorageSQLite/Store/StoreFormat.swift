@@ -12,13 +12,14 @@ internal import KeelStorage
 /// - `indexes`: the definitions that every writer maintains, whichever process declared them; `built` says
 ///   how far each has come (``IndexBuild``).
 /// - `entries`: the indexes' keys. Group indexes use collection 0.
-/// - `changes`: the change log; `mark` is a number that each commit draws (``LogPoint``), `client` and
-///   `mutation` are the change's origin (``StoredOrigins``).
+/// - `changes`: the change log (``LogTrimming``); `mark` is a number that each commit draws (``LogPoint``),
+///   `client` and `mutation` are the change's origin (``StoredOrigins``), `total` is what the log has taken
+///   up to there.
 /// - `clients`: the clients that origins name, and the last mutation of each.
 /// - `receipts`: the receipts of batches that carry an id.
 /// - `moments`: which change was the last one at which time (``StoreAge``).
 /// - `removal_times`: the times of removals that differ from their sequence (``RemovalTimes``).
-/// - `readers`: how far the registered readers of the change log have come.
+/// - `readers`: how far the registered readers of the change log have come (``StoredReaders``).
 /// - `search_1`, …: a full-text table for each search definition, numbered like its index.
 /// - `history`: what documents were, where the store keeps that (``StoredHistory``).
 enum StoreFormat {
@@ -86,6 +87,7 @@ enum StoreFormat {
             name TEXT PRIMARY KEY, seq INTEGER NOT NULL, seen INTEGER NOT NULL
         ) STRICT;
         INSERT INTO state VALUES (1, 0, 0, 0);
+        \(LogTrimming.additions)
         \(added)
         """
 
@@ -104,6 +106,9 @@ enum StoreFormat {
             if try !hasColumn("client", in: "changes", database) {
                 try database.execute(sql: StoredOrigins.additions)
             }
+            if try !hasColumn("total", in: "changes", database) {
+                try database.execute(sql: LogTrimming.additions)
+            }
             if try !hasColumn("key", in: "collections", database) {
                 try GroupOrder.addKeys(in: database)
             }
@@ -114,12 +119,13 @@ enum StoreFormat {
 
     private static func isComplete(_ database: Database) throws -> Bool {
         let sql = """
-            SELECT (SELECT count(*) FROM pragma_table_info('changes') WHERE name IN ('mark', 'client'))
+            SELECT (SELECT count(*) FROM pragma_table_info('changes')
+                WHERE name IN ('mark', 'client', 'total'))
             + (SELECT count(*) FROM pragma_table_info('collections') WHERE name = 'key')
             + (SELECT count(*) FROM sqlite_master
                 WHERE name IN ('moments', 'removal_times', 'removals'))
             """
-        return try Int.fetchOne(database, sql: sql) == 6
+        return try Int.fetchOne(database, sql: sql) == 7
     }
 
     /// Whether a table has a column.
@@ -162,6 +168,10 @@ struct StoreState {
     ///
     /// Its row stays in the log only for its mark.
     var trimmed: Int64
+    /// The sequence up to which the log has only the last change of each document.
+    var compacted: Int64
+    /// How many bytes the log takes between both, as ``LogTrimming`` counts them.
+    var kept: Int64
     /// The sequence of the last change.
     var sequence: Int64
 
@@ -169,17 +179,23 @@ struct StoreState {
     var time: Timestamp { Timestamp(microseconds: sequence) }
 
     init(_ database: Database) throws {
+        // All columns, because a file of an earlier version that is only read has fewer.
         let statement = try RawStatement(
             database,
-            "SELECT generation, floor, trimmed, (SELECT max(seq) FROM changes) FROM state"
+            "SELECT (SELECT max(seq) FROM changes), * FROM state"
         )
         let row = try statement.first { row in
-            (row.integer(0), row.integer(1), row.integer(2), row.integer(3))
+            let isWhole = row.columnCount > 6
+            let (compacted, kept) = isWhole ? (row.integer(5), row.integer(6)) : (0, 0)
+            return (row.integer(0), row.integer(2), row.integer(3), row.integer(4), compacted, kept)
         }
         guard let row else {
             throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the store has no state")
         }
-        (generation, floor, trimmed, sequence) = row
+        (sequence, generation, floor, trimmed, compacted, kept) = row
+        // An earlier version trims without compacting.
+        guard compacted <= trimmed else { return }
+        (compacted, kept) = (trimmed, 0)
     }
 
     /// Makes every writer and reader look anew at what the file keeps besides documents.

@@ -32,6 +32,8 @@ struct StorePast {
 
     /// The sequence of the last change until the time.
     func sequence() throws -> Int64 {
+        // Of what the log has compacted, a time names the state alone.
+        guard time > state.compacted else { return time }
         let statement = try RawStatement(
             reader.database,
             "SELECT max(seq) FROM changes WHERE seq <= ?"

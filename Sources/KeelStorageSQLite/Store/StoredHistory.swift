@@ -101,7 +101,7 @@ struct StoredHistory {
         most: Int64 = mostForgotten,
         in database: Database
     ) throws -> Bool {
-        guard let oldest = try present.sequence(surelyOlderThan: age, in: database) else {
+        guard let oldest = try present.moment(surelyOlderThan: age, in: database)?.sequence else {
             return true
         }
         let first = try RawStatement(database, "SELECT min(number) FROM history").first {

@@ -25,11 +25,14 @@ final class WriteStatements {
                 """
             case .deleteDocument: "DELETE FROM documents WHERE rid = ?"
             case .insertChange:
-                "INSERT INTO changes(seq, cid, id, rev, removed, mark) VALUES (?, ?, ?, ?, ?, ?)"
+                """
+                INSERT INTO changes(seq, cid, id, rev, removed, mark, total)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
+                """
             case .insertChangeOfClient:
                 """
-                INSERT INTO changes(seq, cid, id, rev, removed, mark, client, mutation)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO changes(seq, cid, id, rev, removed, mark, total, client, mutation)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
             case .insertEntry:
                 // While an index is being built, its entries may be there already.

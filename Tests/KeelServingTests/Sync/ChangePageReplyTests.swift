@@ -5,6 +5,7 @@ import KeelServing
 import KeelStorage
 import KeelStorageFirestore
 import KeelTestKit
+import Synchronization
 import Testing
 
 @Suite("Changes are told in pages")
@@ -34,12 +35,32 @@ struct ChangePageReplyTests {
             paths += page.paths
         }
         #expect(paths == ["a/1", "a/2", "a/3"])
-        try await store.deleteDocument("a/2")
+        let receipt = try await store.deleteDocument("a/2")
         let next = try #require(page["next"]?.text)
         page = try await service.page("cursor=\(next)")
         let change = try #require(page["changes"]?.elements?.first)
         #expect(change["deleted"] == true)
+        let time = change["deleteTime"]?.text.flatMap(FirestoreTime.time)
+        #expect(time != nil && time == receipt.outcomes.first?.updateTime)
         #expect(page.paths == ["a/2"])
+    }
+
+    @Test("The store is told who reads, under a name that is not one of the server’s own")
+    func reader() async throws {
+        let requests = Mutex<[ChangeReader?]>([])
+        let watched = ReaderWatch(adapter) { reader in requests.withLock { $0.append(reader) } }
+        let service = ChangeService(adapter: watched, configuration: .init())
+        _ = try await service.page("")
+        _ = try await service.page("reader=keel.server")
+        _ = try await service.page("reader=a&lifetime=0")
+        let expected = [
+            nil, ChangeReader("client/keel.server"), ChangeReader("client/a", lifetime: .zero),
+        ]
+        #expect(requests.withLock { $0 } == expected)
+        let long = String(repeating: "x", count: 101)
+        for query in ["reader=", "reader=\(long)", "reader=a&lifetime=-1", "reader=a&reader=b"] {
+            #expect(try await service.ask("changes?\(query)").head.status == .badRequest)
+        }
     }
 
     @Test("A document is told as the Firestore protocol has it, under the name that is asked for")
@@ -231,5 +252,37 @@ struct ChangePageReplyTests {
             #expect(reply.head.headerFields[.retryAfter] == "1")
         }
         #expect(service.listenerCount == 0)
+    }
+}
+
+/// A store that tells who reads its changes.
+private struct ReaderWatch: StorageAdapter {
+    let upstream: InMemoryStorageAdapter
+    let told: @Sendable (ChangeReader?) -> Void
+
+    init(_ upstream: InMemoryStorageAdapter, _ told: @escaping @Sendable (ChangeReader?) -> Void) {
+        self.upstream = upstream
+        self.told = told
+    }
+
+    var capabilities: StorageCapabilities { upstream.capabilities }
+
+    func prepare(_ schema: StorageSchema) async throws(StorageError) {
+        try await upstream.prepare(schema)
+    }
+
+    func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
+        try await upstream.read(request)
+    }
+
+    func commit(
+        _ batches: [WriteBatch]
+    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
+        try await upstream.commit(batches)
+    }
+
+    func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
+        told(request.reader)
+        return try await upstream.changes(request)
     }
 }

@@ -47,12 +47,13 @@ struct ReplyRoundTripTests {
 
     @Test("a receipt arrives as it was")
     func receipts() throws {
-        let batch = WriteBatch(id: "once", [.delete("a/1"), .delete("a/2")])
+        let batch = WriteBatch(id: "once", [.delete("a/1"), .delete("a/2"), .delete("a/3")])
         let receipt = CommitReceipt(
             batchID: "once",
             commitTime: Timestamp(microseconds: 77),
             outcomes: [
                 .init(revision: nil, updateTime: nil),
+                .init(revision: nil, updateTime: Timestamp(microseconds: 55)),
                 .init(
                     revision: Revision(number: 9),
                     updateTime: Timestamp(microseconds: 66),
@@ -63,6 +64,17 @@ struct ReplyRoundTripTests {
         )
         let read = try Self.decoding.receipt(try sent(Self.encoding.receipt(receipt)), for: batch)
         #expect(read == receipt)
+        // Firestore tells no time of a deletion among its own members.
+        let plain = FirestoreEncoding(database: Self.database).receipt(receipt)
+        #expect(
+            plain["writeResults"]?.elements?.map { $0["updateTime"] != nil } == [
+                false, false, true,
+            ]
+        )
+        let results = try #require(plain["writeResults"]?.elements)
+        let areTold = results.map { $0["updateTime"] != nil }
+        #expect(areTold == [false, false, true])
+        #expect(results[1]["keel"] == nil)
     }
 
     @Test(

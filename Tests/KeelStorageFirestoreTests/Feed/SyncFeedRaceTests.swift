@@ -98,7 +98,7 @@ private struct FeedCopy {
             case .current(let document):
                 rise(document.path, document.revision)
                 documents[document.path] = document
-            case .removed(let path, let revision):
+            case .removed(let path, let revision, _):
                 rise(path, revision)
                 documents[path] = nil
             case .leftScope(let path): Issue.record("“\(path)” cannot leave")

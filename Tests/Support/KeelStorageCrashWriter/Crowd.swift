@@ -100,7 +100,7 @@ struct Crowd {
     private func open() throws -> SQLiteStorageAdapter {
         var configuration = SQLiteStorageAdapter.Configuration()
         configuration.busyTimeout = .seconds(30)
-        configuration.retention = .init(count: 100)
+        configuration.retention = .init(bytes: 4000, tombstoneBytes: 4000)
         return try SQLiteStorageAdapter(at: .file(file), configuration: configuration)
     }
 

@@ -16,7 +16,7 @@ struct PowerWriter {
         PowerRecorder.install(log: log)
         var configuration = SQLiteStorageAdapter.Configuration()
         configuration.durability = durability
-        configuration.retention = .init(count: 100)
+        configuration.retention = .init(bytes: 4000, tombstoneBytes: 4000)
         let adapters = try (0..<2).map { _ in
             try SQLiteStorageAdapter(at: .file(file), configuration: configuration)
         }

@@ -41,7 +41,7 @@ guard arguments.count == 3, let first = Int64(arguments[2]) else {
     exit(2)
 }
 var configuration = SQLiteStorageAdapter.Configuration()
-configuration.retention = .init(count: 200)
+configuration.retention = .init(bytes: 8000, tombstoneBytes: 8000)
 let adapter = try SQLiteStorageAdapter(at: .file(arguments[1]), configuration: configuration)
 try await adapter.prepare(
     StorageSchema(

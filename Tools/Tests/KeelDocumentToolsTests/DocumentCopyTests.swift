@@ -5,6 +5,7 @@ import KeelStorageSQLite
 import KeelTestKit
 import KeelToolSupport
 import KeelToolsTestSupport
+import Synchronization
 import Testing
 
 @Suite("Copying stores")
@@ -59,6 +60,51 @@ struct DocumentCopyTests {
         #expect(report.comparisons.map(\.target.count) == [6, 8, 1])
     }
 
+    @Test("a copy over a slow network ends, while the source forgets all that it may")
+    func slowNetwork() async throws {
+        let scratch = try Scratch()
+        var configuration = SQLiteStorageAdapter.Configuration()
+        configuration.retention = .init(
+            age: .zero,
+            bytes: 0,
+            tombstoneAge: .zero,
+            tombstoneBytes: 0
+        )
+        let source = try SQLiteStorageAdapter(
+            at: .file(scratch.file("s.sqlite").path),
+            configuration: configuration
+        )
+        let store = StorageClient(source)
+        for number in 0..<60 { try await store.setDocument("c/\(number)", ["n": 0]) }
+        let start = try await source.changes(ChangeRequest()).next
+        let slow = SlowNetwork(source) { page in
+            // What goes on while a page is on its way.
+            for number in 0..<2 {
+                try await store.setDocument(
+                    "c/\((page * 7 + number) % 60)",
+                    ["n": .integer(Int64(page))]
+                )
+            }
+            try await store.deleteDocument("c/\(page * 11 % 60)")
+            try await store.setDocument("c/new\(page)", ["n": 1])
+            try await source.compact()
+        }
+        let target = InMemoryStorageAdapter()
+        let report = try await DocumentCopy(from: slow, to: target, pageSize: 5)
+            .run(from: CopyCheckpoint(subject: "slow"), checkpoint: scratch.file("check"))
+        #expect(report.isVerified)
+        #expect(report.copied > 60)
+        let (before, after) = (try await source.all("c"), try await target.all("c"))
+        #expect(before == after)
+        // The copy has let go of the log.
+        try await store.setDocument("c/last", ["n": 1])
+        try await store.setDocument("c/last", ["n": 2])
+        try await source.compact()
+        await #expect(throws: StorageError.self) {
+            _ = try await source.changes(ChangeRequest(after: start))
+        }
+    }
+
     @Test("a difference is found: a document too many, another field, another time")
     func differences() async throws {
         let scratch = try Scratch()
@@ -83,5 +129,51 @@ struct DocumentCopyTests {
         let file = scratch.file("check")
         try CopyCheckpoint(subject: "one").write(to: file)
         #expect(throws: ToolError.self) { _ = try CopyCheckpoint.read(file, of: "two") }
+    }
+}
+
+/// A store whose pages of changes take their time, until it has told all.
+private final class SlowNetwork: StorageAdapter {
+    private let upstream: any StorageAdapter
+    private let pages = Mutex(0)
+    private let meddle: @Sendable (Int) async throws -> Void
+
+    init(
+        _ upstream: any StorageAdapter,
+        _ meddle: @escaping @Sendable (Int) async throws -> Void
+    ) {
+        self.upstream = upstream
+        self.meddle = meddle
+    }
+
+    var capabilities: StorageCapabilities { upstream.capabilities }
+
+    func prepare(_ schema: StorageSchema) async throws(StorageError) {
+        try await upstream.prepare(schema)
+    }
+
+    func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
+        try await upstream.read(request)
+    }
+
+    func commit(
+        _ batches: [WriteBatch]
+    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
+        try await upstream.commit(batches)
+    }
+
+    func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
+        let page = try await upstream.changes(request)
+        guard !page.isCaughtUp else { return page }
+        let number = pages.withLock { number in
+            number += 1
+            return number
+        }
+        do {
+            try await meddle(number)
+        } catch {
+            throw StorageError(.unknown, "the meddling failed", cause: error)
+        }
+        return page
     }
 }

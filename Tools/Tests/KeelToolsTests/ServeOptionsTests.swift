@@ -15,12 +15,33 @@ struct ServeOptionsTests {
         "Values that mean nothing are refused",
         arguments: [
             ["--durability", "disk"], ["--max-connections", "0"], ["--host", "0.0.0.0"],
-            ["--longest-request", "0"],
+            ["--longest-request", "0"], ["--keep-changes", "30d"],
         ]
     )
     func refused(options: [String]) throws {
         let end = try KeelProcess(["serve", "--storage", "memory"] + options).wait()
         #expect(end.code == 64)
+    }
+
+    @Test(
+        "The limits of the change log are ages and megabytes",
+        arguments: [
+            ["--keep-changes", "0d"], ["--keep-changes", "many"], ["--keep-removals", "none"],
+            ["--keep-changes-size", "-1"], ["--keep-removals-size", "1000001"],
+        ]
+    )
+    func limits(options: [String]) throws {
+        let end = try KeelProcess(["serve", "--storage", "sqlite:/nowhere/s.sqlite"] + options)
+            .wait()
+        #expect(end.code == 64)
+    }
+
+    @Test("The help tells the limits of the change log")
+    func help() throws {
+        let help = try KeelProcess(["serve", "--help"]).wait().output
+        for option in ["changes", "changes-size", "removals", "removals-size"] {
+            #expect(help.contains("--keep-\(option) <"))
+        }
     }
 }
 #endif

@@ -5,7 +5,7 @@ extension StorageAdapterCheck {
     /// The change log: what listeners, copies and other processes live on.
     public static let changes: [Self] =
         deliveryChecks + pageChecks + copyChecks + waitChecks + timeChecks
-        + scopeChecks + originChecks
+        + scopeChecks + originChecks + removalChecks
 
     static func log(
         _ promise: String,
@@ -29,7 +29,7 @@ extension StorageAdapterCheck {
             let told = try follower.changes.map { change -> String in
                 switch change {
                 case .current(let document): "\(document.id) \(try document.fields())"
-                case .removed(let path, _): "\(path.id) removed"
+                case .removed(let path, _, _): "\(path.id) removed"
                 case .leftScope(let path): "\(path.id) left"
                 case .unreadable(let document): "\(document.path.id) unreadable"
                 }
@@ -103,7 +103,7 @@ extension StorageAdapterCheck {
             var follower = ChangeFollower(store, after: try await store.position())
             try await store.client.deleteDocument(store.path())
             try await follower.catchUp()
-            guard case .removed(_, let revision)? = follower.changes.last else {
+            guard case .removed(_, let revision, _)? = follower.changes.last else {
                 Issue.record("the deletion was not reported")
                 return
             }

@@ -37,6 +37,9 @@ struct ServeCommand: AsyncParsableCommand {
     )
     var history: ServedHistory?
 
+    @OptionGroup(title: "The change log")
+    var log: RetentionOptions
+
     @Option(
         help: """
             What an answered commit survives: power, a power failure; process, the end of the server, \
@@ -86,6 +89,9 @@ struct ServeCommand: AsyncParsableCommand {
                 """
             )
         }
+        if case .memory = storage, log.isGiven {
+            throw ValidationError("--keep-… are for --storage sqlite:PATH.")
+        }
         guard (0...65535).contains(port) else { throw ValidationError("--port is 0 to 65535.") }
         guard (1...1024).contains(maxBody) else {
             throw ValidationError("--max-body is 1 to 1024 megabytes.")
@@ -119,7 +125,12 @@ struct ServeCommand: AsyncParsableCommand {
                 metadata: ["limit": "\(openFiles)", "max-listeners": "\(maxListeners)"]
             )
         }
-        let store = try ServedStore(storage, history: history, durability: durability)
+        let store = try ServedStore(
+            storage,
+            history: history,
+            retention: log.retention,
+            durability: durability
+        )
         var configuration = StorageServer.Configuration()
         configuration.mostBodyBytes = maxBody << 20
         configuration.longestRequest = .seconds(longestRequest)

@@ -60,6 +60,7 @@ struct ServedStore {
     init(
         _ storage: ServedStorage,
         history: ServedHistory?,
+        retention: SQLiteStorageAdapter.Configuration.Retention,
         durability: ServedDurability
     ) throws(StorageError) {
         switch storage {
@@ -69,6 +70,7 @@ struct ServedStore {
         case .sqlite(let path):
             var configuration = SQLiteStorageAdapter.Configuration()
             configuration.history = history?.age
+            configuration.retention = retention
             configuration.durability = durability.sqlite
             let opened = try SQLiteStorageAdapter(at: .file(path), configuration: configuration)
             adapter = opened

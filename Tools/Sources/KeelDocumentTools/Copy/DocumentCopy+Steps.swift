@@ -3,13 +3,7 @@ internal import KeelStorage
 extension DocumentCopy {
     /// Copies a page of the change log.
     func copyChanges(_ state: inout CopyCheckpoint) async throws(StorageError) {
-        let page = try await source.changes(
-            ChangeRequest(
-                after: state.cursor.map(ChangeCursor.init(bytes:)),
-                scope: collections.isEmpty ? .everything : .collections(Set(collections)),
-                limit: pageSize
-            )
-        )
+        let page = try await source.changes(request(state))
         var writes: [DocumentWrite] = []
         for change in page.changes where !change.path.isKeelsOwn {
             switch change {
@@ -22,12 +16,32 @@ extension DocumentCopy {
             case .unreadable(let document):
                 state.unreadable = (state.unreadable ?? []).union([document.path.string])
             // Copied by an earlier page, or never there: deleting what is missing does no harm.
-            case .removed(let path, _), .leftScope(let path): writes.append(.delete(path))
+            case .removed(let path, _, _), .leftScope(let path): writes.append(.delete(path))
             }
         }
         try await commit(writes)
         state.cursor = page.next.bytes
         state.isRead = page.isCaughtUp
+    }
+
+    /// Tells the source that it need not keep its change log for the copy any longer.
+    func leave(_ state: CopyCheckpoint) async throws(StorageError) {
+        var request = request(state)
+        request.reader?.lifetime = .zero
+        request.limit = 1
+        _ = try await source.changes(request)
+    }
+
+    /// A request for the next page, by which the source keeps its log for the copy, a week after an
+    /// interruption too.
+    private func request(_ state: CopyCheckpoint) -> ChangeRequest {
+        var request = ChangeRequest(
+            after: state.cursor.map(ChangeCursor.init(bytes:)),
+            scope: collections.isEmpty ? .everything : .collections(Set(collections)),
+            limit: pageSize
+        )
+        request.reader = ChangeReader("keel.copy." + Self.name(of: state.subject))
+        return request
     }
 
     /// Copies a page of the collection that is next, and notes the collections below its documents.

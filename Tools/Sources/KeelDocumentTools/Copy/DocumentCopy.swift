@@ -39,8 +39,12 @@ package struct DocumentCopy: Sendable {
 
     /// Where the checkpoint of a copy is when nothing is said: in a folder, named after the copy.
     package static func checkpointFile(for subject: String, in folder: URL) -> URL {
-        let name = SHA256.hash(data: Array(subject.utf8)).hexadecimal(bytes: 6)
-        return folder.appending(path: "keel-copy-\(name).checkpoint")
+        folder.appending(path: "keel-copy-\(name(of: subject)).checkpoint")
+    }
+
+    /// A short name for what is copied where.
+    static func name(of subject: String) -> String {
+        SHA256.hash(data: Array(subject.utf8)).hexadecimal(bytes: 6)
     }
 
     /// Copies, or goes on, and compares.
@@ -71,6 +75,8 @@ package struct DocumentCopy: Sendable {
             try state.write(to: file)
             onProgress(state.copied)
         }
+        // What happens to the log from here on is of no importance to the copy.
+        if state.cursor != nil { try? await leave(state) }
         let report = try await compare(state)
         try? FileManager.default.removeItem(at: file)
         return report

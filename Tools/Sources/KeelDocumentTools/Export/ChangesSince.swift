@@ -19,7 +19,7 @@ struct ChangesSince {
             for change in page.changes where scope.contains(change.path) {
                 switch change {
                 case .current(let document): documents.updateValue(document, forKey: change.path)
-                case .removed(let path, _), .leftScope(let path):
+                case .removed(let path, _, _), .leftScope(let path):
                     documents.updateValue(nil, forKey: path)
                 case .unreadable(let document): throw document.error
                 }

@@ -1,0 +1,78 @@
+import ArgumentParser
+import KeelStorageSQLite
+import KeelTelemetryTools
+
+/// How much of its change log a server's store keeps.
+struct RetentionOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "How long every change is kept for those that follow: 12h, 30d.",
+            valueName: "age"
+        )
+    )
+    var keepChanges: ServedAge?
+
+    @Option(
+        help: ArgumentHelp(
+            "The most megabytes that every change is kept in; a million changes take about 64.",
+            valueName: "megabytes"
+        )
+    )
+    var keepChangesSize: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            How long the last change of each document is kept, removals included: a client that was \
+            away for longer begins anew, with all documents.
+            """,
+            valueName: "age"
+        )
+    )
+    var keepRemovals: ServedAge?
+
+    @Option(
+        help: ArgumentHelp(
+            "The most megabytes that the last changes of documents are kept in.",
+            valueName: "megabytes"
+        )
+    )
+    var keepRemovalsSize: Int?
+
+    /// Whether one of them was given.
+    var isGiven: Bool {
+        keepChanges != nil || keepChangesSize != nil || keepRemovals != nil
+            || keepRemovalsSize != nil
+    }
+
+    /// The store's rule, by default that of the adapter.
+    var retention: SQLiteStorageAdapter.Configuration.Retention {
+        var retention = SQLiteStorageAdapter.Configuration.Retention()
+        if let keepChanges { retention.age = keepChanges.duration }
+        if let keepChangesSize { retention.bytes = keepChangesSize << 20 }
+        if let keepRemovals { retention.tombstoneAge = keepRemovals.duration }
+        if let keepRemovalsSize { retention.tombstoneBytes = keepRemovalsSize << 20 }
+        return retention
+    }
+
+    func validate() throws {
+        for size in [keepChangesSize, keepRemovalsSize] {
+            guard let size, !(0...1_000_000).contains(size) else { continue }
+            throw ValidationError(
+                "--keep-changes-size and --keep-removals-size are 0 to 1000000 megabytes."
+            )
+        }
+    }
+}
+
+/// An age as the command line names it: a number with `s`, `m`, `h` or `d`.
+struct ServedAge: ExpressibleByArgument {
+    let duration: Duration
+
+    init?(argument: String) {
+        // A hundred years, so that ages can be added up.
+        guard let seconds = LogMoment.seconds(argument), seconds > 0, seconds <= 36_525 * 86_400
+        else { return nil }
+        duration = .seconds(seconds)
+    }
+}
