@@ -9,51 +9,59 @@ extension MigratingStorageAdapter {
     /// meanwhile. Each run looks at all documents, also at those that an older app has written since
     /// the last one: run it after an update, not at every launch.
     ///
+    /// A document that cannot be migrated keeps no other one from it: the report names it. A run that
+    /// goes on where another one stopped names those of its own part.
+    ///
     /// - Parameter batchSize: How many documents are read and written at a time.
-    /// - Returns: How many documents this run has migrated.
-    /// - Throws: The store's error, with what was migrated until then; or, when all others are
-    ///   migrated, the first error of a document that cannot be: ``StorageError/Code/schemaTooNew``,
-    ///   ``StorageError/Code/decodingFailed`` if a step fails, ``StorageError/Code/corrupted``.
+    /// - Returns: What the run has done. The reasons of its failures have the codes
+    ///   ``StorageError/Code/schemaTooNew``, ``StorageError/Code/decodingFailed`` if a step fails, and
+    ///   ``StorageError/Code/corrupted``.
+    /// - Throws: The store's error; what was migrated until then stays so.
     @concurrent
-    @discardableResult
-    public func migrateAll(batchSize: Int = 200) async throws(StorageError) -> Int {
-        var run = EagerRun()
+    public func migrateAll(batchSize: Int = 200) async throws(StorageError) -> MigrationReport {
+        var report = MigrationReport()
         for collection in migrations.collections {
-            try await migrate(collection, batchSize: max(1, batchSize), &run)
+            try await migrate(collection, batchSize: max(1, batchSize), &report)
         }
-        if let failure = run.failure { throw failure }
-        return run.count
+        return report
     }
 
     private func migrate(
         _ name: String,
         batchSize: Int,
-        _ run: inout EagerRun
+        _ report: inout MigrationReport
     ) async throws(StorageError) {
         let version = migrations.currentVersion(of: CollectionPath(name)) ?? 0
         let marker = DocumentPath("__keel_migrations__", "\(name)@\(version)")
         var place = try await progress(at: marker)
+        var wanted = batchSize
         while true {
-            var query = DocumentQuery(group: name).limit(to: batchSize)
+            var query = DocumentQuery(group: name).limit(to: wanted)
             if let place { query = query.start(after: .reference(place)) }
             var request = ReadRequest(.query(query))
             request.reportsUnreadable = true
             let result = try await upstream.read(request)
-            guard case .found(let documents) = result.payload else { return }
+            let documents = try result.found
+            if documents.isEmpty, try result.mayHaveMore(than: wanted) {
+                // All that was met cannot be read: nothing tells where the next page would begin.
+                wanted *= 2
+                continue
+            }
+            wanted = batchSize
             var migrated: [(Document, DocumentBody)] = []
-            var failures = result.unreadable.map(\.error)
+            var failures = result.unreadable
             for document in documents {
                 do throws(StorageError) {
                     guard let body = try migrations.migrated(document) else { continue }
                     migrated.append((document, body))
                 } catch {
-                    failures.append(error)
+                    failures.append(UnreadableDocument(document.path, error))
                 }
             }
             // A document that changed meanwhile is looked at again.
             guard try await store(migrated) else { continue }
-            run.count += migrated.count
-            run.failure = run.failure ?? failures.first
+            report.migrated += migrated.count
+            for failure in failures { report.failuresByPath[failure.path] = failure }
             place = documents.last?.path
             try await remember(place, at: marker)
             if place == nil { return }
@@ -115,9 +123,15 @@ extension MigratingStorageAdapter {
     }
 }
 
-/// The result of a run over all documents.
-private struct EagerRun {
-    var count = 0
-    /// Why a document could not be migrated, of the first one.
-    var failure: StorageError?
+/// What a run of ``MigratingStorageAdapter/migrateAll(batchSize:)`` has done.
+public struct MigrationReport: Sendable, Hashable {
+    /// How many documents the run has migrated.
+    public fileprivate(set) var migrated = 0
+    /// The documents that could not be migrated, with the reasons, by path.
+    public var failures: [UnreadableDocument] {
+        failuresByPath.values.sorted { $0.path < $1.path }
+    }
+
+    /// Several pages may meet one that cannot be read.
+    fileprivate var failuresByPath: [DocumentPath: UnreadableDocument] = [:]
 }

@@ -132,7 +132,7 @@ package struct QueryPages: Sendable {
         guard isPaged else { return try await whole(query) }
         var wanted = min(left ?? .max, count)
         var (documents, result) = try await read(query, &wanted)
-        if time == nil, goesOn(behind: documents, result, of: wanted) {
+        if time == nil, try goesOn(behind: documents, result, of: wanted) {
             let first = result.time
             if isRepeatable, first != nil {
                 time = first
@@ -143,7 +143,7 @@ package struct QueryPages: Sendable {
             }
             mayHold = false
         }
-        if goesOn(behind: documents, result, of: wanted), let last = documents.last {
+        if try goesOn(behind: documents, result, of: wanted), let last = documents.last {
             self.query = query.start(after: last)
             left = left.map { $0 - documents.count }
             mostBytes = sizes.bytes(ofPageBy: result.plan)
@@ -179,7 +179,7 @@ package struct QueryPages: Sendable {
         _ wanted: inout Int
     ) async throws(StorageError) -> (documents: [Document], result: ReadResult) {
         var (documents, result) = try await readOnce(query, &wanted)
-        while documents.isEmpty, mayHaveMore(documents, result, than: wanted),
+        while documents.isEmpty, try result.mayHaveMore(than: wanted),
             (1...UnreadableDocument.mostPassedOver).contains(result.unreadable.count)
         {
             // All that was met cannot be read: nothing tells where the next page would begin.
@@ -218,20 +218,9 @@ package struct QueryPages: Sendable {
         behind documents: [Document],
         _ result: ReadResult,
         of wanted: Int
-    ) -> Bool {
-        !documents.isEmpty && left.map { documents.count < $0 } ?? true
-            && mayHaveMore(documents, result, than: wanted)
-    }
-
-    /// Whether a read for so many documents has ended before the end of the result.
-    ///
-    /// An adapter may have left those out, of so many, that it could not read.
-    private func mayHaveMore(
-        _ documents: [Document],
-        _ result: ReadResult,
-        than wanted: Int
-    ) -> Bool {
-        result.isPartial || wanted > 0 && documents.count + result.unreadable.count >= wanted
+    ) throws(StorageError) -> Bool {
+        guard !documents.isEmpty, left.map({ documents.count < $0 }) ?? true else { return false }
+        return try result.mayHaveMore(than: wanted)
     }
 
     /// Reads a result that has to be known as a whole.
@@ -253,6 +242,14 @@ package struct QueryPages: Sendable {
 }
 
 extension ReadResult {
+    /// Whether a query for so many documents may find more than these.
+    ///
+    /// An adapter may have left those out, of so many, that it could not read.
+    func mayHaveMore(than wanted: Int) throws(StorageError) -> Bool {
+        let found = try found
+        return isPartial || wanted > 0 && found.count + unreadable.count >= wanted
+    }
+
     /// The documents of a query.
     package var found: [Document] {
         get throws(StorageError) {

@@ -66,25 +66,30 @@ struct PageReader<Item: Sendable>: Sendable {
                 throw error.during("page")
             }
         }
-        // One more tells whether there is more.
-        query.limit = .first(size + 1)
         // The place of the last document is made of the fields that are ordered by.
         query.projection = query.projection.map { fields in
             let ordered = query.orders.map(\.field).filter { !$0.isDocumentID }
             return fields + ordered.filter { field in !fields.contains { $0.contains(field) } }
         }
-        var request = ReadRequest(.query(try client.check(query, for: "page")))
-        request.isStrict = client.configuration.isStrict
-        request.reportsUnreadable = true
-        request.mostBytes = Self.mostBytes
-        let result = try await client.read(request, for: "page", on: "\(query.scope)")
-        guard case .found(let documents) = result.payload else {
-            throw StorageError(.unknown, "the adapter answered a query with something else")
+        // One more tells whether there is more.
+        var wanted = size + 1
+        var mostBytes = Self.mostBytes
+        while true {
+            query.limit = .first(wanted)
+            var request = ReadRequest(.query(try client.check(query, for: "page")))
+            request.isStrict = client.configuration.isStrict
+            request.reportsUnreadable = true
+            request.mostBytes = mostBytes
+            let result = try await client.read(request, for: "page", on: "\(query.scope)")
+            let documents = try result.found
+            let mayHaveMore = try result.mayHaveMore(than: wanted)
+            let hasMore = documents.count > size || mayHaveMore
+            guard documents.isEmpty, hasMore else {
+                return (Array(documents.prefix(size)), result.unreadable, hasMore)
+            }
+            // All that was met cannot be read: nothing tells where the next page would begin.
+            wanted *= 2
+            mostBytes *= 2
         }
-        let isCut = documents.count > size
-        return (
-            isCut ? Array(documents.prefix(size)) : documents, result.unreadable,
-            isCut || result.isPartial
-        )
     }
 }
