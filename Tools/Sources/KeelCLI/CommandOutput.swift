@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import KeelStorage
 import KeelToolSupport
 
 /// Where a command's results and messages go: results to standard output, messages to standard
@@ -76,6 +77,16 @@ struct CommandOutput {
             message("Error: \(place.map { "\($0): " } ?? "")\(described.message)")
             message(described.advice)
         }
+    }
+
+    /// Names documents that cannot be read, with the reasons.
+    ///
+    /// - Returns: What the exit code is to say.
+    func unreadable(_ documents: some Collection<UnreadableDocument>) -> ToolExit {
+        for document in documents.sorted(by: { $0.path < $1.path }) {
+            failure(document.error, about: document.path.string)
+        }
+        return documents.isEmpty ? .done : .findings
     }
 
     private struct ErrorRecord: Encodable {

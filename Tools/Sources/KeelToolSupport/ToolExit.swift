@@ -4,8 +4,8 @@ package enum ToolExit: Int32, Sendable, CaseIterable {
     case done = 0
     /// The command failed; what it had done until then stays done.
     case failed = 1
-    /// It was done, and there is something to look at: bad lines, documents that differ, parts of a
-    /// file that have no counterpart.
+    /// It was done, and there is something to look at: bad lines, documents that differ or cannot be
+    /// read, parts of a file that have no counterpart.
     case findings = 2
     /// The command line is wrong; nothing was done.
     case usage = 64

@@ -19,7 +19,7 @@ struct DocumentPagesTests {
     private func ids(_ pages: DocumentPages) async throws -> [[String]] {
         var pages = pages
         var found: [[String]] = []
-        while let page = try await pages.next() { found.append(page.map(\.id)) }
+        while let page = try await pages.next() { found.append(page.documents.map(\.id)) }
         return found
     }
 
@@ -34,7 +34,7 @@ struct DocumentPagesTests {
         #expect(found.map(\.count) == [2, 2, 2, 1])
         var pages = DocumentPages(client, of: query, size: 100)
         let page = try await pages.next()
-        #expect(page?.map(\.body) == whole.map(\.body))
+        #expect(page?.documents.map(\.body) == whole.map(\.body))
     }
 
     @Test("a limit and an offset count over all pages", arguments: [1, 2, 3, 100])

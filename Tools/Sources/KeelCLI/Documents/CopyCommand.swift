@@ -11,8 +11,9 @@ struct CopyCommand: AsyncParsableCommand {
         discussion: """
             Copies everything, or the collections named. Times and revisions are kept where the \
             target can store them. The exit code is 2 where the comparison finds a difference, \
-            which a source that is written to at the same time can cause. An interrupted copy goes \
-            on with --resume.
+            which a source that is written to at the same time can cause, or where documents \
+            cannot be read; they are named, and all others are copied. An interrupted copy goes on \
+            with --resume.
             """
     )
 
@@ -97,7 +98,9 @@ struct CopyCommand: AsyncParsableCommand {
         let times =
             report.keepsTimes ? "with their times and revisions" : "with times of the target"
         try output.line("\(report.copied) documents copied, \(times)")
-        for path in report.unreadable { try output.line("  \(path): NOT COPIED, cannot be read") }
+        for document in UnreadableRecord.all(report.unreadable) {
+            try output.line("  \(document.path): NOT COPIED, \(document.reason)")
+        }
         for comparison in report.comparisons {
             let (source, target) = (comparison.source, comparison.target)
             try output.line(

@@ -11,14 +11,14 @@ struct CopyRecord: Encodable {
     }
 
     let copied: Int
-    let unreadable: [String]
+    let unreadable: [UnreadableRecord]
     let keepsTimes: Bool
     let isVerified: Bool
     let comparisons: [Comparison]
 
     init(_ report: CopyReport) {
         copied = report.copied
-        unreadable = report.unreadable
+        unreadable = UnreadableRecord.all(report.unreadable)
         keepsTimes = report.keepsTimes
         isVerified = report.isVerified
         comparisons = report.comparisons.map { comparison in

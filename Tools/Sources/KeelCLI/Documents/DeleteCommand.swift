@@ -49,7 +49,7 @@ struct DeleteCommand: AsyncParsableCommand {
             } else if let path {
                 let client = StorageClient(adapter)
                 if recursive { count += try await deletion.deleteBelow(path) }
-                count += try await client.findDocument(path) == nil ? 0 : 1
+                count += try await Self.isThere(path, in: client) ? 1 : 0
                 try await client.deleteDocument(path)
             }
             output.endProgress()
@@ -57,6 +57,19 @@ struct DeleteCommand: AsyncParsableCommand {
                 store.json ? #"{"deleted":\#(count)}"# : "\(count) documents deleted"
             )
             return .done
+        }
+    }
+
+    /// Whether there is a document at a path, also one that cannot be read.
+    private static func isThere(
+        _ path: DocumentPath,
+        in client: StorageClient
+    ) async throws(StorageError) -> Bool {
+        do throws(StorageError) {
+            return try await client.findDocument(path) != nil
+        } catch {
+            guard error.code == .corrupted else { throw error }
+            return true
         }
     }
 }

@@ -10,7 +10,8 @@ struct DocumentsCommand: AsyncParsableCommand {
             (http://localhost:8080) or firestore:PROJECT.
 
             Exit codes: 0 done; 1 failed; 2 done, with something to look at (bad lines, documents \
-            that differ, indexes without a counterpart); 64 the command line is wrong.
+            that differ or cannot be read, indexes without a counterpart); 64 the command line is \
+            wrong.
             """,
         subcommands: [
             ImportCommand.self, ExportCommand.self, QueryCommand.self, GetCommand.self,

@@ -12,7 +12,8 @@ struct ExportCommand: AsyncParsableCommand {
             Lines are documents in Firestore's typed form, from which import makes the same \
             documents again; --plain writes ordinary JSON, which loses the types that JSON does \
             not have. A file appears when it is complete, and holds the state of the store at one \
-            point in time where the store has a change log.
+            point in time where the store has a change log. Documents that cannot be read are named \
+            at the end, with the exit code 2; all others are written.
             """
     )
 
@@ -43,14 +44,14 @@ struct ExportCommand: AsyncParsableCommand {
             guard let output else {
                 let report = try await export.run { try out.line($0) }
                 if let remark = Self.remark(report) { out.message(remark) }
-                return .done
+                return out.unreadable(report.unreadable.values)
             }
             let report = try await export.run(to: URL(fileURLWithPath: output)) { count in
                 out.progress("\(count) documents")
             }
             out.endProgress()
             try Self.write(report, asJSON: store.json, to: out)
-            return .done
+            return out.unreadable(report.unreadable.values)
         }
     }
 
@@ -61,7 +62,11 @@ struct ExportCommand: AsyncParsableCommand {
     ) throws {
         guard !isJSON else {
             try output.record(
-                Summary(documents: report.documents, consistency: report.consistency.rawValue)
+                Summary(
+                    documents: report.documents,
+                    consistency: report.consistency.rawValue,
+                    unreadable: UnreadableRecord.all(report.unreadable.values)
+                )
             )
             return
         }
@@ -83,5 +88,6 @@ struct ExportCommand: AsyncParsableCommand {
     private struct Summary: Encodable {
         let documents: Int
         let consistency: String
+        let unreadable: [UnreadableRecord]
     }
 }

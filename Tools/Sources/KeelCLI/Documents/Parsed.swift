@@ -42,11 +42,6 @@ enum Parsed {
         String(decoding: DocumentJSON.plain(.string(text)), as: UTF8.self)
     }
 
-    /// A document as JSON in the typed form.
-    static func json(_ document: Document) throws -> String {
-        String(decoding: try DocumentJSON.typed(document), as: UTF8.self)
-    }
-
     private static func usage<Value>(_ parse: () throws(StorageError) -> Value) throws -> Value {
         do throws(StorageError) {
             return try parse()

@@ -14,7 +14,8 @@ struct QueryCommand: AsyncParsableCommand {
             true, null, "text", [1, 2]), has its kind before it \
             (timestamp:2026-01-01T00:00:00Z, reference:users/ada, bytes:aGk=, \
             geopoint:40.8,-73.9, integer:1, double:1, string:12), or is a bare word, which is a \
-            string. __name__ is the document's id.
+            string. __name__ is the document's id. Documents that cannot be read are named at the \
+            end, with the exit code 2.
             """
     )
 
@@ -64,13 +65,19 @@ struct QueryCommand: AsyncParsableCommand {
             } else if explain {
                 try Self.write(try await client.run(query), asJSON: store.json, to: output)
             } else if store.json || plain {
+                var report = ExportReport()
                 var pages = DocumentPages(client, of: query)
                 let line = ExportLine(isPlain: plain && !store.json)
                 while let page = try await pages.next() {
-                    for document in page { try output.line(line.text(of: document)) }
+                    report.note(page.unreadable)
+                    for document in page.documents {
+                        if let text = report.line(line, of: document) { try output.line(text) }
+                    }
                 }
+                return output.unreadable(report.unreadable.values)
             } else {
-                try await writeTable(query, from: client, to: output)
+                let report = try await writeTable(query, from: client, to: output)
+                return output.unreadable(report.unreadable.values)
             }
             return .done
         }
@@ -85,14 +92,20 @@ struct QueryCommand: AsyncParsableCommand {
         return query
     }
 
+    /// - Returns: What it has not, because it cannot be read.
     private func writeTable(
         _ query: DocumentQuery,
         from client: StorageClient,
         to output: CommandOutput
-    ) async throws {
+    ) async throws -> ExportReport {
         let most = limit ?? 100
         // One more than is shown tells whether there are more.
-        var documents = try await client.queryDocuments(query.limit(to: most + 1))
+        var pages = DocumentPages(client, of: query.limit(to: most + 1))
+        var (documents, report) = ([Document](), ExportReport())
+        while let page = try await pages.next() {
+            report.note(page.unreadable)
+            documents += page.documents.filter { report.line(ExportLine(), of: $0) != nil }
+        }
         let hasMore = documents.count > most
         if hasMore { documents.removeLast() }
         let table = try DocumentTable(
@@ -104,6 +117,7 @@ struct QueryCommand: AsyncParsableCommand {
         if hasMore, limit == nil {
             output.message("There are more than \(most); --limit shows another number.")
         }
+        return report
     }
 
     private static func write(

@@ -22,8 +22,8 @@ package struct CopyCheckpoint: Checkpoint, Hashable, Sendable {
     var names: Set<String> = []
     /// How many documents the target took; one that changed meanwhile counts again.
     package var copied = 0
-    /// The paths of documents that could not be read and so were not copied.
-    var unreadable: Set<String>?
+    /// Why documents could not be read and so were not copied, by their paths.
+    var unreadable: [String: String] = [:]
     /// Whether all of the source has been read.
     var isRead = false
 

@@ -17,8 +17,8 @@ package struct CopyReport: Sendable {
 
     /// How many documents were copied, earlier runs included.
     package var copied = 0
-    /// The paths of documents of the source that could not be read and so were not copied, sorted.
-    package var unreadable: [String] = []
+    /// Why documents of the source could not be read and so were not copied, by their paths.
+    package var unreadable: [String: String] = [:]
     /// Whether times and revisions are those of the source.
     package var keepsTimes = false
     /// The comparisons, by the scopes' names.

@@ -1,4 +1,5 @@
 internal import KeelStorage
+internal import KeelToolSupport
 
 extension DocumentCopy {
     /// Copies a page of the change log.
@@ -8,15 +9,13 @@ extension DocumentCopy {
         for change in page.changes where !change.path.isKeelsOwn {
             switch change {
             case .current(let document):
-                writes.append(write(document))
-                state.names.insert(document.path.collection.name)
-                state.unreadable?.remove(document.path.string)
-                state.copied += 1
+                if let write = write(document, &state) { writes.append(write) }
             // What the target has of it stays: an older state may be the only one that can be read.
-            case .unreadable(let document):
-                state.unreadable = (state.unreadable ?? []).union([document.path.string])
+            case .unreadable(let document): state.note(document)
             // Copied by an earlier page, or never there: deleting what is missing does no harm.
-            case .removed(let path, _, _), .leftScope(let path): writes.append(.delete(path))
+            case .removed(let path, _, _), .leftScope(let path):
+                writes.append(.delete(path))
+                state.unreadable[path.string] = nil
             }
         }
         try await commit(writes)
@@ -65,21 +64,34 @@ extension DocumentCopy {
             after: current.after.map(collection.document),
             size: pageSize
         )
-        guard let page = try await pages.next(), let last = page.last else { return }
-        try await commit(page.map(write))
-        state.copied += page.count
-        state.names.insert(collection.name)
-        state.open?.append(CopyCheckpoint.Open(collection: current.collection, after: last.id))
+        guard let page = try await pages.next() else { return }
+        // Several pages may name the same document.
+        let unreadable = page.unreadable.filter { state.unreadable[$0.path.string] == nil }
+        for document in unreadable { state.note(document) }
+        try await commit(page.documents.compactMap { write($0, &state) })
+        if let last = page.documents.last {
+            state.open?.append(CopyCheckpoint.Open(collection: current.collection, after: last.id))
+        }
         guard collections.isEmpty else { return }
-        for document in page {
-            for name in try await client.collections(under: document.path) {
-                let below = document.path.collection(name)
+        for path in page.documents.map(\.path) + unreadable.map(\.path) {
+            for name in try await client.collections(under: path) {
+                let below = path.collection(name)
                 state.open?.append(CopyCheckpoint.Open(collection: below.string))
             }
         }
     }
 
-    private func write(_ document: Document) -> DocumentWrite {
+    /// The write of a document, which is counted; nil for one that cannot be decoded, which is noted.
+    private func write(_ document: Document, _ state: inout CopyCheckpoint) -> DocumentWrite? {
+        do throws(StorageError) {
+            _ = try document.fields()
+        } catch {
+            state.note(UnreadableDocument(document.path, error))
+            return nil
+        }
+        state.names.insert(document.path.collection.name)
+        state.unreadable[document.path.string] = nil
+        state.copied += 1
         let operation: DocumentWrite.Operation =
             keepsTimes ? .replicate(document) : .set(document.body)
         return DocumentWrite(document.path, operation)
@@ -106,5 +118,12 @@ extension DocumentCopy {
     private func commitBatch(_ writes: [DocumentWrite]) async throws(StorageError) {
         guard !writes.isEmpty else { return }
         for result in try await target.commit([WriteBatch(writes)]) { _ = try result.get() }
+    }
+}
+
+extension CopyCheckpoint {
+    /// Notes a document that cannot be read.
+    fileprivate mutating func note(_ document: UnreadableDocument) {
+        unreadable[document.path.string] = ToolError(describing: document.error).message
     }
 }

@@ -7,7 +7,8 @@ package import KeelStorage
 /// A source with a change log is read through it, which brings every document of every collection
 /// and, at the end, what changed while the copy ran. Another source is read collection by
 /// collection. Where the target takes `replicate` writes, times and revisions stay those of the
-/// source; elsewhere documents are set and get times of the target.
+/// source; elsewhere documents are set and get times of the target. A document that cannot be read
+/// keeps no other one from being copied: the report names it, and what the target has of it stays.
 package struct DocumentCopy: Sendable {
     /// The most bytes of bodies in one batch, below what servers take in a request.
     static let longestBatch = 4 << 20
@@ -62,8 +63,7 @@ package struct DocumentCopy: Sendable {
     ) async throws -> CopyReport {
         for collection in collections {
             // The client refuses a bad path; the adapter below would not.
-            _ = try await StorageClient(source)
-                .queryDocuments(DocumentQuery(collection).limit(to: 1))
+            _ = try await StorageClient(source).page(DocumentQuery(collection), size: 1)
         }
         var state = start
         while !state.isRead {
@@ -89,19 +89,27 @@ package struct DocumentCopy: Sendable {
             collections.isEmpty
             ? state.names.sorted().map { .group($0) } : collections.map { .collection($0) }
         let (from, to) = (StorageClient(source), StorageClient(target))
-        let unreadable = (state.unreadable ?? []).sorted()
         var report = CopyReport(
             copied: state.copied,
-            unreadable: unreadable,
+            unreadable: state.unreadable,
             keepsTimes: keepsTimes
         )
-        // A scope with a document that cannot be read cannot be compared: the report names it.
-        for scope in scopes where !unreadable.contains(where: { scope.contains(DocumentPath($0)) })
+        // What could not be copied is not compared; the report names it.
+        func digest(_ scope: DocumentScope, _ client: StorageClient) async throws(StorageError)
+            -> ScopeDigest
         {
+            try await ScopeDigest(
+                of: scope,
+                in: client,
+                includesTimes: keepsTimes,
+                without: Set(state.unreadable.keys)
+            )
+        }
+        for scope in scopes {
             let comparison = CopyReport.Comparison(
                 scope: scope,
-                source: try await ScopeDigest(of: scope, in: from, includesTimes: keepsTimes),
-                target: try await ScopeDigest(of: scope, in: to, includesTimes: keepsTimes)
+                source: try await digest(scope, from),
+                target: try await digest(scope, to)
             )
             report.comparisons.append(comparison)
         }

@@ -14,17 +14,20 @@ package struct ScopeDigest: Hashable, Sendable {
     ///   - scope: The scope.
     ///   - client: The store.
     ///   - includesTimes: Whether times and revisions count too.
+    ///   - excluded: The paths of documents that do not count; those that cannot be read never do.
     /// - Throws: `StorageError`.
     package init(
         of scope: DocumentScope,
         in client: StorageClient,
-        includesTimes: Bool
+        includesTimes: Bool,
+        without excluded: Set<String> = []
     ) async throws(StorageError) {
         var hash = SHA256()
         var count = 0
         var pages = DocumentPages(client, scope)
         while let page = try await pages.next() {
-            for document in page where !document.path.isKeelsOwn {
+            for document in page.documents
+            where !document.path.isKeelsOwn && !excluded.contains(document.path.string) {
                 var record = Array(document.path.string.utf8) + [0]
                 if includesTimes {
                     let facts = [

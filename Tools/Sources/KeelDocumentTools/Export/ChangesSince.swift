@@ -4,6 +4,8 @@ internal import KeelStorage
 struct ChangesSince {
     /// The documents by path; those that are gone have none.
     private(set) var documents: [DocumentPath: Document?] = [:]
+    /// Those that changed and cannot be read now.
+    private(set) var unreadable: [DocumentPath: UnreadableDocument] = [:]
 
     /// Reads the change log to a consistent point.
     ///
@@ -17,11 +19,12 @@ struct ChangesSince {
         while true {
             let page = try await adapter.changes(request)
             for change in page.changes where scope.contains(change.path) {
+                unreadable[change.path] = nil
                 switch change {
                 case .current(let document): documents.updateValue(document, forKey: change.path)
                 case .removed(let path, _, _), .leftScope(let path):
                     documents.updateValue(nil, forKey: path)
-                case .unreadable(let document): throw document.error
+                case .unreadable(let document): unreadable[document.path] = document
                 }
             }
             request.after = page.next

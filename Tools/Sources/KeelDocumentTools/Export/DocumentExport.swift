@@ -7,7 +7,8 @@ internal import KeelToolSupport
 ///
 /// Documents are read in pages. Where the store has a change log, the changes that came meanwhile
 /// are worked into a file afterwards, so that it holds the state of the store at one point in time;
-/// standard output cannot be corrected any more, and the report says whether anything changed.
+/// standard output cannot be corrected any more, and the report says whether anything changed. A
+/// document that cannot be read keeps no other one from being written: the report names it.
 package struct DocumentExport: Sendable {
     private let adapter: any StorageAdapter
     /// The time whose state is written, nil for the present.
@@ -55,10 +56,10 @@ package struct DocumentExport: Sendable {
         defer { spool.discard() }
         let start = try await position()
         var report = newReport
-        report.documents = try await eachLine(of: ExportLine(), onProgress) {
-            try spool.append(line: $0)
-        }
+        try await eachLine(of: ExportLine(), &report, onProgress) { try spool.append(line: $0) }
         let changes = try await changes(since: start, &report)
+        // What could not be read before is what it is now.
+        for path in changes.keys { report.unreadable[path] = nil }
         guard line.isPlain || !changes.isEmpty else {
             try spool.finish()
             return report
@@ -66,7 +67,7 @@ package struct DocumentExport: Sendable {
         try spool.flush()
         var output = try ReplacedFile(file)
         do {
-            report.documents = try merge(spool.part, changes, into: &output)
+            try merge(spool.part, changes, into: &output, &report)
             try output.finish()
         } catch {
             output.discard()
@@ -84,7 +85,7 @@ package struct DocumentExport: Sendable {
     package func run(write: ([UInt8]) throws -> Void) async throws -> ExportReport {
         let start = try await position()
         var report = newReport
-        report.documents = try await eachLine(of: line, { _ in }, write)
+        try await eachLine(of: line, &report, { _ in }, write)
         _ = try await changes(since: start, &report)
         return report
     }
@@ -98,26 +99,30 @@ package struct DocumentExport: Sendable {
 
     private func eachLine(
         of line: ExportLine,
+        _ report: inout ExportReport,
         _ onProgress: (Int) -> Void,
         _ write: ([UInt8]) throws -> Void
-    ) async throws -> Int {
-        var count = 0
+    ) async throws {
         var pages = DocumentPages(try await client(), scope, size: pageSize)
         while let page = try await pages.next() {
-            for document in page { try write(line.text(of: document)) }
-            count += page.count
-            onProgress(count)
+            report.note(page.unreadable)
+            for document in page.documents {
+                guard let text = report.line(line, of: document) else { continue }
+                try write(text)
+                report.documents += 1
+            }
+            onProgress(report.documents)
         }
-        return count
     }
 
     /// Where the change log is before the first page, nil where there is none or none is needed.
     private func position() async throws(StorageError) -> ChangeCursor? {
         // The client refuses a bad scope; the adapter below would not.
-        _ = try await client().queryDocuments(scope.query.limit(to: 1))
+        _ = try await client().page(scope.query, size: 1)
         guard time == nil, adapter.capabilities.contains(.changeLog) else { return nil }
         var request = ReadRequest(.query(scope.query.order(by: .documentID).limit(to: 1)))
         request.needsPosition = true
+        request.reportsUnreadable = true
         return try await adapter.read(request).position
     }
 
@@ -127,10 +132,11 @@ package struct DocumentExport: Sendable {
     ) async throws(StorageError) -> [DocumentPath: Document?] {
         guard let start else { return [:] }
         do throws(StorageError) {
-            let changes = try await ChangesSince(start, in: scope, of: adapter).documents
-            report.changed = changes.count
-            report.consistency = changes.isEmpty ? .snapshot : .mixed
-            return changes
+            let changes = try await ChangesSince(start, in: scope, of: adapter)
+            report.changed = changes.documents.count
+            report.consistency = changes.documents.isEmpty ? .snapshot : .mixed
+            report.note(changes.unreadable.values)
+            return changes.documents
         } catch {
             // The log forgot what came meanwhile: what was read stands, as what it is.
             guard error.code == .cursorExpired else { throw error }
@@ -142,12 +148,14 @@ package struct DocumentExport: Sendable {
     private func merge(
         _ spool: URL,
         _ changes: [DocumentPath: Document?],
-        into output: inout ReplacedFile
-    ) throws -> Int {
-        var count = 0
+        into output: inout ReplacedFile,
+        _ report: inout ExportReport
+    ) throws {
+        report.documents = 0
         func write(_ document: Document) throws {
-            try output.append(line: line.text(of: document))
-            count += 1
+            guard let text = report.line(line, of: document) else { return }
+            try output.append(line: text)
+            report.documents += 1
         }
         var upcoming = changes.keys.sorted()[...]
         var reader = try ElementReader(spool, container: .lines)
@@ -165,6 +173,5 @@ package struct DocumentExport: Sendable {
         for path in upcoming {
             if let changed = changes[path] ?? nil { try write(changed) }
         }
-        return count
     }
 }

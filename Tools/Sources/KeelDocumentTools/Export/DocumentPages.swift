@@ -4,8 +4,18 @@ package import KeelStorage
 ///
 /// Each page is read by itself: what changes meanwhile behind the last document read is seen.
 package struct DocumentPages {
+    /// What one read has brought.
+    package struct Page {
+        /// The documents.
+        package var documents: [Document]
+        /// Those that cannot be read; several pages may name the same one.
+        package var unreadable: [UnreadableDocument] = []
+    }
+
     private let client: StorageClient
+    /// Nil after the last page.
     private var query: DocumentQuery?
+    private var cursor: DocumentCursor?
     private let size: Int
     /// The fields that are wanted; nil is all of them.
     private let projection: [FieldPath]?
@@ -17,12 +27,9 @@ package struct DocumentPages {
         after path: DocumentPath? = nil,
         size: Int = 500
     ) {
-        self.client = client
-        self.size = size
-        projection = nil
         var query = scope.query.order(by: .documentID)
         if let path { query = query.start(after: .reference(path)) }
-        self.query = query
+        self.init(client, of: query, size: size)
     }
 
     /// Creates the pages of a query, at most as many documents as its limit says.
@@ -40,47 +47,53 @@ package struct DocumentPages {
     /// The next page, nil after the last one.
     ///
     /// - Throws: `StorageError`.
-    package mutating func next() async throws(StorageError) -> [Document]? {
-        guard let query else { return nil }
-        var request = query
-        var left: Int?
-        if case .last = query.limit {
-            self.query = nil
-            let documents = try await client.queryDocuments(query)
-            return documents.isEmpty ? nil : try projected(documents)
-        }
-        if case .first(let most) = query.limit { left = most }
-        let wanted = min(size, left ?? size)
-        request.limit = .first(wanted)
-        let documents = try await client.queryDocuments(request)
+    package mutating func next() async throws(StorageError) -> Page? {
+        guard var query else { return nil }
         self.query = nil
-        if let last = documents.last, documents.count == wanted, left != wanted {
-            var following = query.start(after: last)
-            following.offset = 0
-            following.limit = left.map { .first($0 - wanted) }
-            self.query = following
+        var left: Int?
+        switch query.limit {
+        case .last:
+            let documents = try await client.queryDocuments(query)
+            return documents.isEmpty ? nil : projected(Page(documents: documents))
+        case .first(let most): left = most
+        case nil: break
         }
-        return documents.isEmpty ? nil : try projected(documents)
+        query.limit = nil
+        let wanted = min(size, left ?? size)
+        let page = try await client.page(query, size: wanted, after: cursor)
+        left = left.map { $0 - page.items.count }
+        if page.hasMore, left != 0 {
+            cursor = page.cursor
+            query.limit = left.map { .first($0) }
+            self.query = query
+        }
+        guard !page.items.isEmpty || !page.failures.isEmpty else { return nil }
+        return projected(Page(documents: page.items, unreadable: page.failures))
     }
 
-    private func projected(_ documents: [Document]) throws(StorageError) -> [Document] {
-        guard let projection else { return documents }
-        var result: [Document] = []
-        for document in documents {
-            let fields = try document.fields()
-            var selected = DocumentFields()
-            for path in projection where path != .documentID {
-                if let value = fields[path] { selected[path] = value }
-            }
-            result.append(
-                Document(
-                    path: document.path,
-                    body: DocumentBody(selected),
-                    revision: document.revision,
-                    createTime: document.createTime,
-                    updateTime: document.updateTime
+    /// The page with the wanted fields alone; what cannot be decoded for that cannot be read.
+    private func projected(_ page: Page) -> Page {
+        guard let projection else { return page }
+        var result = Page(documents: [], unreadable: page.unreadable)
+        for document in page.documents {
+            do throws(StorageError) {
+                let fields = try document.fields()
+                var selected = DocumentFields()
+                for path in projection where path != .documentID {
+                    if let value = fields[path] { selected[path] = value }
+                }
+                result.documents.append(
+                    Document(
+                        path: document.path,
+                        body: DocumentBody(selected),
+                        revision: document.revision,
+                        createTime: document.createTime,
+                        updateTime: document.updateTime
+                    )
                 )
-            )
+            } catch {
+                result.unreadable.append(UnreadableDocument(document.path, error))
+            }
         }
         return result
     }

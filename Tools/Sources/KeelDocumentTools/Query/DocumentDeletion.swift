@@ -2,7 +2,8 @@ package import KeelStorage
 
 /// Deletes collections and what is below documents, page by page.
 ///
-/// It can be stopped at any moment and called again. What is written meanwhile may stay.
+/// It can be stopped at any moment and called again. What is written meanwhile may stay. Documents that
+/// cannot be read go too.
 package struct DocumentDeletion: Sendable {
     private let client: StorageClient
 
@@ -23,16 +24,18 @@ package struct DocumentDeletion: Sendable {
         onProgress: (Int) -> Void = { _ in }
     ) async throws(StorageError) -> Int {
         var count = 0
-        var query = DocumentQuery(collection).order(by: .documentID).limit(to: 500)
+        var query = DocumentQuery(collection).order(by: .documentID)
         query.projection = []
         while true {
-            let page = try await client.queryDocuments(query)
-            guard !page.isEmpty else { return count }
-            if isRecursive {
-                for document in page { count += try await deleteBelow(document.path) }
+            let page = try await client.page(query, size: 500)
+            let paths = page.items.map(\.path) + page.failures.map(\.path)
+            guard !paths.isEmpty else { return count }
+            if isRecursive { for path in paths { count += try await deleteBelow(path) } }
+            for first in stride(from: 0, to: paths.count, by: 500) {
+                let part = paths[first...].prefix(500)
+                try await client.commit(part.map { DocumentWrite.delete($0) })
             }
-            try await client.commit(page.map { DocumentWrite.delete($0.path) })
-            count += page.count
+            count += paths.count
             onProgress(count)
         }
     }
