@@ -169,8 +169,8 @@ struct RestoredFileTests {
 
     @Test("A cursor whose change was compacted is good until the file is put back")
     func compacted() async throws {
-        // The whole log is compacted with every commit, and nothing is dropped.
-        let retention = SQLiteStorageAdapter.Configuration.Retention(bytes: 0)
+        // The log has the last four changes, and before them one of each document.
+        let retention = SQLiteStorageAdapter.Configuration.Retention(bytes: 4 * 41)
         var adapter = try adapter { $0.retention = retention }
         try await fill(adapter, 1...3, "shared")
         let before = try await position(adapter)

@@ -169,7 +169,8 @@ struct RetentionTests {
             let rest = 30_001 + round * 500 - round * 2_000
             #expect((rest...rest + 10).contains(try await rowCount(short)))
         }
-        #expect(await changeCount(short, after: start) == 500)
+        let told = try await short.allChanges(after: start).changes.map(\.path)
+        #expect(Set(told).count == 500)
         try await short.compact()
         #expect((500...600).contains(try await rowCount(short)))
         #expect(await changeCount(short, after: start) == 500)
@@ -209,9 +210,7 @@ struct RetentionTests {
     func receiptsExpire() async throws {
         let adapter = try adapter(.init(bytes: 200, receiptAge: .seconds(1_000)))
         try await adapter.apply(Self.batch)
-        try await adapter.compact()
-        clock.move(by: .seconds(990))
-        try await adapter.compact()
+        try await pass(.seconds(990), steps: 10, adapter)
         try await adapter.apply(Self.batch)
         #expect(try await adapter.document("a/1")?["n"] == 1)
         // A quarter more, for clocks that leap.
