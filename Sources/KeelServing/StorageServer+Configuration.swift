@@ -40,7 +40,7 @@ extension StorageServer {
         package var pageBytes = 4 << 20
         /// The most bytes of documents that a reply may have which cannot be read in parts.
         package var mostBytesAtOnce = 64 << 20
-        /// The most names of documents that are held to find their order where the store has none.
+        /// The most names of documents that are held to divide a collection group.
         package var mostNames = 100_000
 
         /// The most streams of changes at the same time; 10,000.

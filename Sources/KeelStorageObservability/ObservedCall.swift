@@ -95,11 +95,12 @@ extension CollectionPath {
 }
 
 extension DocumentQuery.Scope {
-    /// The collection's path without ids; of a group, its name below `**`.
+    /// The collection's path without ids; of a group, its name below `**`; of everything, `**`.
     var anonymousName: String {
         switch self {
         case .collection(let path): path.anonymousName
         case .group(let name, _): "**/\(name)"
+        case .everything: "**"
         }
     }
 }

@@ -15,7 +15,7 @@ final class BrokenStorageAdapter: StorageAdapter {
         case deliversFirstStates, countsEverything, turnsNamesRound, drawsNewTimes
         case ignoresThePast, readsWithoutChecking, tellsCommitTimes, tellsNoTimes, turnsTimeBack
         case missesQueriesOfScopes, forgetsOrigins, acknowledgesNothing
-        case forgetsRemovals, tellsNoRemovalTimes, losesRemovalTimes
+        case missesDeepDocuments, ordersByCutValues
 
         var testDescription: String { rawValue }
     }
@@ -136,9 +136,38 @@ final class BrokenStorageAdapter: StorageAdapter {
             result.payload = .found(documents.reversed())
         case (.turnsNamesRound, .names(let names)): result.payload = .names(names.reversed())
         case (.givesNoPosition, _): result.position = nil
+        case (.missesDeepDocuments, .found(let documents)):
+            guard case .query(let query) = request.operation,
+                case .everything(let ancestor) = query.scope
+            else { break }
+            result.payload = .found(
+                documents.filter { $0.path.collection.parent == ancestor }
+            )
+        case (.ordersByCutValues, .found(let documents)):
+            guard case .query(let query) = request.operation else { break }
+            result.payload = .found(Self.sorted(documents, byCutValuesOf: query.completeOrders))
         default: break
         }
         return result
+    }
+
+    /// Puts documents into the order that the first bytes of their values have.
+    private static func sorted(
+        _ documents: [Document],
+        byCutValuesOf orders: [DocumentQuery.Order]
+    ) -> [Document] {
+        func key(_ document: Document) -> [UInt8] {
+            var key: [UInt8] = []
+            for order in orders {
+                let value =
+                    order.field.isDocumentID ? .reference(document.path) : document[order.field]
+                var part: [UInt8] = []
+                IndexKey.append(value ?? .null, order.direction, to: &part)
+                key += part.prefix(1_502)
+            }
+            return key
+        }
+        return documents.sorted { key($0).lexicographicallyPrecedes(key($1)) }
     }
 
     private func bent(_ query: DocumentQuery) -> DocumentQuery {
@@ -152,7 +181,11 @@ final class BrokenStorageAdapter: StorageAdapter {
             query.start?.isInclusive = true
             query.end?.isInclusive = true
         case .ignoresAncestors:
-            if case .group(let name, _) = query.scope { query.scope = .group(name) }
+            switch query.scope {
+            case .collection: break
+            case .group(let name, _): query.scope = .group(name)
+            case .everything: query.scope = .everything()
+            }
         default: break
         }
         return query

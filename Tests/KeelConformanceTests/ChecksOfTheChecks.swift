@@ -38,7 +38,8 @@ struct ChecksOfTheChecks {
         case .ignoresProjections: [.projections]
         case .takesEveryCursorInclusively: [.cursors]
         case .ignoresAncestors: [.collectionGroups]
-        case .ignoresStrictness: [.indexes]
+        case .missesDeepDocuments: [.everything]
+        case .ignoresStrictness, .ordersByCutValues: [.indexes]
         case .makesDoublesIntegers, .normalizesStrings: [.values]
         case .givesNoPosition, .saysCaughtUpAlways, .doesNotWait, .ignoresScope, .skipsLastChange,
             .deliversFirstStates, .missesQueriesOfScopes, .forgetsOrigins, .acknowledgesNothing,
@@ -61,7 +62,7 @@ struct ChecksOfTheChecks {
             .ignoresLimits, .ignoresOffsets, .ignoresProjections, .ignoresDirections,
             .takesEveryCursorInclusively, .ignoresAncestors, .makesDoublesIntegers,
             .normalizesStrings, .countsEverything, .deliversFirstStates, .turnsNamesRound,
-            .ignoresThePast,
+            .ignoresThePast, .missesDeepDocuments, .ordersByCutValues,
         ]
     )
     func fuzzNotices(_ fault: BrokenStorageAdapter.Fault) async throws {

@@ -43,6 +43,8 @@ public struct StorageAdapterCheck: Sendable, CustomTestStringConvertible {
         case limits
         /// Collections of one name at any depth.
         case collectionGroups
+        /// Documents of all collections, at any depth.
+        case everything
         /// Some fields of a document.
         case projections
         /// Counts, sums and averages.
@@ -124,7 +126,8 @@ public struct StorageAdapterCheck: Sendable, CustomTestStringConvertible {
     /// Every check of what an adapter with all capabilities does.
     public static let all: [Self] = [
         documents, values, paths, batches, conditions, transforms, idempotency, transactions,
-        filters, orders, cursors, limits, collectionGroups, projections, aggregates, indexes,
+        filters, orders, cursors, limits, collectionGroups, everything, projections, aggregates,
+        indexes,
         textSearch, changes, listeners, replication, collections, pointInTime, heldReads,
         concurrency, errors,
     ].flatMap { $0 }

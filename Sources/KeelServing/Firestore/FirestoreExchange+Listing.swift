@@ -56,54 +56,62 @@ extension FirestoreExchange {
     /// The documents that are missing and have documents below them, in the part that is listed and
     /// in the listing's order.
     ///
-    /// Stores do not list these; what all documents are called tells. That reads the whole store.
+    /// They are found along what is in the collection and below it, and from each document that is met
+    /// to what lies behind all that is below it: a page costs about its own size.
     private func missingDocuments(
         of collection: CollectionPath,
         within query: DocumentQuery,
         most: Int,
         asOf time: Timestamp?
     ) async throws(StorageError) -> [DocumentPath] {
-        let prefix = "\(collection.string)/"
         let isDescending = query.orders[0].direction == .descending
-        var last: DocumentPath?
-        if case .reference(let path) = query.start?.values.first { last = path }
-        var missing: [DocumentPath] = []
-        var isCut = true
-        while isCut, missing.count < most {
-            var first = FirstNames(configuration.mostNames, behind: last) { left, right in
-                isDescending ? right < left : left < right
-            }
-            try await surveyNames(for: "“showMissing”", since: time) { path in
-                guard path.string.utf8.starts(with: prefix.utf8) else { return }
-                let below = path.string.dropFirst(prefix.count)
-                guard let end = below.firstIndex(of: "/") else { return }
-                let parent = DocumentPath(collection, String(below[..<end]))
-                if !StoredName.isReserved(parent.id) { first.insert(parent) }
-            }
-            let parents = first.result.names
-            (last, isCut) = (parents.last, first.result.isCut)
-            var rest = parents[...]
-            while missing.count < most, !rest.isEmpty {
-                let part = rest.prefix(300)
-                rest = rest.dropFirst(300)
-                let existing = try await existing(Set(part), asOf: time)
-                for path in part where !existing.contains(path) && missing.count < most {
-                    if try await hasCollections(path, asOf: time) { missing.append(path) }
-                }
-            }
+        let prefix = "\(collection.string)/"
+        func bound(_ path: DocumentPath, isInclusive: Bool) -> DocumentQuery.Bound {
+            DocumentQuery.Bound([.reference(path)], isInclusive: isInclusive)
         }
-        return missing
-    }
-
-    /// Whether a document had collections at a time: what is below it now need not have been there then.
-    private func hasCollections(
-        _ path: DocumentPath,
-        asOf time: Timestamp?
-    ) async throws(StorageError) -> Bool {
-        guard let time else { return true }
-        let result = try await read(.collections(under: path), asOf: time)
-        guard case .names(let names) = result.payload else { return false }
-        return !names.isEmpty
+        // The place behind a document and all that is below it: the next id there could be.
+        func behind(_ id: String) -> DocumentPath {
+            DocumentPath(trusted: collection, id: id + "\u{0}")
+        }
+        let first = bound(behind(""), isInclusive: true)
+        let next = CollectionPath(trusted: collection.string + "\u{0}")
+        let end = bound(DocumentPath(trusted: next, id: "\u{0}"), isInclusive: false)
+        var walked = DocumentQuery.everything(under: collection.parent)
+            .order(by: .documentID, isDescending ? .descending : .ascending).select()
+        (walked.start, walked.end) = isDescending ? (end, first) : (first, end)
+        if case .reference(let last)? = query.start?.values.first {
+            walked.start =
+                isDescending
+                ? bound(last, isInclusive: false) : bound(behind(last.id), isInclusive: true)
+        }
+        var walk = NameWalk(walked, asOf: time)
+        var candidates: [DocumentPath] = []
+        var last: DocumentPath?
+        var visited = 0
+        var size = 8
+        while visited < most, let names = try await walk.next(size, in: self) {
+            let before = visited
+            for path in names where path.string.utf8.starts(with: prefix.utf8) {
+                let below = path.string.utf8.dropFirst(prefix.utf8.count)
+                let id = String(decoding: below.prefix { $0 != UInt8(ascii: "/") }, as: UTF8.self)
+                let listed = DocumentPath(trusted: collection, id: id)
+                guard listed != last else { continue }
+                last = listed
+                visited += 1
+                if path != listed, !StoredName.isReserved(id) { candidates.append(listed) }
+            }
+            guard let last else { break }
+            walk.move(
+                to: isDescending
+                    ? bound(last, isInclusive: false) : bound(behind(last.id), isInclusive: true)
+            )
+            // Where much lies below each document, most of a larger page would be passed over.
+            size = min(max(2, 2 * (visited - before)), 300)
+        }
+        guard isDescending else { return candidates }
+        // From behind, a document comes after all that is below it.
+        let existing = try await existing(Set(candidates), asOf: time)
+        return candidates.filter { !existing.contains($0) }
     }
 
     /// The orders of `orderBy`: `borough, rating desc`.

@@ -7,8 +7,9 @@ extension FirestoreExchange {
 
     /// `partitionQuery`: names that divide a collection group into parts of about the same size.
     ///
-    /// What all documents are called tells where to divide: that reads the whole store, and keeps
-    /// the names in the group, or a sample of them where there are very many.
+    /// A store that counts is asked how many documents the group has, and for those at the places between
+    /// parts. Elsewhere, and for a time in the past, the names in the group are read; of very many a sample
+    /// is kept. Other collections are not looked at.
     func partitionQuery(under parent: DocumentPath?) async throws(StorageError) -> [UInt8] {
         guard parent == nil else {
             throw FirestoreDecoding.flaw("only a query of the whole database can be divided")
@@ -17,17 +18,12 @@ extension FirestoreExchange {
         let most = try body.wholeNumber("partitionCount") ?? 0
         guard most > 0 else { throw FirestoreDecoding.flaw("“partitionCount” must be positive") }
         let size = try pageSize(try body.wholeNumber("pageSize"))
-        let after = try PageToken(try body.text("pageToken"))?.name
+        let name = try PageToken(try body.text("pageToken"))?.name
+        let after = try name.map { name throws(StorageError) in try decoding.path(of: name) }
         let group = try group(of: try body.object("structuredQuery"), under: parent)
-        let sample = try await names(of: group, asOf: time)
-        let sorted = sample.sorted
-        let parts = max(1, sorted.count * sample.scale / Self.smallestPartition)
-        let count = min(Int(min(most, Int64(parts - 1))), sorted.count)
-        var points = (0..<count).map { sorted[($0 + 1) * sorted.count / (count + 1)] }[...]
-        if let after {
-            let last = try decoding.path(of: after)
-            points = points.drop { !(last < $0) }
-        }
+            .withCompleteOrders.select()
+        // One point more tells whether there is a next page.
+        let points = try await points(of: group, upTo: most, behind: after, size + 1, asOf: time)
         let page = points.prefix(size)
         let cursors = page.map { path -> FirestoreJSON in
             ["values": [encoding.value(.reference(path))]]
@@ -40,27 +36,93 @@ extension FirestoreExchange {
         ]).bytes
     }
 
-    /// The names of a group's documents; none where the store cannot tell, which makes one part.
-    private func names(
-        of group: PreparedQuery,
+    /// How many points divide so many documents.
+    private static func pointCount(_ documents: Int, upTo most: Int64) -> Int {
+        Int(min(most, Int64(max(1, documents / smallestPartition) - 1)))
+    }
+
+    /// The points behind one of them.
+    private func points(
+        of group: DocumentQuery,
+        upTo most: Int64,
+        behind after: DocumentPath?,
+        _ wanted: Int,
         asOf time: Timestamp?
-    ) async throws(StorageError) -> NameSample {
-        var names = NameSample(configuration.mostNames)
-        guard adapter.capabilities.contains(.changeLog) else { return names }
-        try await surveyNames(for: "“partitionQuery”", since: time) { path in
-            if group.covers(path.collection), !StoredName.isReserved(path.id) { names.insert(path) }
+    ) async throws(StorageError) -> [DocumentPath] {
+        if time == nil, adapter.capabilities.contains(.aggregation) {
+            do throws(StorageError) {
+                return try await placedPoints(of: group, upTo: most, behind: after, wanted)
+            } catch {
+                // A document that cannot be read has a name all the same.
+                guard error.code == .corrupted else { throw error }
+            }
         }
-        guard let time else { return names }
-        // Not all that has been there meanwhile was there then.
-        names.keep(try await existing(Set(names.sorted), asOf: time))
-        return names
+        return try await sampledPoints(of: group, upTo: most, behind: after, asOf: time)
+    }
+
+    /// The points behind one of them, found by their places.
+    private func placedPoints(
+        of group: DocumentQuery,
+        upTo most: Int64,
+        behind after: DocumentPath?,
+        _ wanted: Int
+    ) async throws(StorageError) -> [DocumentPath] {
+        let total = try await count(of: group)
+        let count = Self.pointCount(total, upTo: most)
+        var last = after
+        // Of the place before the next point.
+        var place = -1
+        if let after { place = try await self.count(of: group.end(before: .reference(after))) }
+        var points: [DocumentPath] = []
+        for number in 0..<count where points.count < wanted {
+            let next = (number + 1) * total / (count + 1)
+            guard next > place else { continue }
+            var query = group.offset(next - place - 1).limit(to: 1)
+            if let last { query = query.start(after: .reference(last)) }
+            let result = try await read(.query(query))
+            guard case .found(let found) = result.payload else {
+                throw StorageError(.unknown, "the store answered a query with something else")
+            }
+            // Documents may go meanwhile.
+            guard let path = found.first?.path else { break }
+            points.append(path)
+            (last, place) = (path, next)
+        }
+        return points
+    }
+
+    private func count(of query: DocumentQuery) async throws(StorageError) -> Int {
+        let result = try await read(.aggregate(query, [.count()]))
+        guard case .values(let values) = result.payload, case .integer(let count)? = values.first
+        else {
+            throw StorageError(.unknown, "the store answered an aggregation with something else")
+        }
+        return Int(count)
+    }
+
+    /// The points behind one of them, found in a sample of the names.
+    private func sampledPoints(
+        of group: DocumentQuery,
+        upTo most: Int64,
+        behind after: DocumentPath?,
+        asOf time: Timestamp?
+    ) async throws(StorageError) -> [DocumentPath] {
+        var sample = NameSample(configuration.mostNames)
+        var walk = NameWalk(group, asOf: time)
+        while let names = try await walk.next(.max, in: self) {
+            for name in names { sample.insert(name) }
+        }
+        let sorted = sample.sorted
+        let count = min(Self.pointCount(sorted.count * sample.scale, upTo: most), sorted.count)
+        let points = (0..<count).map { sorted[($0 + 1) * sorted.count / (count + 1)] }
+        return Array(points.drop { point in after.map { !($0 < point) } ?? false })
     }
 
     /// The collection group of a query that can be divided.
     private func group(
         of json: FirestoreJSON?,
         under parent: DocumentPath?
-    ) throws(StorageError) -> PreparedQuery {
+    ) throws(StorageError) -> DocumentQuery {
         let query = try checked(try decoding.query(json, under: parent))
         guard case .group = query.scope else {
             throw FirestoreDecoding.flaw("only a query with “allDescendants” can be divided")
@@ -74,6 +136,6 @@ extension FirestoreExchange {
                     + "that of the names"
             )
         }
-        return PreparedQuery(query)
+        return query
     }
 }

@@ -6,11 +6,14 @@ extension FirestoreExchange {
     func runQuery(under parent: DocumentPath?) async throws(StorageError) -> ReplyBody {
         let explanation = try QueryExplanation(body, clock: configuration.clock)
         let json = try body.object("structuredQuery")
-        if let query = try decoding.treeQuery(json, under: parent) {
+        if let query = try decoding.childrenQuery(json, under: parent) {
             guard explanation == nil else {
-                throw StorageError(.unsupported, "a query over all collections is not explained")
+                throw StorageError(
+                    .unsupported,
+                    "a query over all collections of a document is not explained"
+                )
             }
-            return try await runTreeQuery(query)
+            return try await run(query)
         }
         let query = try checked(try decoding.query(json, under: parent))
         let snapshot = try await snapshot()

@@ -2,11 +2,11 @@ import KeelStorage
 import KeelStorageFirestore
 
 extension FirestoreExchange {
-    /// `runQuery` over all collections at once.
+    /// `runQuery` over the collections of a document, or those at the root.
     ///
-    /// Stores have no order of names over several collections; what all documents are called tells.
-    /// That reads the whole store, once for each so many names that are wanted.
-    func runTreeQuery(_ query: TreeQuery) async throws(StorageError) -> ReplyBody {
+    /// It is read as one query for each collection, in the order of the collections' names.
+    func run(_ query: ChildrenQuery) async throws(StorageError) -> ReplyBody {
+        try require(.collectionListing, for: "a query over all collections of a document")
         let past: Timestamp?
         switch try await snapshot() {
         // Names and documents are read one after the other: at one time, where the store can.
@@ -17,59 +17,124 @@ extension FirestoreExchange {
         case .transaction, .newTransaction:
             throw StorageError(
                 .unsupported,
-                "a query over all collections is not available in a transaction"
+                "a query over all collections of a document is not available in a transaction"
             )
         }
-        let asked = query.limit.map { query.offset + $0 }
-        let wanted = min(asked ?? Self.mostOfTree, Self.mostOfTree)
-        var found: [DocumentPath] = []
-        var last: DocumentPath?
-        var isCut = true
-        while isCut, found.count < wanted {
-            var first = FirstNames(configuration.mostNames, behind: last, by: query.precedes)
-            try await surveyNames(for: "a query over all collections", since: past) { path in
-                if query.contains(path), isVisible(path) { first.insert(path) }
-            }
-            var names = first.result.names
-            (last, isCut) = (names.last, first.result.isCut)
-            if let past {
-                let existing = try await existing(Set(names), asOf: past)
-                names.removeAll { !existing.contains($0) }
-            }
-            found += names
-        }
-        guard !isCut || asked.map({ found.count >= $0 }) ?? false else {
+        let clauses = query.clauses
+        let asked = clauses.limit.map { clauses.offset + $0.count }
+        let names = try await names(
+            of: query,
+            upTo: min(asked ?? Self.mostOfTree, Self.mostOfTree) + 1,
+            asOf: past
+        )
+        guard names.count <= Self.mostOfTree else {
             throw StorageError(
                 .tooLarge,
                 "a query over all collections finds more than \(Self.mostOfTree) documents; set a "
                     + "smaller limit, and go on behind the last document"
             )
         }
-        let page = found.dropFirst(query.offset).prefix(query.limit ?? .max)
+        let page = names.dropFirst(clauses.offset).prefix(clauses.limit?.count ?? .max)
         // One that was deleted meanwhile is not there any more, and not told.
         return try await made(
             by: BatchReply(
                 .runQuery,
                 with: Array(page),
-                query.projection,
+                clauses.projection,
                 of: self,
                 past.map(Snapshot.past) ?? .current
             )
         )
     }
 
-    /// The most documents that a query over all collections finds, those that its offset passes over included.
+    /// The most documents that a query over all collections of a document finds, those that its offset
+    /// passes over included.
     private static let mostOfTree = 1_000_000
 
-    private func isVisible(_ path: DocumentPath) -> Bool {
-        do throws(StorageError) {
-            try reserved.check(path)
-            return true
-        } catch {
-            return false
+    private func names(
+        of query: ChildrenQuery,
+        upTo most: Int,
+        asOf time: Timestamp?
+    ) async throws(StorageError) -> [DocumentPath] {
+        let result = try await read(.collections(under: query.parent), asOf: time)
+        guard case .names(var collections) = result.payload else {
+            throw StorageError(.unknown, "the store answered a listing with something else")
         }
+        collections.removeAll(where: StoredName.isReserved)
+        if query.isDescending { collections.reverse() }
+        var found: [DocumentPath] = []
+        for name in collections where found.count < most {
+            let collection = query.parent?.collection(name) ?? CollectionPath(segments: [name])
+            var walk = NameWalk(query.names(in: collection), asOf: time)
+            while found.count < most, let names = try await walk.next(most - found.count, in: self)
+            {
+                found += names
+            }
+        }
+        return found
+    }
+}
+
+/// Reads the names of the documents that a query in the order of names finds, page by page.
+struct NameWalk {
+    /// The most names of a page.
+    private static let mostInPage = 1_000
+
+    private var query: DocumentQuery
+    private let time: Timestamp?
+    private var isOver = false
+
+    /// Begins a walk.
+    ///
+    /// - Parameters:
+    ///   - query: A query that is ordered by documents' ids alone, without a limit; with references as bounds.
+    ///   - time: The time whose state is read; nil for the present.
+    init(_ query: DocumentQuery, asOf time: Timestamp?) {
+        self.query = query
+        self.time = time
     }
 
+    /// The next names, those of documents that cannot be read included; nil at the end.
+    ///
+    /// - Parameters:
+    ///   - most: How many are wanted at most; more may come where some cannot be read.
+    ///   - exchange: The request.
+    /// - Returns: The names, in the query’s order.
+    /// - Throws: What the store throws.
+    mutating func next(
+        _ most: Int,
+        in exchange: FirestoreExchange
+    ) async throws(StorageError) -> [DocumentPath]? {
+        guard !isOver else { return nil }
+        let count = min(most, Self.mostInPage)
+        query.limit = .first(count)
+        let result = try await exchange.read(
+            .query(query),
+            asOf: time,
+            mostBytes: exchange.configuration.pageBytes,
+            reportsUnreadable: true
+        )
+        guard case .found(let documents) = result.payload else {
+            throw StorageError(.unknown, "the store answered a query with something else")
+        }
+        var names = documents.map(\.path)
+        if !result.unreadable.isEmpty {
+            let isDescending = query.orders.first?.direction == .descending
+            names += result.unreadable.map(\.path)
+            names.sort { isDescending ? $1 < $0 : $0 < $1 }
+        }
+        // Not every store goes on behind those that cannot be read.
+        isOver = names.count < count && !result.isPartial
+        guard let last = names.last else { return nil }
+        query.start = DocumentQuery.Bound([.reference(last)], isInclusive: false)
+        return names
+    }
+
+    /// Goes on at another place.
+    mutating func move(to start: DocumentQuery.Bound) { query.start = start }
+}
+
+extension FirestoreExchange {
     /// Those of some names that had a document at a time, nil for the present; not many documents are
     /// held at once.
     func existing(
@@ -90,58 +155,5 @@ extension FirestoreExchange {
             rest = rest.dropFirst(documents.count)
         }
         return existing
-    }
-
-    /// Tells the name of each document of the store.
-    ///
-    /// - Parameters:
-    ///   - purpose: What for, for the message where the store has no change log.
-    ///   - time: Where it is given, also names of documents that were there then are told.
-    ///   - visit: Gets the names, in no order; one that changes meanwhile may come twice.
-    /// - Throws: What the store throws, and `unsupported` where it has no change log.
-    func surveyNames(
-        for purpose: String,
-        since time: Timestamp? = nil,
-        _ visit: (DocumentPath) -> Void
-    ) async throws(StorageError) {
-        try require(.changeLog, for: purpose)
-        var past: ChangeCursor?
-        if let time {
-            var request = ReadRequest(.documents([]))
-            (request.asOf, request.needsPosition) = (time, true)
-            past = try await adapter.read(request).position
-        }
-        try await surveyNames(after: nil, includingRemoved: false, visit)
-        guard let time, let past else { return }
-        do throws(StorageError) {
-            try await surveyNames(after: past, includingRemoved: true, visit)
-        } catch {
-            // The change log can be shorter than the history.
-            throw error.code == .cursorExpired ? .snapshotTooOld(time) : error
-        }
-    }
-
-    private func surveyNames(
-        after cursor: ChangeCursor?,
-        includingRemoved: Bool,
-        _ visit: (DocumentPath) -> Void
-    ) async throws(StorageError) {
-        var request = ChangeRequest(
-            after: cursor,
-            limit: 1000,
-            mostBytes: configuration.pageBytes
-        )
-        while true {
-            let page = try await adapter.changes(request)
-            guard !Task.isCancelled else {
-                throw StorageError(.cancelled, "the client has gone")
-            }
-            for change in page.changes {
-                if case .removed = change, !includingRemoved { continue }
-                visit(change.path)
-            }
-            guard !page.isCaughtUp, page.next != request.after else { return }
-            request.after = page.next
-        }
     }
 }

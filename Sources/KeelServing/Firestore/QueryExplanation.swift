@@ -62,7 +62,10 @@ struct QueryExplanation {
     }
 
     private static func scope(of query: DocumentQuery) -> FirestoreJSON {
-        if case .group = query.scope { "Collection group" } else { "Collection" }
+        switch query.scope {
+        case .collection: "Collection"
+        case .group, .everything: "Collection group"
+        }
     }
 }
 
@@ -89,6 +92,8 @@ extension QueryPlan {
             switch scope {
             case .collection(let path): path.name
             case .group(let name, _): "\(name)**"
+            // It has no index.
+            case .everything: ""
             }
         guard name.hasPrefix("\(collection)("), let end = name.lastIndex(of: ")") else {
             return nil

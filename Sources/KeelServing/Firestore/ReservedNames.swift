@@ -34,6 +34,8 @@ struct ReservedNames: Sendable {
         case .group(let name, let ancestor):
             try check(name)
             if let ancestor { try check(ancestor) }
+        case .everything(let ancestor):
+            if let ancestor { try check(ancestor) }
         }
     }
 

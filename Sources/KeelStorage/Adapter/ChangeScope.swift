@@ -13,7 +13,7 @@
 /// meets the condition, and ``ChangePage/Change/leftScope(_:)`` if it does not, whether or not it
 /// did before. An adapter may tell the document in that case too, never less.
 public struct ChangeScope: Sendable, Hashable {
-    /// The documents of a collection or a group that meet a condition.
+    /// The documents of a query's scope that meet a condition.
     public struct Selection: Sendable, Hashable {
         /// Where the documents are.
         public var scope: DocumentQuery.Scope
@@ -31,6 +31,8 @@ public struct ChangeScope: Sendable, Hashable {
             case .collection(let path): DocumentQuery(path).with { $0.filter = filter }
             case .group(let name, let ancestor):
                 DocumentQuery(group: name, under: ancestor).with { $0.filter = filter }
+            case .everything(let ancestor):
+                DocumentQuery.everything(under: ancestor).with { $0.filter = filter }
             }
         }
     }
@@ -43,7 +45,7 @@ public struct ChangeScope: Sendable, Hashable {
     public private(set) var collections: Set<CollectionPath> = []
     /// Names of collections, at any depth.
     public private(set) var groups: Set<String> = []
-    /// Collections and groups of which only some documents are wanted.
+    /// Collections and groups of which only some documents are wanted, and whole parts of the store.
     public private(set) var selections: Set<Selection> = []
 
     /// Creates a scope of nothing.
@@ -131,6 +133,7 @@ public struct ChangeScope: Sendable, Hashable {
         return switch selection.scope {
         case .collection(let path): isWhole(path)
         case .group(let name, _): groups.contains(name)
+        case .everything: false
         }
     }
 
@@ -149,6 +152,7 @@ public struct ChangeScope: Sendable, Hashable {
     /// their parts.
     package var withoutDocuments: ChangeScope {
         var scope = unconditional
+        for case .everything in scope.selections.map(\.scope) { return .everything }
         scope.documents = []
         scope.collections.formUnion(documents.map(\.collection))
         for case .group(let name, _) in scope.selections.map(\.scope) { scope.groups.insert(name) }

@@ -4,7 +4,7 @@
 /// its indexes leave open, and by listeners.
 package struct PreparedQuery: Sendable {
     /// The query, as validated.
-    package let query: DocumentQuery
+    package private(set) var query: DocumentQuery
     /// The order of evaluation: reversed for `limit(toLast:)`.
     package let orders: [DocumentQuery.Order]
     /// Whether the result is found back to front and turned round at the end.
@@ -41,15 +41,23 @@ package struct PreparedQuery: Sendable {
     /// The number of documents that must be known to answer, nil for all.
     package var window: Int? { limit.map { $0 + query.offset } }
 
+    /// Lowers the offset by documents that were passed over and will not be found.
+    package mutating func passOver(_ count: Int) { query.offset -= count }
+
     /// Whether the query looks into this collection.
     package func covers(_ collection: CollectionPath) -> Bool {
         switch query.scope {
         case .collection(let wanted):
             wanted == collection
         case .group(let name, let ancestor):
-            StoredName.same(collection.name, name)
-                && (ancestor.map { collection.string.hasBytePrefix($0.string + "/") } ?? true)
+            StoredName.same(collection.name, name) && Self.lies(collection, below: ancestor)
+        case .everything(let ancestor):
+            Self.lies(collection, below: ancestor) && !collection.hasReservedSegment
         }
+    }
+
+    private static func lies(_ collection: CollectionPath, below ancestor: DocumentPath?) -> Bool {
+        ancestor.map { collection.string.hasBytePrefix($0.string + "/") } ?? true
     }
 
     /// The document's place in the order, or nil if it is not part of the result.
@@ -77,17 +85,27 @@ package struct PreparedQuery: Sendable {
         of places: [(key: [UInt8], document: Document)],
         isCancellable: Bool = true
     ) throws(StorageError) -> [Document] {
+        var sorted = places
+        try Self.sort(&sorted, isCancellable: isCancellable)
+        return try cut(sorted.map(\.document), isCancellable: isCancellable)
+    }
+
+    /// Puts documents into the order of their places.
+    ///
+    /// - Throws: ``StorageError/Code/cancelled``, and nothing else.
+    package static func sort(
+        _ places: inout [(key: [UInt8], document: Document)],
+        isCancellable: Bool
+    ) throws(StorageError) {
         var check = CancellationCheck(isOn: isCancellable)
-        let sorted: [(key: [UInt8], document: Document)]
         do {
-            sorted = try places.sorted { left, right in
+            try places.sort { left, right in
                 try check.step()
                 return left.key.lexicographicallyPrecedes(right.key)
             }
         } catch {
             throw .cancellation
         }
-        return try cut(sorted.map(\.document), isCancellable: isCancellable)
     }
 
     /// Cuts documents that are in the order of evaluation to offset, limit and projection.
@@ -128,16 +146,19 @@ package struct PreparedQuery: Sendable {
 /// The part of a sort key that a query's start or end fixes.
 package struct KeyBound: Sendable {
     /// The keys of the bound's values, each in its order's direction.
+    package let parts: [[UInt8]]
+    /// The parts joined.
     package let prefix: [UInt8]
     /// Whether documents with just these values belong to the result.
     package let isInclusive: Bool
 
     init(_ bound: DocumentQuery.Bound, orders: [DocumentQuery.Order]) {
-        var prefix: [UInt8] = []
-        for (value, order) in zip(bound.values, orders) {
-            IndexKey.append(value, order.direction, to: &prefix)
+        parts = zip(bound.values, orders).map { value, order in
+            var part: [UInt8] = []
+            IndexKey.append(value, order.direction, to: &part)
+            return part
         }
-        self.prefix = prefix
+        prefix = Array(parts.joined())
         isInclusive = bound.isInclusive
     }
 

@@ -110,8 +110,20 @@ package enum IndexKey {
     /// Appends the key of a document's path.
     package static func append(path: DocumentPath, to key: inout [UInt8]) {
         append(path.collection, to: &key)
-        append(escaping: path.id.utf8, to: &key)
+        append(id: path.id, to: &key)
+    }
+
+    /// Appends the part of a path's key that follows the key of its collection.
+    package static func append(id: String, to key: inout [UInt8]) {
+        append(escaping: id.utf8, to: &key)
         appendEnd(ofReference: &key)
+    }
+
+    /// The prefix of the keys of all documents below a document, and of its own.
+    package static func key(ofAllBelow document: DocumentPath) -> [UInt8] {
+        var key = key(ofAllIn: document.collection)
+        append(escaping: document.id.utf8, to: &key)
+        return key
     }
 
     private static func append(_ collection: CollectionPath, to key: inout [UInt8]) {

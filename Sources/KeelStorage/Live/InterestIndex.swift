@@ -29,6 +29,7 @@ package struct InterestIndex<Key: Hashable & Sendable>: Sendable {
             switch selection.scope {
             case .collection(let path): byCollection.change(path, body)
             case .group(let name, _): byGroup.change(Array(name.utf8), body)
+            case .everything: body(&everything)
             }
         }
     }

@@ -50,6 +50,18 @@ public struct CollectionPath: Sendable {
         return DocumentPath(trusted: String(string[..<slash]))
     }
 
+    /// Whether a name of the form `__…__` is on the path.
+    package var hasReservedSegment: Bool {
+        // Most paths have no underscores side by side: look for them before taking one apart.
+        let underscore = UInt8(ascii: "_")
+        guard
+            zip(string.utf8, string.utf8.dropFirst())
+                .contains(where: { $0 == underscore && $1 == underscore })
+        else { return false }
+        return string.utf8.split(separator: UInt8(ascii: "/"))
+            .contains { StoredName.isReserved(String(Substring($0))) }
+    }
+
     /// The path of a document in this collection.
     public func document(_ id: String) -> DocumentPath { DocumentPath(self, id) }
 

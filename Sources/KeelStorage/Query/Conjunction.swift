@@ -120,14 +120,19 @@ package struct Conjunction: Sendable, Hashable {
         return orders[...min(path, orders.count - 1)].filter { !fixed.contains($0.field) }
     }
 
-    /// The bytes that an index's first components must hold, or nil if it begins otherwise.
-    func prefix(for components: ArraySlice<IndexDefinition.Component>) -> [UInt8]? {
+    /// The bytes that an index's first components must hold, and whether anything of a constant is cut;
+    /// nil if the index begins otherwise.
+    func prefix(
+        for components: ArraySlice<IndexDefinition.Component>
+    ) -> (bytes: [UInt8], isCut: Bool)? {
         let areDistinct = components.indices.allSatisfy { position in
             !components[..<position].contains(components[position])
         }
         guard areDistinct, components.count == fixedCount else { return nil }
         var prefix: [UInt8] = []
+        var isCut = false
         for component in components {
+            let start = prefix.count
             let source: [Constant]
             switch component {
             case .contains: source = memberships
@@ -137,8 +142,10 @@ package struct Conjunction: Sendable, Hashable {
                 return nil
             }
             prefix += component.direction == .descending ? constant.key.map(~) : constant.key
+            if EntryKey.cutComponent(&prefix, from: start) { isCut = true }
         }
-        return prefix
+        if EntryKey.cutWhole(&prefix) { isCut = true }
+        return (prefix, isCut)
     }
 
     /// Whether a prefix of equalities and a range of the first open order say all that the

@@ -17,6 +17,19 @@ public struct DocumentQuery: Sendable, Hashable {
         case collection(CollectionPath)
         /// The documents of every collection of this name, at any depth, below a document if given.
         case group(String, under: DocumentPath? = nil)
+        /// Every document of the store at any depth, or below a document if given.
+        ///
+        /// Documents on whose path a name of the form `__…__` stands are left out: Keel keeps its own
+        /// records under such names.
+        case everything(under: DocumentPath? = nil)
+
+        /// The document below which the query looks, where it is given.
+        package var ancestor: DocumentPath? {
+            switch self {
+            case .collection: nil
+            case .group(_, let ancestor), .everything(let ancestor): ancestor
+            }
+        }
     }
 
     /// The direction of an order.
@@ -99,6 +112,20 @@ public struct DocumentQuery: Sendable, Hashable {
     /// Creates a query for all documents of the collections that have this name.
     public init(group name: String, under ancestor: DocumentPath? = nil) {
         scope = .group(name, under: ancestor)
+    }
+
+    private init(_ scope: Scope) { self.scope = scope }
+
+    /// Creates a query for the documents of all collections, at any depth, below a document if given.
+    ///
+    /// Its conditions and orders may concern the document's id and nothing else. Documents come in the
+    /// order of their paths: one, what is below it, the next one.
+    ///
+    /// ```swift
+    /// let userData = DocumentQuery.everything(under: "users/ada").limit(to: 100)
+    /// ```
+    public static func everything(under ancestor: DocumentPath? = nil) -> DocumentQuery {
+        DocumentQuery(.everything(under: ancestor))
     }
 }
 

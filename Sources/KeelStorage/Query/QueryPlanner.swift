@@ -14,6 +14,8 @@ package struct QueryPlanner: Sendable {
         package var fixedLength: Int
         /// Whether to read it from its end.
         package var isBackward: Bool
+        /// The orders of the entries behind the fixed bytes, up to the path.
+        package var orders: [DocumentQuery.Order]
         /// Whether the stretch holds the query's documents and no others, so that its entries can
         /// be counted without a look at the documents.
         package var isExact: Bool
@@ -82,9 +84,14 @@ package struct QueryPlanner: Sendable {
         guard conjunction.concernsPathAlone, let order = prepared.orders.first,
             order.field.isDocumentID
         else { return nil }
-        let range = conjunction.range(of: prepared.orders).intersection(prepared.range)
+        var range = conjunction.range(of: prepared.orders).intersection(prepared.range)
         let isBackward = order.direction == .descending
-        return .identifiers(isBackward ? range.complemented() : range, isBackward: isBackward)
+        if isBackward { range = range.complemented() }
+        if let ancestor = prepared.query.scope.ancestor {
+            let below = IndexKey.key(ofAllBelow: ancestor)
+            range = range.intersection(KeyRange(from: .before(below), to: .after(below)))
+        }
+        return .identifiers(range, isBackward: isBackward)
     }
 
     private func scan(for conjunction: Conjunction, of prepared: PreparedQuery) -> Scan? {
@@ -101,6 +108,7 @@ package struct QueryPlanner: Sendable {
             index.scope == .collection && StoredName.same(index.collection, path.name)
         case .group(let name, _):
             index.scope == .group && StoredName.same(index.collection, name)
+        case .everything: false
         }
     }
 
@@ -134,18 +142,24 @@ package struct QueryPlanner: Sendable {
         } else {
             return nil
         }
-        var range = conjunction.range(of: orders)
-        if orders.count == prepared.orders.count { range = range.intersection(prepared.range) }
+        var bounds = EntryBounds(index, in: prepared.query.scope, orders: orders)
+        var range = bounds.range(conjunction.range(of: orders))
+        if orders.count == prepared.orders.count {
+            range = range.intersection(bounds.range(from: prepared.lower, to: prepared.upper))
+        }
         if isBackward { range = range.complemented() }
+        range = bounds.whole(range.prefixed(by: prefix.bytes))
         let isUnbounded = prepared.lower == nil && prepared.upper == nil
         // An order behind the path decides nothing, but what lacks its field is not in the result.
         let endsWithPath = prepared.orders.last?.field.isDocumentID ?? false
         return Scan(
             index: index,
-            range: range.prefixed(by: prefix),
-            fixedLength: prefix.count,
+            range: range,
+            fixedLength: prefix.bytes.count,
             isBackward: isBackward,
-            isExact: endsWithPath && conjunction.isCovered(byOrder: orders.first)
+            orders: orders,
+            isExact: endsWithPath && !prefix.isCut && !bounds.isCut
+                && conjunction.isCovered(byOrder: orders.first)
                 && (isUnbounded || orders.count == prepared.orders.count)
         )
     }
@@ -166,6 +180,7 @@ package struct QueryPlanner: Sendable {
         switch prepared.query.scope {
         case .collection(let path): return IndexDefinition(path.name, components)
         case .group(let name, _): return IndexDefinition(name, scope: .group, components)
+        case .everything: return nil
         }
     }
 }

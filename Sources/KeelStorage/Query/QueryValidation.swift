@@ -19,6 +19,7 @@ package enum QueryValidation {
             try checkFilter(query)
         }
         try checkOrders(query)
+        try checkFields(query)
         query.start = try resolved(query.start, of: query, name: "start")
         query.end = try resolved(query.end, of: query, name: "end")
         for path in query.projection ?? [] { try check(path) }
@@ -40,6 +41,9 @@ package enum QueryValidation {
             if let flaw = StoredName.flaw(inSegment: name, allowingReserved: true) {
                 throw invalid("the collection group’s name “\(name)” \(flaw)")
             }
+            if let flaw = ancestor?.flaw { throw invalid(flaw) }
+            if let ancestor { try checkPlace(ancestor.string) }
+        case .everything(let ancestor):
             if let flaw = ancestor?.flaw { throw invalid(flaw) }
             if let ancestor { try checkPlace(ancestor.string) }
         }
@@ -100,6 +104,20 @@ package enum QueryValidation {
             throw invalid(
                 "the query has more than \(mostDisjunctions) alternatives once its ors and lists "
                     + "are multiplied out; split it"
+            )
+        }
+    }
+
+    /// Refuses fields in a query over everything, which no index could serve.
+    private static func checkFields(_ query: DocumentQuery) throws(StorageError) {
+        guard case .everything = query.scope else { return }
+        let filtered = (query.filter?.comparisons ?? []).map(\.field)
+        guard query.search == nil,
+            (filtered + query.orders.map(\.field)).allSatisfy(\.isDocumentID)
+        else {
+            throw invalid(
+                "a query over everything can only be filtered and ordered by the document’s id; "
+                    + "query a collection or a collection group instead"
             )
         }
     }
@@ -220,7 +238,8 @@ package enum QueryValidation {
         switch (value, scope) {
         case (.reference(let given), _): path = given
         case (.string(let id), .collection(let collection)): path = DocumentPath(collection, id)
-        case (.string(let string), .group): path = DocumentPath(string)
+        case (.string(let string), .group), (.string(let string), .everything):
+            path = DocumentPath(string)
         default:
             throw invalid(
                 "a document’s id is compared with an id or a reference, not a \(value.kindName)"

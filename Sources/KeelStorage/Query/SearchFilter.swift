@@ -18,6 +18,8 @@ package struct SearchFilter: Sendable {
             switch scope {
             case .collection(let path): path.name
             case .group(let name, _): name
+            // No definition covers it, and the front refuses it.
+            case .everything: ""
             }
         let fitting = definitions.first { definition in
             StoredName.same(definition.collection, name)
@@ -70,6 +72,8 @@ extension DocumentQuery.Scope: CustomStringConvertible {
         case .collection(let path): "“\(path)”"
         case .group(let name, let ancestor):
             "the collection group “\(name)”" + (ancestor.map { " under “\($0)”" } ?? "")
+        case .everything(let ancestor):
+            ancestor.map { "everything under “\($0)”" } ?? "everything"
         }
     }
 }

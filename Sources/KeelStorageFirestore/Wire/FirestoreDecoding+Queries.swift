@@ -4,7 +4,8 @@ extension FirestoreDecoding {
     /// A `StructuredQuery` below a document, or below the root of the database.
     ///
     /// - Throws: `StorageError/Code/invalidArgument`, or `unsupported` for what Keel has not: search
-    ///   by vectors. One over all collections is a ``TreeQuery``.
+    ///   by vectors. One over the collections of a document that has no name for them is a
+    ///   ``ChildrenQuery``.
     package func query(
         _ json: FirestoreJSON?,
         under parent: DocumentPath?
@@ -13,7 +14,27 @@ extension FirestoreDecoding {
         guard json.member("findNearest") == nil else {
             throw StorageError(.unsupported, "“findNearest” is not available here")
         }
-        return try clauses(of: json, over: try scope(try json.list("from"), under: parent))
+        var query = try clauses(of: json, over: try scope(try json.list("from"), under: parent))
+        if case .everything = query.scope {
+            query.start = query.start.map { Self.placed($0, isStart: true) }
+            query.end = query.end.map { Self.placed($0, isStart: false) }
+        }
+        return query
+    }
+
+    /// The lowest id there can be, by which clients say "from the beginning of a collection".
+    private static let lowestID = "__id\(Int64.min)__"
+
+    /// A bound at a document’s name, with the beginning of a collection in words of the store’s order.
+    static func placed(
+        _ bound: DocumentQuery.Bound,
+        isStart: Bool
+    ) -> DocumentQuery.Bound {
+        guard case .reference(let name)? = bound.values.first, bound.values.count == 1,
+            name.id == lowestID
+        else { return bound }
+        let first = DocumentPath(name.collection, "\u{0}")
+        return DocumentQuery.Bound([.reference(first)], isInclusive: isStart)
     }
 
     /// Adds everything but the scope to a query.
@@ -85,10 +106,17 @@ extension FirestoreDecoding {
         guard let selector = selectors.first, selectors.count == 1 else {
             throw Self.flaw("“from” has \(selectors.count) collections and should have one")
         }
+        let isDeep = try selector.flag("allDescendants") ?? false
         guard let name = try selector.text("collectionId"), !name.isEmpty else {
-            throw StorageError(.unsupported, "a query over all collections is not available here")
+            guard isDeep else {
+                throw StorageError(
+                    .unsupported,
+                    "a query over all collections of a document is not available here"
+                )
+            }
+            return .everything(under: parent)
         }
-        if try selector.flag("allDescendants") ?? false {
+        if isDeep {
             return DocumentQuery(group: name, under: parent)
         }
         let collection = parent?.collection(name) ?? CollectionPath(segments: [name])

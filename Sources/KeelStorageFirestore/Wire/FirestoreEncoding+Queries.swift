@@ -90,6 +90,7 @@ extension FirestoreEncoding {
         switch scope {
         case .collection(let collection): ["collectionId": .string(collection.name)]
         case .group(let name, _): ["collectionId": .string(name), "allDescendants": true]
+        case .everything: ["allDescendants": true]
         }
     }
 

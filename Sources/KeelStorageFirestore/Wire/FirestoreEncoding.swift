@@ -32,7 +32,7 @@ package struct FirestoreEncoding: Sendable {
         let parent: DocumentPath? =
             switch scope {
             case .collection(let collection): collection.parent
-            case .group(_, let ancestor): ancestor
+            case .group(_, let ancestor), .everything(let ancestor): ancestor
             }
         return parent.map(name) ?? root
     }

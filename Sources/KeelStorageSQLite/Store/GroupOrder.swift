@@ -11,8 +11,7 @@ struct IdentifierStretch {
 
     /// - Parameters:
     ///   - member: The collection.
-    ///   - range: The range of paths' keys. Its ends are taken as inclusive: the place of each document is
-    ///     checked anyway.
+    ///   - range: The range of paths' keys.
     ///   - first: The id behind which the stretch begins.
     ///   - last: The last id of the stretch.
     ///   - isBackward: Whether it is read from its end.
@@ -25,34 +24,78 @@ struct IdentifierStretch {
     ) {
         collection = member.number
         self.isBackward = isBackward
-        let lower = range.lower.flatMap { IndexKey.id(in: $0.bytes, after: member.key) }
-        let upper = range.upper.flatMap { IndexKey.id(in: $0.bytes, after: member.key) }
-        bounds = [(">=", lower), (">", first), ("<=", upper), ("<=", last)]
-            .compactMap { sign, id in id.map { (sign, $0) } }
+        let lower = Self.bound(range.lower, in: member).map { ($0.isBehind ? ">=" : ">", $0.id) }
+        let upper = Self.bound(range.upper, in: member).map { ($0.isBehind ? "<" : "<=", $0.id) }
+        bounds = [lower, first.map { (">", $0) }, upper, last.map { ("<=", $0) }].compactMap(\.self)
     }
 
-    func statement(in database: Database) throws -> RawStatement {
-        let conditions = bounds.map { "AND d.id \($0.sign) ?" }.joined(separator: " ")
+    /// The id at which a cut between paths' keys lies, and whether the document of that id is behind it.
+    private static func bound(
+        _ cut: KeyRange.Cut?,
+        in member: GroupOrder.Member
+    ) -> (id: String, isBehind: Bool)? {
+        guard let cut, let id = IndexKey.id(in: cut.bytes, after: member.key) else { return nil }
+        var own = member.key
+        IndexKey.append(id: id, to: &own)
+        let isBehind = cut.firstKeyBehind.map { !own.lexicographicallyPrecedes($0) } ?? false
+        return (id, isBehind)
+    }
+
+    /// The statement that reads the documents, ready to run.
+    ///
+    /// - Parameters:
+    ///   - offset: How many documents at the beginning are passed over.
+    ///   - database: The connection.
+    /// - Returns: The statement, with the columns of ``StoreReader``.
+    /// - Throws: What SQLite throws.
+    func statement(passing offset: Int, in database: Database) throws -> RawStatement {
+        let passing = offset > 0 ? "LIMIT -1 OFFSET ?" : ""
         let statement = try RawStatement(
             database,
             """
             SELECT \(StoreReader.columns) FROM documents d WHERE d.cid = ? \(conditions)
-            ORDER BY d.id \(isBackward ? "DESC" : "ASC")
+            ORDER BY d.id \(isBackward ? "DESC" : "ASC") \(passing)
             """
         )
+        let next = try bind(statement)
+        if offset > 0 { try statement.bind(next, offset) }
+        return statement
+    }
+
+    /// How many documents there are, up to a number; none of them is read.
+    func count(upTo most: Int, in database: Database) throws -> Int {
+        let statement = try RawStatement(
+            database,
+            """
+            SELECT count(*) FROM
+            (SELECT 1 FROM documents d WHERE d.cid = ? \(conditions) LIMIT ?)
+            """
+        )
+        try statement.bind(try bind(statement), most)
+        return try statement.first { Int($0.integer(0)) } ?? 0
+    }
+
+    private var conditions: String {
+        bounds.map { "AND d.id \($0.sign) ?" }.joined(separator: " ")
+    }
+
+    /// Binds the collection and the bounds.
+    ///
+    /// - Returns: The place of the next argument.
+    private func bind(_ statement: RawStatement) throws -> Int32 {
         try statement.bind(1, collection)
         for (index, bound) in bounds.enumerated() {
             try statement.bind(Int32(index + 2), bound.id)
         }
-        return statement
+        return Int32(bounds.count + 2)
     }
 }
 
 /// The documents of a query's collections in the order of their paths, as stretches that follow each other.
 ///
-/// The collections come one after the other by their keys, a page at a time. Those of the same name below a
-/// document have their place between that document and the next one of its collection: the collection
-/// around them stays open meanwhile.
+/// The collections come one after the other by their keys, a page at a time. Those below a document, of
+/// the same name or for a query over everything of any, have their place between that document and the next
+/// one of its collection: the collection around them stays open meanwhile.
 struct GroupOrder {
     struct Member {
         let number: Int64
@@ -67,13 +110,20 @@ struct GroupOrder {
     }
 
     static let index = "CREATE INDEX collections_by_key ON collections(name, key);"
+    /// The index for queries over everything.
+    static let orderName = "collections_in_order"
+    static let order = "CREATE INDEX IF NOT EXISTS \(orderName) ON collections(key);"
 
-    private static let pageSize = 200
+    private static let mostInPage = 200
 
     private let reader: StoreReader
     private let prepared: PreparedQuery
     private let range: KeyRange
     private let isBackward: Bool
+    /// The name of the collections; nil for those of any name.
+    private let name: String?
+    /// How many collections the next page has: a query for a few documents needs few.
+    private var pageSize = 8
     /// The collections that were read and have not been reached, the next one last.
     private var waiting: [Member] = []
     /// Where the next page begins, or backward ends; nil when there is none.
@@ -94,8 +144,11 @@ struct GroupOrder {
         self.prepared = prepared
         self.range = range
         self.isBackward = isBackward
-        guard case .group(let name, _) = prepared.query.scope, try Self.hasKeys(of: name, reader)
-        else {
+        if case .group(let name, _) = prepared.query.scope { self.name = name } else { name = nil }
+        // Its bounds need not lie in one collection, which would then have only one of them.
+        guard !range.isEmpty else { return }
+        let isSingle = if case .collection = prepared.query.scope { true } else { false }
+        guard !isSingle, try Self.hasKeys(of: name, reader) else {
             let all = try reader.collections(of: prepared).map { number, path in
                 Member(number: number, path: path, key: IndexKey.key(ofAllIn: path))
             }
@@ -113,9 +166,9 @@ struct GroupOrder {
         guard let lower = range.lower else { return }
         // Those around the beginning have keys before it.
         let paths = IndexKey.collections(in: lower.bytes)
-        for path in paths where path.name == name {
+        for path in paths where prepared.covers(path) {
             let key = IndexKey.key(ofAllIn: path)
-            guard prepared.covers(path), key.lexicographicallyPrecedes(range.first),
+            guard key.lexicographicallyPrecedes(range.first),
                 let number = try reader.number(of: path)
             else { continue }
             let member = Member(number: number, path: path, key: key)
@@ -152,7 +205,7 @@ struct GroupOrder {
         }
         if var last = open.popLast() {
             let id = IndexKey.id(in: member.key, after: last.member.key)
-            if id != last.bound {
+            if !Self.same(id, last.bound) {
                 found.append(stretch(last.member, behind: last.bound, upTo: id))
             }
             last.bound = id
@@ -176,18 +229,17 @@ struct GroupOrder {
             open.removeLast()
             found.append(stretch(last.member, upTo: last.bound))
         }
-        for path in IndexKey.collections(in: member.key).dropLast()
-        where path.name == member.path.name {
+        for path in IndexKey.collections(in: member.key).dropLast() where prepared.covers(path) {
             let key = IndexKey.key(ofAllIn: path)
             let id = IndexKey.id(in: member.key, after: key)
             if let position = open.firstIndex(where: { $0.member.key == key }) {
-                if open[position].bound != id {
+                if !Self.same(open[position].bound, id) {
                     found.append(
                         stretch(open[position].member, behind: id, upTo: open[position].bound)
                     )
                 }
                 open[position].bound = id
-            } else if prepared.covers(path), let number = try reader.number(of: path) {
+            } else if let number = try reader.number(of: path) {
                 let outer = Member(number: number, path: path, key: key)
                 found.append(stretch(outer, behind: id))
                 open.append(Open(member: outer, bound: id))
@@ -195,6 +247,12 @@ struct GroupOrder {
         }
         found.append(stretch(member))
         stretches = found.reversed()
+    }
+
+    /// Whether two ids have the same bytes; equal texts can be written with others.
+    private static func same(_ one: String?, _ other: String?) -> Bool {
+        guard let one, let other else { return one == nil && other == nil }
+        return StoredName.same(one, other)
     }
 
     // MARK: Collections
@@ -221,19 +279,22 @@ struct GroupOrder {
 
     private mutating func readPage(of range: KeyRange) throws {
         following = nil
-        guard case .group(let name, _) = prepared.query.scope, !range.isEmpty else { return }
+        guard !range.isEmpty else { return }
+        let size = pageSize
+        pageSize = min(2 * size, Self.mostInPage)
         let end = range.firstBehind
         let statement = try RawStatement(
             reader.database,
             """
             SELECT cid, path, key FROM collections
-            WHERE name = ? AND key >= ? \(end == nil ? "" : "AND key < ?")
-            ORDER BY key \(isBackward ? "DESC" : "ASC") LIMIT \(Self.pageSize)
+            WHERE \(name == nil ? "" : "name = ?4 AND") key >= ?1 \(end == nil ? "" : "AND key < ?2")
+            ORDER BY key \(isBackward ? "DESC" : "ASC") LIMIT ?3
             """
         )
-        try statement.bind(1, name)
-        try statement.bind(2, range.first)
-        if let end { try statement.bind(3, end) }
+        try statement.bind(1, range.first)
+        if let end { try statement.bind(2, end) }
+        try statement.bind(3, size)
+        if let name { try statement.bind(4, name) }
         var last: [UInt8]?
         var count = 0
         var page: [Member] = []
@@ -248,7 +309,7 @@ struct GroupOrder {
             return true
         }
         waiting = page.reversed()
-        guard count == Self.pageSize, let last else { return }
+        guard count == size, let last else { return }
         following =
             isBackward
             ? KeyRange(from: range.lower, to: .before(last))
@@ -257,15 +318,18 @@ struct GroupOrder {
 
     // MARK: Keys
 
-    /// Whether all collections of a name have keys: an earlier version of Keel writes none.
-    private static func hasKeys(of name: String, _ reader: StoreReader) throws -> Bool {
+    /// Whether all collections of a name, or all there are, have keys: an earlier version of Keel writes
+    /// none.
+    private static func hasKeys(of name: String?, _ reader: StoreReader) throws -> Bool {
         // A file that is only read stays as that version has left it.
         guard try reader.catalog.hasKeys(in: reader.database) else { return false }
         let statement = try RawStatement(
             reader.database,
-            "SELECT 1 FROM collections WHERE name = ? AND key IS NULL LIMIT 1"
+            """
+            SELECT 1 FROM collections WHERE \(name == nil ? "" : "name = ? AND") key IS NULL LIMIT 1
+            """
         )
-        try statement.bind(1, name)
+        if let name { try statement.bind(1, name) }
         return try statement.first { _ in false } ?? true
     }
 

@@ -29,6 +29,7 @@ struct IndexStretch {
         case .group(_, let ancestor):
             collection = 0
             needsScopeCheck = ancestor != nil
+        case .everything: return nil
         }
         var range = scan.range
         if scan.index.isEqualityOnly {
@@ -41,7 +42,12 @@ struct IndexStretch {
         isBackward = scan.isBackward
     }
 
-    /// The statement that reads the stretch's documents, ready to run.
+    /// Whether the key of the entry of a row of ``documents(in:)`` is long enough to be cut.
+    static func mayBeCut(_ row: RawStatement) -> Bool {
+        row.integer(StoreReader.columnCount) >= Int64(EntryKey.longestComponent)
+    }
+
+    /// The statement that reads the stretch's documents and the lengths of their keys, ready to run.
     func documents(in database: Database) throws -> RawStatement {
         let sql = isBackward ? Self.backward : Self.forward
         return try bound(try RawStatement(database, firstBehind == nil ? sql.open : sql.closed))
@@ -67,7 +73,8 @@ struct IndexStretch {
         // Without CROSS, SQLite might begin with the documents.
         sql(
             """
-            SELECT \(StoreReader.columns) FROM entries e CROSS JOIN documents d ON d.rid = e.rid
+            SELECT \(StoreReader.columns), length(e.key)
+            FROM entries e CROSS JOIN documents d ON d.rid = e.rid
             """,
             "ORDER BY e.key \(direction)"
         )

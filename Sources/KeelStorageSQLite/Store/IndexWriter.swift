@@ -77,10 +77,8 @@ struct IndexWriter {
         var entry =
             definition.isEqualityOnly
             ? try sealing.fingerprint(key, in: index.definition) : key
-        let start = entry.count
-        entry.reserveCapacity(start + path.collection.string.utf8.count + path.id.utf8.count + 16)
-        IndexKey.append(path: path, to: &entry)
-        if definition.pathDirection == .descending { IndexKey.complement(&entry, from: start) }
+        entry.reserveCapacity(entry.count + path.id.utf8.count + 16)
+        definition.append(path, to: &entry)
         return entry
     }
 

@@ -62,19 +62,15 @@ extension QueryExecution {
             }
             guard !stretch.needsScopeCheck else { return nil }
             statement = try stretch.count(upTo: most, in: reader.database)
-        case .identifiers(KeyRange(), _):
-            guard prepared.query.filter == nil, case .collection(let path) = prepared.query.scope
-            else { return nil }
-            guard let number = try reader.number(of: path) else {
-                return (0, QueryPlan(access: access))
+        case .identifiers(let range, let isBackward):
+            guard isByNamesAlone else { return nil }
+            var order = try GroupOrder(prepared, in: range, isBackward: isBackward, reader)
+            var count = 0
+            while count < most, let stretch = try order.next() {
+                count += try stretch.count(upTo: most - count, in: reader.database)
             }
-            statement = try RawStatement(
-                reader.database,
-                "SELECT count(*) FROM (SELECT 1 FROM documents WHERE cid = ? LIMIT ?)"
-            )
-            try statement.bind(1, number)
-            try statement.bind(2, Int64(most))
-        case .identifiers, .documents: return nil
+            return (count, QueryPlan(access: access, examined: count))
+        case .documents: return nil
         }
         let count = try statement.first { Int($0.integer(0)) } ?? 0
         return (count, QueryPlan(access: access, examined: count))

@@ -6,7 +6,7 @@ internal import KeelStorage
 struct QueryExecution {
     let reader: StoreReader
     let indexes: IndexSet
-    let prepared: PreparedQuery
+    private(set) var prepared: PreparedQuery
 
     /// What of the query's collections was otherwise at the time that is read; nil in the present.
     private(set) var past: PastDocuments?
@@ -25,6 +25,8 @@ struct QueryExecution {
     var kept: [FieldPath]?
     /// Whether each document is added to ``aggregator`` when it is met, and not held.
     private(set) var isStreamed = false
+    /// Whether the result is the same in whatever order documents are met.
+    private var isUnordered = false
     /// How many documents have been taken and not held.
     private var streamedCount = 0
     /// The rows that several stretches of indexes have met.
@@ -64,9 +66,10 @@ struct QueryExecution {
         let access = indexes.planner.access(for: prepared)
         size = AnswerSize(most: mostBytes)
         // Without a window, and for a count, it does not matter in which order documents are met.
-        isStreamed =
+        isUnordered =
             mostCounted != nil
             || aggregator != nil && prepared.query.limit == nil && prepared.query.offset == 0
+        isStreamed = isUnordered
         if let search = prepared.query.search {
             let filter = try SearchFilter(
                 search,
@@ -178,17 +181,11 @@ struct QueryExecution {
             guard let stretch = try IndexStretch(scan, of: prepared, reader, indexes) else {
                 return
             }
-            // Places in a stretch in the result's order need not be computed.
-            let isExact = isOnly && past == nil && scan.isExact
-            let checksScope = stretch.needsScopeCheck
-            _ = try read(stretch.documents(in: reader.database)) { one, document in
-                if checksScope, !one.prepared.covers(document.path.collection) { return true }
-                return isExact ? one.takeExact(document) : one.take(document)
-            }
+            try read(stretch, of: scan, isOnly: isOnly)
         case .documents(let paths):
             for path in paths where !isCountDone && prepared.covers(path.collection) {
                 guard let number = try reader.number(of: path.collection) else { continue }
-                _ = try read(reader.selection(of: path, in: number)) { one, document in
+                _ = try read(reader.selection(of: path, in: number)) { one, document, _ in
                     try one.takeUnordered(document)
                     return true
                 }
@@ -196,12 +193,71 @@ struct QueryExecution {
         case .identifiers(let range, let isBackward):
             var order = try GroupOrder(prepared, in: range, isBackward: isBackward, reader)
             while let stretch = try order.next() {
-                let wantsMore = try read(stretch.statement(in: reader.database)) { one, document in
-                    one.take(document)
-                }
+                let passed = isOnly ? try passOver(stretch) : 0
+                let statement = try stretch.statement(passing: passed, in: reader.database)
+                let wantsMore = try read(statement) { one, document, _ in one.take(document) }
                 guard wantsMore else { return }
             }
         }
+    }
+
+    /// Whether nothing but documents' names decides what is found.
+    var isByNamesAlone: Bool { prepared.filter == nil && prepared.orders.count == 1 }
+
+    /// Passes over documents that the offset leaves out, without a look at them.
+    ///
+    /// - Returns: How many documents at the beginning of the stretch these are.
+    private mutating func passOver(_ stretch: IdentifierStretch) throws -> Int {
+        let open = prepared.query.offset - takenCount
+        // One that cannot be read counts only if nobody wants to know of it.
+        guard open > 0, isByNamesAlone, past == nil, !reportsUnreadable, mostCounted == nil else {
+            return 0
+        }
+        let count = try stretch.count(upTo: open, in: reader.database)
+        examined += count
+        prepared.passOver(count)
+        return count
+    }
+
+    /// Reads a stretch of an index; of entries whose keys are cut, the documents say which comes first.
+    private mutating func read(
+        _ stretch: IndexStretch,
+        of scan: QueryPlanner.Scan,
+        isOnly: Bool
+    ) throws {
+        // Places in a stretch in the result's order need not be computed.
+        let isExact = isOnly && past == nil && scan.isExact
+        let checksScope = stretch.needsScopeCheck
+        var tied = TiedDocuments(scan, mostBytes: mostBytes)
+        let wantsMore = try read(stretch.documents(in: reader.database)) { one, document, row in
+            if checksScope, !one.prepared.covers(document.path.collection) { return true }
+            let mayBeTied = !one.isUnordered && IndexStretch.mayBeCut(row)
+            let tie = mayBeTied ? tied.tie(of: document) : nil
+            if tied.isEnded(by: tie), try !one.take(&tied) { return false }
+            guard let tie else { return isExact ? one.takeExact(document) : one.take(document) }
+            guard let key = one.place(of: document) else { return true }
+            if tied.isEmpty {
+                let taken = one.takenCount
+                tied.begin(
+                    tie,
+                    most: one.prepared.window.map { $0 - taken },
+                    skipped: one.prepared.query.offset - taken
+                )
+            }
+            try tied.add(document, at: key, isCancellable: one.isCancellable)
+            return true
+        }
+        if wantsMore, !tied.isEmpty { _ = try take(&tied) }
+    }
+
+    /// Takes the documents of a tie in their order.
+    ///
+    /// - Returns: Whether more are wanted.
+    private mutating func take(_ tied: inout TiedDocuments) throws(StorageError) -> Bool {
+        for document in try tied.end(isCancellable: isCancellable) where !take(document) {
+            return false
+        }
+        return true
     }
 
     /// Gives a statement's documents to `take`, those that another part has given left out.
@@ -209,7 +265,7 @@ struct QueryExecution {
     /// - Returns: Whether `take` wanted more than there are.
     private mutating func read(
         _ statement: RawStatement,
-        _ take: (inout QueryExecution, Document) throws -> Bool
+        _ take: (inout QueryExecution, Document, RawStatement) throws -> Bool
     ) throws -> Bool {
         var wantsMore = true
         try statement.each { row in
@@ -218,45 +274,14 @@ struct QueryExecution {
             if streamedRows?.insert(row.integer(StoreReader.rowColumn)).inserted == false {
                 return true
             }
-            wantsMore = try take(&self, document) && !isCountDone
+            wantsMore = try take(&self, document, row) && !isCountDone
             return wantsMore
         }
         return wantsMore
     }
 
-    private mutating func readEverything() throws {
-        guard prepared.window != 0 else { return }
-        for collection in try reader.collections(of: prepared) {
-            let statement = try RawStatement(
-                reader.database,
-                "SELECT \(StoreReader.columns) FROM documents d WHERE d.cid = ?"
-            )
-            try statement.bind(1, collection.number)
-            try statement.each { row in
-                examined += 1
-                if let document = try document(row) { try takeUnordered(document) }
-                return !isCountDone
-            }
-            if isCountDone { return }
-        }
-    }
-
-    private mutating func search(_ filter: SearchFilter) throws {
-        guard let index = indexes.stored(filter.definition), prepared.window != 0 else { return }
-        for collection in try reader.collections(of: prepared) {
-            let statement = try index.searchStatement(filter, in: reader.database)
-            try statement.bind(2, collection.number)
-            try statement.each { row in
-                examined += 1
-                if let document = try document(row) { try takeUnordered(document) }
-                return !isCountDone
-            }
-            if isCountDone { return }
-        }
-    }
-
     /// The document of a row; nil if it cannot be read and the query goes on without it.
-    private mutating func document(_ row: RawStatement) throws -> Document? {
+    mutating func document(_ row: RawStatement) throws -> Document? {
         let number = row.integer(StoreReader.collectionColumn)
         if collection?.number != number { collection = (number, try reader.path(of: number)) }
         guard let path = collection?.path else { return nil }
@@ -280,7 +305,7 @@ struct QueryExecution {
     }
 
     /// Whether more documents would not change what is counted.
-    private var isCountDone: Bool { mostCounted.map { streamedCount >= $0 } ?? false }
+    var isCountDone: Bool { mostCounted.map { streamedCount >= $0 } ?? false }
 
     private var takenCount: Int { isStreamed ? streamedCount : found.count }
 
@@ -340,7 +365,8 @@ struct QueryExecution {
         return wantsMore(after: document)
     }
 
-    private mutating func takeUnordered(_ document: Document) throws(StorageError) {
+    /// Takes a document that comes in any order.
+    mutating func takeUnordered(_ document: Document) throws(StorageError) {
         guard let key = place(of: document) else { return }
         if let end, end.lexicographicallyPrecedes(key) { return }
         hold(document, at: key)
@@ -353,7 +379,7 @@ struct QueryExecution {
 
     /// Drops what was found behind the window, and behind the bytes that the result may have.
     private mutating func dropLast() throws(StorageError) {
-        try sortFound()
+        try PreparedQuery.sort(&found, isCancellable: isCancellable)
         if let window = prepared.window, found.count > window {
             found.removeLast(found.count - window)
         }
@@ -368,18 +394,6 @@ struct QueryExecution {
         guard count < found.count else { return }
         endResult(at: found[count - 1].key)
         found.removeLast(found.count - count)
-    }
-
-    private mutating func sortFound() throws(StorageError) {
-        var check = CancellationCheck(isOn: isCancellable)
-        do {
-            try found.sort { left, right in
-                try check.step()
-                return left.key.lexicographicallyPrecedes(right.key)
-            }
-        } catch {
-            throw .cancellation
-        }
     }
 }
 #endif

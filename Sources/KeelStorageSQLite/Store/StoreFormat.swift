@@ -11,7 +11,7 @@ internal import KeelStorage
 /// - `documents`: the documents; `pending` is not used.
 /// - `indexes`: the definitions that every writer maintains, whichever process declared them; `built` says
 ///   how far each has come (``IndexBuild``).
-/// - `entries`: the indexes' keys. Group indexes use collection 0.
+/// - `entries`: the indexes' keys (`EntryKey`). Group indexes use collection 0.
 /// - `changes`: the change log (``LogTrimming``); `mark` is a number that each commit draws (``LogPoint``),
 ///   `client` and `mutation` are the change's origin (``StoredOrigins``), `total` is what the log has taken
 ///   up to there.
@@ -24,10 +24,15 @@ internal import KeelStorage
 /// - `history`: what documents were, where the store keeps that (``StoredHistory``).
 enum StoreFormat {
     /// The version of these tables, kept in `user_version`.
-    static let version: Int64 = 1
+    ///
+    /// A version before 3 kept whole keys in its indexes, and would add such keys to those that are cut.
+    static let version: Int64 = 3
 
     /// The version of a file with a history, which writers that know nothing of it would spoil.
-    static let versionWithHistory: Int64 = 2
+    static let versionWithHistory: Int64 = 4
+
+    /// How far these versions are from those of a file whose indexes have whole keys.
+    private static let sinceWholeKeys: Int64 = 2
 
     /// Marks the file as a Keel store, kept in `application_id`: “KEEL” in ASCII.
     static let applicationID: Int64 = 0x4B45_454C
@@ -44,6 +49,7 @@ enum StoreFormat {
             cid INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, name TEXT NOT NULL, key BLOB
         ) STRICT;
         \(GroupOrder.index)
+        \(GroupOrder.order)
         CREATE TABLE documents(
             rid INTEGER PRIMARY KEY,
             cid INTEGER NOT NULL,
@@ -112,7 +118,8 @@ enum StoreFormat {
             if try !hasColumn("key", in: "collections", database) {
                 try GroupOrder.addKeys(in: database)
             }
-            try database.execute(sql: added)
+            try database.execute(sql: GroupOrder.order + added)
+            if try needsNewKeys(database) { try renewKeys(in: database) }
             return .commit
         }
     }
@@ -123,9 +130,47 @@ enum StoreFormat {
                 WHERE name IN ('mark', 'client', 'total'))
             + (SELECT count(*) FROM pragma_table_info('collections') WHERE name = 'key')
             + (SELECT count(*) FROM sqlite_master
-                WHERE name IN ('moments', 'removal_times', 'removals'))
+                WHERE name IN ('moments', 'removal_times', 'removals', '\(GroupOrder.orderName)'))
             """
-        return try Int.fetchOne(database, sql: sql) == 7
+        return try Int.fetchOne(database, sql: sql) == 8 && !needsNewKeys(database)
+    }
+
+    private static func needsNewKeys(_ database: Database) throws -> Bool {
+        try Int64.fetchOne(database, sql: "PRAGMA user_version") ?? 0 < version
+    }
+
+    /// Declares the indexes of a file with whole keys anew, inside of a write transaction.
+    ///
+    /// Queries scan until ``IndexBuild`` has built them; it removes the former entries too.
+    private static func renewKeys(in database: Database) throws {
+        let former = try RawStatement(
+            database,
+            """
+            SELECT ix, definition FROM indexes WHERE built IS NULL OR built <> \(IndexBuild.dropped)
+            """
+        )
+        var renewed: [StoredIndex.Kind] = []
+        var numbers: [Int64] = []
+        try former.each { row in
+            let (kind, keys) = try StoredIndex.Kind.decoded(row.bytes(1))
+            if keys != StoredIndex.Kind.currentKeys {
+                numbers.append(row.integer(0))
+                renewed.append(kind)
+            }
+            return true
+        }
+        let drop = try RawStatement(
+            database,
+            "UPDATE indexes SET built = \(IndexBuild.dropped) WHERE ix = ?"
+        )
+        for number in numbers {
+            try drop.bind(1, number)
+            try drop.run()
+        }
+        for kind in renewed { try IndexBuild.declare(kind, in: database) }
+        let found = try Int64.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+        try database.execute(sql: "PRAGMA user_version = \(found + sinceWholeKeys)")
+        try StoreState.advanceGeneration(in: database)
     }
 
     /// Whether a table has a column.

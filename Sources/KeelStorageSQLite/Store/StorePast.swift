@@ -68,8 +68,29 @@ struct StorePast {
         var documents = PastDocuments()
         // A search for words is not decided yet when a place is.
         let window = prepared.query.search == nil ? prepared.window : nil
+        func take(_ row: RawStatement, in collection: CollectionPath) throws {
+            documents.changed.insert(DocumentPath(trusted: collection, id: row.text(2)))
+            guard let document = try Self.document(row, reader),
+                let key = prepared.place(of: document)
+            else { return }
+            documents.take(document, at: key, within: window)
+        }
         // Of a group's columns SQLite takes the row with the minimum:
         // https://sqlite.org/lang_select.html#bareagg
+        if case .everything = prepared.query.scope {
+            // What was changed since, and not all collections there are.
+            let statement = try RawStatement(
+                reader.database,
+                "SELECT \(Self.columns), min(time) FROM history WHERE number >= ? GROUP BY cid, id"
+            )
+            try statement.bind(1, try firstImage())
+            try statement.each { row in
+                let collection = try reader.path(of: row.integer(StoreReader.collectionColumn))
+                if prepared.covers(collection) { try take(row, in: collection) }
+                return true
+            }
+            return documents
+        }
         let statement = try RawStatement(
             reader.database,
             """
@@ -81,17 +102,29 @@ struct StorePast {
             try statement.bind(1, collection.number)
             try statement.bind(2, time)
             try statement.each { row in
-                documents.changed.insert(
-                    DocumentPath(trusted: collection.path, id: row.text(2))
-                )
-                guard let document = try Self.document(row, reader),
-                    let key = prepared.place(of: document)
-                else { return true }
-                documents.take(document, at: key, within: window)
+                try take(row, in: collection.path)
                 return true
             }
         }
         return documents
+    }
+
+    /// The number of the first image of what a later commit replaced; images are in the order of times.
+    private func firstImage() throws -> Int64 {
+        let ends = try RawStatement(reader.database, "SELECT min(number), max(number) FROM history")
+            .first { ($0.integer(0), $0.integer(1)) }
+        guard var (low, high) = ends else { return 0 }
+        let next = try RawStatement(
+            reader.database,
+            "SELECT time FROM history WHERE number >= ? ORDER BY number LIMIT 1"
+        )
+        while low <= high {
+            let middle = low + (high - low) / 2
+            try next.bind(1, middle)
+            guard let found = try next.first({ $0.integer(0) }) else { break }
+            if found > time { high = middle - 1 } else { low = middle + 1 }
+        }
+        return low
     }
 
     /// The names of the collections under a document that had documents, or only deeper ones.

@@ -14,6 +14,8 @@ struct StoreReader {
     static let columns =
         "d.rid, d.cid, d.id, d.rev, d.created, d.updated, d.pending, d.body"
 
+    /// How many they are.
+    static let columnCount: Int32 = 8
     /// Where the row's number is among them.
     static let rowColumn: Int32 = 0
     /// Where the collection's number is among them.
@@ -60,6 +62,24 @@ struct StoreReader {
                 "SELECT cid, path FROM collections WHERE name = ?"
             )
             try statement.bind(1, name)
+            var found: [(Int64, CollectionPath)] = []
+            try statement.each { row in
+                let path = CollectionPath(trusted: row.text(1))
+                if prepared.covers(path) { found.append((row.integer(0), path)) }
+                return true
+            }
+            return found
+        case .everything(let ancestor):
+            // “0” is the character after “/”.
+            let range = ancestor == nil ? "" : "WHERE path >= ? AND path < ?"
+            let statement = try RawStatement(
+                database,
+                "SELECT cid, path FROM collections \(range)"
+            )
+            if let ancestor {
+                try statement.bind(1, ancestor.string + "/")
+                try statement.bind(2, ancestor.string + "0")
+            }
             var found: [(Int64, CollectionPath)] = []
             try statement.each { row in
                 let path = CollectionPath(trusted: row.text(1))

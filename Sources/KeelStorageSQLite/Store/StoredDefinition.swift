@@ -12,6 +12,7 @@ extension StoredIndex.Kind {
                 "collection": .string(index.collection),
                 "scope": .string(index.scope.rawValue),
                 "equality": .boolean(index.isEqualityOnly),
+                "keys": .integer(Self.currentKeys),
                 "components": .array(index.components.map(Self.value)),
             ]
         case .search(let search):
@@ -22,13 +23,20 @@ extension StoredIndex.Kind {
         }
     }
 
-    init(_ encoded: [UInt8]) throws(StorageError) {
+    /// The form of the keys of entries: cut, and without the collection's path where that is beside them.
+    ///
+    /// It is part of the definition: an index whose entries have another form is another index.
+    static let currentKeys: Int64 = 2
+
+    /// Reads a definition, and the form of the keys of its entries.
+    static func decoded(
+        _ encoded: [UInt8]
+    ) throws(StorageError) -> (kind: Self, keys: Int64) {
         let fields = try DocumentBody(bytes: encoded).fields()
         guard let collection = fields["collection"]?.stringValue else { throw Self.damage }
         if let paths = fields["search"]?.arrayValue {
             let paths = try paths.map { value throws(StorageError) in try Self.path(value) }
-            self = .search(SearchDefinition(collection, fields: paths))
-            return
+            return (.search(SearchDefinition(collection, fields: paths)), currentKeys)
         }
         guard
             let scope = fields["scope"]?.stringValue.flatMap(IndexDefinition.Scope.init),
@@ -36,9 +44,8 @@ extension StoredIndex.Kind {
             let values = fields["components"]?.arrayValue
         else { throw Self.damage }
         let components = try values.map { value throws(StorageError) in try Self.component(value) }
-        self = .fields(
-            IndexDefinition(collection, scope: scope, components, isEqualityOnly: equality)
-        )
+        let index = IndexDefinition(collection, scope: scope, components, isEqualityOnly: equality)
+        return (.fields(index), fields["keys"]?.integerValue ?? 1)
     }
 
     var name: String {

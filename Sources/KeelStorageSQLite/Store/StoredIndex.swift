@@ -22,8 +22,10 @@ struct StoredIndex: Sendable {
     init(number: Int64, definition: [UInt8], built: Int64?) throws(StorageError) {
         self.number = number
         self.definition = definition
-        self.built = built
-        kind = try Kind(definition)
+        let (kind, keys) = try Kind.decoded(definition)
+        self.kind = kind
+        // Of entries in a form of an earlier version nothing is found.
+        self.built = keys == Kind.currentKeys ? built : 0
         switch kind {
         case .fields(let index): paths = index.components.map { CompiledFieldPath($0.field) }
         case .search(let search): paths = search.fields.map(CompiledFieldPath.init)
@@ -50,27 +52,7 @@ struct StoredIndex: Sendable {
     /// The joined keys of the components, one for each entry; empty if a field is missing.
     func keys(of body: DocumentBody) -> [[UInt8]] {
         guard case .fields(let index) = kind else { return [] }
-        var first: [UInt8] = []
-        // Room for the components and the path that follows them.
-        first.reserveCapacity(96)
-        var keys = [first]
-        for (component, path) in zip(index.components, paths) {
-            switch component {
-            case .contains:
-                let elements = body.elementKeys(of: path)
-                keys = keys.flatMap { key in elements.map { key + $0 } }
-            case .ascending, .descending:
-                let start = keys[0].count
-                guard body.appendKey(of: path, to: &keys[0]) else { return [] }
-                if component.direction == .descending {
-                    IndexKey.complement(&keys[0], from: start)
-                }
-                let added = keys[0][start...]
-                for other in keys.indices.dropFirst() { keys[other] += added }
-            }
-            if keys.isEmpty { return [] }
-        }
-        return keys
+        return index.componentKeys(of: body, at: paths)
     }
 
     /// The words of the searchable fields, one text a field.

@@ -9,6 +9,7 @@ final class WatchedStore: StorageAdapter {
     private struct State {
         var reads: [ReadRequest] = []
         var mostFoundBytes = 0
+        var examined = 0
         var commits: [[WriteBatch]] = []
     }
 
@@ -24,6 +25,8 @@ final class WatchedStore: StorageAdapter {
     var reads: [ReadRequest] { state.withLock { $0.reads } }
     /// The most bytes of documents that one read has brought.
     var mostFoundBytes: Int { state.withLock { $0.mostFoundBytes } }
+    /// How many documents and index entries the reads have looked at.
+    var examined: Int { state.withLock { $0.examined } }
     var commits: [[WriteBatch]] { state.withLock { $0.commits } }
 
     var capabilities: StorageCapabilities { upstream.capabilities }
@@ -46,7 +49,10 @@ final class WatchedStore: StorageAdapter {
             case .values, .names: []
             }
         let bytes = documents.reduce(0) { $0 + $1.body.bytes.count }
-        state.withLock { $0.mostFoundBytes = max($0.mostFoundBytes, bytes) }
+        state.withLock { state in
+            state.mostFoundBytes = max(state.mostFoundBytes, bytes)
+            state.examined += result.plan?.examined ?? documents.count
+        }
         return result
     }
 

@@ -4,10 +4,39 @@ import KeelStorage
 struct RandomQueries {
     var random: SeededGenerator
     private let fields: [FieldPath] = ["a", "b", "c.d", "tags"]
+    /// Whether many values and ids are longer than what an index holds of them.
+    let areLong: Bool
 
-    init(seed: UInt64) { random = SeededGenerator(seed: seed) }
+    init(seed: UInt64, areLong: Bool = false) {
+        random = SeededGenerator(seed: seed)
+        self.areLong = areLong
+    }
+
+    /// Values that are equal up to where an index cuts them, or end just there.
+    private static let longValues: [DocumentValue] = {
+        let text = String(repeating: "x", count: 1_490)
+        let texts = (6...14).map { DocumentValue.string(text + String(repeating: "x", count: $0)) }
+        let bytes = [UInt8](repeating: 7, count: 1_600)
+        // Zeros are escaped, so that their key is twice as long.
+        let zeros = [UInt8](repeating: 0, count: 760)
+        let path = "a/\(text)/b/\(text)"
+        return texts + ["a", "b", "bb"].map { .string(text + "xxxxxxxxxxxx" + $0) } + [
+            .bytes(bytes), .bytes(bytes + [1]), .bytes(bytes + [2]), .bytes(zeros),
+            .bytes(zeros + [1]), .bytes(zeros + [2]), .reference(DocumentPath("\(path)1")),
+            .reference(DocumentPath("\(path)2")), .map(["k": texts[8], "l": 1]),
+            .map(["k": texts[8], "l": 2]), .array([texts[8], 1]), .array([texts[8], 2]),
+            .array([texts[7], texts[8], "a"]), .array([texts[7], texts[8], "b"]),
+        ]
+    }()
 
     mutating func value() -> DocumentValue {
+        if areLong, Int.random(in: 0..<5, using: &random) < 3 {
+            return Self.longValues.randomElement(using: &random) ?? .null
+        }
+        return shortValue()
+    }
+
+    private mutating func shortValue() -> DocumentValue {
         switch Int.random(in: 0..<12, using: &random) {
         case 0: .null
         case 1: .boolean(Bool.random(using: &random))
@@ -40,13 +69,16 @@ struct RandomQueries {
         if Bool.random(using: &random) { fields["c"] = .map(["d": value()]) }
         if Bool.random(using: &random) {
             let count = Int.random(in: 0...4, using: &random)
-            fields["tags"] = .array((0..<count).map { _ in value() })
+            let elements = (0..<count).map { _ in value() }
+            // An array in an array cannot be stored.
+            fields["tags"] = .array(elements.filter { $0.arrayValue == nil })
         }
         return fields
     }
 
     mutating func path() -> DocumentPath {
-        let id = ["1", "2", "10", "a", "a!", "é", "z"].randomElement(using: &random) ?? "1"
+        var id = ["1", "2", "10", "a", "a!", "é", "z"].randomElement(using: &random) ?? "1"
+        if areLong, Bool.random(using: &random) { id = String(repeating: "p", count: 1_480) + id }
         let collection: CollectionPath =
             [
                 ("items" as CollectionPath), "shops/x/items", "shops/y/items", "shops/x!/items",

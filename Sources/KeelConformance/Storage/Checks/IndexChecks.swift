@@ -5,7 +5,7 @@ extension StorageAdapterCheck {
     /// Declared indexes: they change how a query is answered and never what it finds.
     public static let indexes: [Self] =
         indexRows.flatMap { [sameResults($0), keptUp($0), exactSuggestion($0), strict($0)] }
-        + indexChecks
+        + indexChecks + longValueChecks
 
     /// A query and the one index that serves it.
     struct IndexRow: Sendable {

@@ -3,6 +3,7 @@ import KeelStorage
 extension FuzzSource {
     /// A query that keeps the rules, or nil if the one that was drawn does not.
     mutating func query() -> DocumentQuery? {
+        if random.hits(1, in: 10) { return treeQuery() }
         var query =
             random.hits(1, in: 4)
             ? DocumentQuery(
@@ -24,6 +25,18 @@ extension FuzzSource {
         if random.hits(1, in: 8) {
             query.projection = (0..<random.number(0...3)).map { _ in field() }
         }
+        return try? QueryValidation.checked(query)
+    }
+
+    /// A query over everything below a document.
+    private mutating func treeQuery() -> DocumentQuery? {
+        var query = DocumentQuery.everything(under: path())
+        if random.hits(1, in: 4) { query = query.where(idFilter()) }
+        if random.hits(1, in: 2) { query = query.order(by: .documentID, direction()) }
+        if random.hits(1, in: 3) { query.start = bound(of: query) }
+        if random.hits(1, in: 3) { query.end = bound(of: query) }
+        if random.hits(1, in: 3) { query.limit = .first(random.number(0...6)) }
+        if random.hits(1, in: 6) { query.offset = random.number(0...4) }
         return try? QueryValidation.checked(query)
     }
 

@@ -50,6 +50,18 @@ struct FuzzSource {
         .geopoint(GeoPoint(latitude: -1.5, longitude: 180)),
     ]
 
+    /// Values that are equal as far as an index holds them, or just not.
+    static let long: [DocumentValue] = {
+        let text = String(repeating: "x", count: 1_499)
+        let bytes = [UInt8](repeating: 7, count: 1_600)
+        return [
+            .string(text), .string(text + "a"), .string(text + "b"), .string(text + "bb"),
+            .bytes(bytes), .bytes(bytes + [1]), .map(["k": .string(text + "a")]),
+            .map(["k": .string(text + "b")]), .array([.string(text + "a"), 1]),
+            .array([.string(text + "a"), 2]),
+        ]
+    }()
+
     static let small: [DocumentValue] = [0, 1, 2, 3, 1.0, 2.5, "a", "b", .null, true]
 
     static let texts = [
@@ -59,7 +71,8 @@ struct FuzzSource {
     mutating func value(depth: Int = 2) -> DocumentValue {
         switch random.number(0...11) {
         case 0...4: random.pick(Self.small)
-        case 5...7: random.pick(Self.plain)
+        case 5...6: random.pick(Self.plain)
+        case 7: random.pick(random.hits(1, in: 2) ? Self.plain : Self.long)
         case 8 where depth > 0: list(depth: depth)
         case 9 where depth > 0: .map(fields(depth: depth - 1))
         default: .integer(Int64(random.number(0...9)))

@@ -188,6 +188,11 @@ extension CommentExamples {
         _ = query
     }
 
+    static func documentQueryOverEverything() async throws {
+        let userData = DocumentQuery.everything(under: "users/ada").limit(to: 100)
+        _ = userData
+    }
+
     static func predicateFilter(_ borough: String) async throws {
         let filter = try DocumentFilter(
             #Predicate<Restaurant> {

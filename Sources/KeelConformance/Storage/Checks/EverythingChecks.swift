@@ -1,0 +1,186 @@
+import KeelStorage
+import Testing
+
+extension StorageAdapterCheck {
+    /// Queries over the documents of all collections.
+    public static let everything: [Self] = [
+        below("finds documents at every depth, in the order of their paths", tree) { $0 },
+        below("orders by path backwards", tree.reversed()) {
+            $0.order(by: .documentID, .descending)
+        },
+        below("ends at its limit", Array(tree.prefix(3))) { $0.limit(to: 3) },
+        below("leaves out the first, and goes on in deeper collections", Array(tree[2...4])) {
+            $0.offset(2).limit(to: 3)
+        },
+        below("finds the last ones", Array(tree.suffix(2))) {
+            $0.order(by: .documentID).limit(toLast: 2)
+        },
+        Self(
+            .everything,
+            "a query over everything goes on after a document, and what is below it follows"
+        ) { store in
+            try await store.fillTree()
+            let query = store.tree.order(by: .documentID).limit(to: 1)
+            var found: [String] = []
+            var next = query
+            while let document = try await store.client.queryDocuments(next).first {
+                found.append(store.relative(document.path))
+                try #require(found.count <= tree.count)
+                next = query.start(after: .reference(document.path))
+            }
+            #expect(found == tree)
+        },
+        Self(.everything, "a query over everything has bounds at documents that are missing") {
+            store in
+            try await store.fillTree()
+            let query = store.tree.order(by: .documentID)
+            let start = DocumentValue.reference(store.inTree("b/none"))
+            let end = DocumentValue.reference(store.inTree("b/xx"))
+            let found = try await store.client.queryDocuments(query.start(at: start).end(at: end))
+            #expect(found.map { store.relative($0.path) } == ["b/x", "b/x/c/1"])
+            let rest = try await store.client.queryDocuments(
+                query.order(backwardsFrom: start).end(at: .reference(store.inTree("a/2")))
+            )
+            #expect(
+                rest.map { store.relative($0.path) } == ["a-/1", "a/é/b/1", "a/2/z/1/z/1", "a/2"]
+            )
+        },
+        Self(.everything, "a query over everything has conditions on documents’ ids") { store in
+            try await store.fillTree()
+            let paths = ["a/2", "b/x/c/1", "b/none"].map {
+                DocumentValue.reference(store.inTree($0))
+            }
+            let named = store.tree.where(.in(.documentID, paths))
+            #expect(
+                try await store.client.queryDocuments(named).map { store.relative($0.path) }
+                    == ["a/2", "b/x/c/1"]
+            )
+            let greater = store.tree.where(.greater(.documentID, paths[1]))
+            #expect(
+                try await store.client.queryDocuments(greater).map { store.relative($0.path) }
+                    == ["b/y"]
+            )
+        },
+        Self(.everything, "a query over everything without a place finds what lies at the top too")
+        {
+            store in
+            try await store.fillTree()
+            try await store.set(["n": 1], "top")
+            // Others may use the store: nothing but this check’s documents lies between.
+            let query = DocumentQuery.everything().order(by: .documentID)
+                .start(at: .reference(store.path("root")))
+                .end(at: .reference(store.path("top")))
+            let found = try await store.client.queryDocuments(query).map(\.path)
+            let others = ["root-/a/1", "roots/a/1", "top"]
+            #expect(
+                found == tree.map(store.inTree) + others.map { DocumentPath("\(store.name)/\($0)") }
+            )
+        },
+        Self(.everything, "a query over everything leaves out what Keel keeps for itself") {
+            store in
+            try await store.fillTree()
+            let own = CollectionPath("__\(store.name)__").document("own")
+            try await store.commit(DocumentWrite(own, .set(DocumentBody(["n": 1]))))
+            let query = DocumentQuery.everything().order(by: .documentID)
+                .start(at: .reference(own)).end(at: .reference(own))
+            #expect(try await store.client.queryDocuments(query).isEmpty)
+            try await store.commit(DocumentWrite(own, .delete))
+        },
+        Self(.everything, "a query over everything counts", needs: .aggregation) { store in
+            try await store.fillTree()
+            #expect(try await store.client.count(store.tree) == tree.count)
+            #expect(try await store.client.count(store.tree.limit(to: 2)) == 2)
+        },
+        Self(.everything, "a query over everything finds what there was", needs: .pointInTimeReads)
+        {
+            store in
+            try await store.fillTree()
+            var request = ReadRequest(.documents([]))
+            request.needsTime = true
+            let time = try #require(try await store.adapter.read(request).time)
+            try await store.client.deleteDocument(store.inTree("a/2/z/1/z/1"))
+            try await store.client.setDocument(store.inTree("b/x/c/2"), ["n": 1])
+            var past = ReadRequest(.query(try QueryValidation.checked(store.tree.limit(to: 100))))
+            past.asOf = time
+            guard case .found(let found) = try await store.adapter.read(past).payload else {
+                Issue.record("the read found something else")
+                return
+            }
+            #expect(found.map { store.relative($0.path) } == tree)
+        },
+        Self(.everything, "a query over everything refuses fields") { store in
+            await store.expect(.invalidArgument) {
+                _ = try await store.client.queryDocuments(store.tree.where(.equal("n", 1)))
+            }
+            await store.expect(.invalidArgument) {
+                _ = try await store.client.queryDocuments(store.tree.order(by: "n"))
+            }
+        },
+        Self(
+            .everything,
+            "the change log tells a query over everything of all below its place",
+            needs: .changeLog
+        ) { store in
+            let scope = ChangeScope.query(store.tree)
+            let start = try await store.adapter.changes(ChangeRequest(scope: scope)).next
+            try await store.fillTree()
+            var request = ChangeRequest(after: start, scope: scope)
+            var told: Set<DocumentPath> = []
+            while true {
+                let page = try await store.adapter.changes(request)
+                for case .current(let document) in page.changes { told.insert(document.path) }
+                if page.isCaughtUp { break }
+                request.after = page.next
+            }
+            #expect(told == Set(tree.map(store.inTree)))
+        },
+    ]
+
+    /// The documents below the place, in their order.
+    fileprivate static let tree = [
+        "a/1", "a/2", "a/2/z/1/z/1", "a/é/b/1", "a-/1", "b/x", "b/x/c/1", "b/y",
+    ]
+
+    private static func below(
+        _ promise: String,
+        _ expected: [String],
+        _ query: @escaping @Sendable (DocumentQuery) -> DocumentQuery
+    ) -> Self {
+        Self(.everything, "a query over everything below a document \(promise)") { store in
+            try await store.fillTree()
+            let found = try await store.client.queryDocuments(query(store.tree))
+            #expect(found.map { store.relative($0.path) } == expected)
+        }
+    }
+}
+
+extension DocumentQuery {
+    fileprivate func order(backwardsFrom start: DocumentValue) -> DocumentQuery {
+        var query = self
+        query.orders = [Order(.documentID, .descending)]
+        return query.start(at: start)
+    }
+}
+
+extension StoreUnderTest {
+    fileprivate var tree: DocumentQuery { .everything(under: path("root")) }
+
+    fileprivate func inTree(_ place: String) -> DocumentPath {
+        DocumentPath("\(path("root").string)/\(place)")
+    }
+
+    fileprivate func relative(_ path: DocumentPath) -> String {
+        String(path.string.dropFirst(self.path("root").string.count + 1))
+    }
+
+    /// Stores documents below one, some below others that are missing, and some that look alike.
+    fileprivate func fillTree() async throws {
+        // In another order than theirs.
+        for place in StorageAdapterCheck.tree.reversed() {
+            try await client.setDocument(inTree(place), ["n": 1])
+        }
+        for outside in ["roo", "root-/a/1", "roots/a/1"] {
+            try await client.setDocument(DocumentPath("\(name)/\(outside)"), ["n": 1])
+        }
+    }
+}

@@ -1,0 +1,68 @@
+package import KeelStorage
+
+/// A query over the collections of one document, or those at the root: a `StructuredQuery` without a
+/// selector, or whose selector names no collection and does not ask for all descendants.
+///
+/// Google's clients send it to walk what is below a place. It can be ordered and bounded by documents'
+/// names, and by nothing else.
+package struct ChildrenQuery: Sendable {
+    /// The document whose collections are meant; nil is the root.
+    package let parent: DocumentPath?
+    /// Order, bounds, offset, limit and projection, for any of the collections.
+    package let clauses: DocumentQuery
+
+    /// Whether the last name comes first.
+    package var isDescending: Bool { clauses.orders.first?.direction == .descending }
+
+    /// The query of one of the collections, for the names of documents alone.
+    package func names(in collection: CollectionPath) -> DocumentQuery {
+        var query = DocumentQuery(collection)
+            .order(by: .documentID, isDescending ? .descending : .ascending).select()
+        (query.start, query.end) = (clauses.start, clauses.end)
+        return query
+    }
+}
+
+extension FirestoreDecoding {
+    /// A `StructuredQuery` over the collections of a document; nil if it names one, or is over everything.
+    ///
+    /// - Throws: `StorageError/Code/invalidArgument`, or `unsupported` for conditions other than on
+    ///   names by bounds.
+    package func childrenQuery(
+        _ json: FirestoreJSON?,
+        under parent: DocumentPath?
+    ) throws(StorageError) -> ChildrenQuery? {
+        guard let json, try json.list("from").count <= 1 else { return nil }
+        let selector = try json.list("from").first
+        guard try selector?.text("collectionId") ?? "" == "",
+            try selector?.flag("allDescendants") != true
+        else { return nil }
+        var query = try clauses(of: json, over: .everything(under: parent))
+        guard query.filter == nil, query.search == nil else {
+            throw StorageError(
+                .unsupported,
+                "a query over all collections of a document can only be ordered and bounded by names"
+            )
+        }
+        guard query.orders.allSatisfy({ $0.field.isDocumentID }) else {
+            throw Self.flaw("a query over all collections can only be ordered by “__name__”")
+        }
+        guard selector != nil || query.orders.first?.direction != .descending else {
+            throw Self.flaw("a query without “from” can only be ordered by ascending names")
+        }
+        query.start = try Self.named(query.start, isStart: true)
+        query.end = try Self.named(query.end, isStart: false)
+        return ChildrenQuery(parent: parent, clauses: query)
+    }
+
+    private static func named(
+        _ bound: DocumentQuery.Bound?,
+        isStart: Bool
+    ) throws(StorageError) -> DocumentQuery.Bound? {
+        guard let bound else { return nil }
+        guard case .reference? = bound.values.first, bound.values.count == 1 else {
+            throw flaw("a bound of a query over all collections is no document’s name")
+        }
+        return placed(bound, isStart: isStart)
+    }
+}

@@ -1,0 +1,154 @@
+#if SQLite
+import Foundation
+import HTTPTypes
+import KeelServing
+import KeelStorage
+import KeelStorageFirestore
+import KeelStorageSQLite
+import Testing
+
+/// What is read for a page, in stores of two sizes.
+@Suite("Listings and queries over everything read their page, and not the store")
+struct ListingCostTests {
+    private static let root = Served.name("").count
+
+    /// A store of so many users, of which every other one is missing, with three documents below each;
+    /// and as many orders, which are none of the users' business.
+    private func withStore(
+        of count: Int,
+        _ body: (Served, WatchedStore) async throws -> Void
+    ) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let adapter = try SQLiteStorageAdapter(at: .file(folder.appending(path: "store.sqlite")))
+        var paths: [DocumentPath] = []
+        for number in 1_000..<1_000 + count {
+            let user = "users/u\(number)"
+            if number.isMultiple(of: 2) { paths.append(DocumentPath(user)) }
+            for below in ["notes/1", "notes/1/parts/1", "tags/1"] {
+                let path = "\(user)/\(below)"
+                paths.append(DocumentPath(path))
+            }
+            paths.append(DocumentPath("orders/\(number)"))
+        }
+        for start in stride(from: 0, to: paths.count, by: 500) {
+            let writes = paths[start..<min(start + 500, paths.count)].map {
+                DocumentWrite($0, .set(DocumentBody(["n": 1])))
+            }
+            for result in try await adapter.commit([WriteBatch(writes)]) { _ = try result.get() }
+        }
+        let store = WatchedStore(adapter)
+        try await body(Served(store), store)
+        try adapter.close()
+    }
+
+    private func names(_ answer: Served.Answer) -> [String] {
+        (answer.json["documents"]?.elements ?? []).compactMap { entry in
+            entry["name"]?.text.map { String($0.dropFirst(Self.root)) }
+        }
+    }
+
+    @Test(
+        "A page of a listing with missing documents",
+        arguments: ["", "&orderBy=__name__%20desc"]
+    )
+    func missing(order: String) async throws {
+        var costs: [[Int]] = []
+        for count in [60, 600] {
+            try await withStore(of: count) { served, store in
+                var token = ""
+                var pages: [Int] = []
+                var all: [String] = []
+                for _ in 0..<3 {
+                    let before = store.examined
+                    let answer = try await served.send(
+                        .get,
+                        "/users?showMissing=true&pageSize=10\(order)&pageToken=\(token)"
+                    )
+                    all += names(answer)
+                    token = answer.json["nextPageToken"]?.text ?? ""
+                    pages.append(store.examined - before)
+                }
+                let users = (1_000..<1_000 + count).map { "users/u\($0)" }
+                #expect(all == Array((order.isEmpty ? users : users.reversed()).prefix(30)))
+                costs.append(pages)
+            }
+        }
+        // Ten entries: one document more, and up to twice as many as there are users on the way.
+        for cost in costs.joined() { #expect(cost <= 90, "\(costs)") }
+    }
+
+    @Test("A query over everything, with a limit")
+    func tree() async throws {
+        for count in [60, 600] {
+            try await withStore(of: count) { served, store in
+                let body = #"""
+                    {"structuredQuery":{"from":[{"allDescendants":true}],"limit":10,
+                     "startAt":{"values":[{"referenceValue":"\#(Served.name("users/u1030/notes/1"))"}],
+                     "before":true}}}
+                    """#
+                let answer = try await served.send(.post, ":runQuery", body)
+                let found = (answer.json.elements ?? []).compactMap {
+                    $0["document"]?["name"]?.text.map { String($0.dropFirst(Self.root)) }
+                }
+                #expect(
+                    found.prefix(4) == [
+                        "users/u1030/notes/1", "users/u1030/notes/1/parts/1", "users/u1030/tags/1",
+                        "users/u1031/notes/1",
+                    ]
+                )
+                #expect(found.count == 10)
+                #expect(store.examined <= 12)
+            }
+        }
+    }
+
+    @Test("A transaction notes a query over everything, and meets a conflict")
+    func transaction() async throws {
+        try await withStore(of: 10) { served, _ in
+            for (change, error) in [("users/u1001/notes/2", "ABORTED"), ("orders/9", nil)] {
+                let token = try await served.begin()
+                let below = "/users/u1001:runQuery"
+                let read =
+                    #"{"structuredQuery":{"from":[{"allDescendants":true}]},"transaction":"\#(token)"}"#
+                #expect(try await served.send(.post, below, read).status == 200)
+                try await served.set(change, n: 2)
+                let commit = Served.commit("b/1", n: 1, transaction: token)
+                #expect(try await served.send(.post, ":commit", commit).error == error)
+            }
+        }
+    }
+
+    @Test("A group is divided without a look at other collections")
+    func partitions() async throws {
+        try await withStore(of: 600) { served, store in
+            let body = #"""
+                {"structuredQuery":{"from":[{"collectionId":"tags","allDescendants":true}]},
+                 "partitionCount":3}
+                """#
+            let answer = try await served.send(.post, ":partitionQuery", body)
+            let points = (answer.json["partitions"]?.elements ?? []).compactMap {
+                $0["values"]?.elements?.first?["referenceValue"]?.text
+            }
+            #expect(points.count == 3)
+            #expect(points == points.sorted())
+            // Once to count them, and once to pass over those that are no points.
+            #expect(store.examined <= 1_210)
+        }
+    }
+
+    @Test("A query over a document’s collections reads one after the other")
+    func children() async throws {
+        try await withStore(of: 600) { served, store in
+            let body = #"{"structuredQuery":{"from":[{}],"limit":5}}"#
+            let answer = try await served.send(.post, ":runQuery", body)
+            let found = (answer.json.elements ?? []).compactMap {
+                $0["document"]?["name"]?.text.map { String($0.dropFirst(Self.root)) }
+            }
+            #expect(found == (1_000..<1_005).map { "orders/\($0)" })
+            #expect(store.examined <= 20)
+        }
+    }
+}
+#endif
