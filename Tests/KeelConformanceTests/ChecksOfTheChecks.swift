@@ -62,7 +62,7 @@ struct ChecksOfTheChecks {
             .ignoresLimits, .ignoresOffsets, .ignoresProjections, .ignoresDirections,
             .takesEveryCursorInclusively, .ignoresAncestors, .makesDoublesIntegers,
             .normalizesStrings, .countsEverything, .deliversFirstStates, .turnsNamesRound,
-            .ignoresThePast, .missesDeepDocuments, .ordersByCutValues,
+            .ignoresThePast, .ordersByCutValues,
         ]
     )
     func fuzzNotices(_ fault: BrokenStorageAdapter.Fault) async throws {

@@ -73,7 +73,7 @@ extension StorageAdapterCheck {
             let found = try await store.client.queryDocuments(query).map(\.path)
             let others = ["root-/a/1", "roots/a/1", "top"]
             #expect(
-                found == tree.map(store.inTree) + others.map { DocumentPath("\(store.name)/\($0)") }
+                found == tree.map(store.inTree) + others.map(store.inCollection)
             )
         },
         Self(.everything, "a query over everything leaves out what Keel keeps for itself") {
@@ -166,7 +166,13 @@ extension StoreUnderTest {
     fileprivate var tree: DocumentQuery { .everything(under: path("root")) }
 
     fileprivate func inTree(_ place: String) -> DocumentPath {
-        DocumentPath("\(path("root").string)/\(place)")
+        inCollection("root/\(place)")
+    }
+
+    /// A path below the check’s collection; a literal with values in it would keep each in one segment.
+    fileprivate func inCollection(_ place: String) -> DocumentPath {
+        let path = "\(name)/\(place)"
+        return DocumentPath(path)
     }
 
     fileprivate func relative(_ path: DocumentPath) -> String {
@@ -180,7 +186,7 @@ extension StoreUnderTest {
             try await client.setDocument(inTree(place), ["n": 1])
         }
         for outside in ["roo", "root-/a/1", "roots/a/1"] {
-            try await client.setDocument(DocumentPath("\(name)/\(outside)"), ["n": 1])
+            try await client.setDocument(inCollection(outside), ["n": 1])
         }
     }
 }
