@@ -224,10 +224,15 @@ let package = Package(
         module("KeelLocation", ["KeelCore"]),
         module("KeelSecrets", ["KeelCore"] + ciphers),
         module("KeelSecurity", ["KeelCore"] + ciphers),
-        module("KeelStorage", ["KeelCore"]),
-        module("KeelStorageFirestore", ["KeelCore", "KeelHTTP", "KeelStorage", crypto, httpTypes]),
-        module("KeelStorageObservability", ["KeelCore", "KeelStorage"] + observability),
-        module("KeelStorageSQLite", ["KeelCore", "KeelStorage"] + grdb),
+        module("KeelDocuments", ["KeelCore"]),
+        module("KeelStorage", ["KeelCore", "KeelDocuments", "KeelStorageAdapting"]),
+        module("KeelStorageAdapting", ["KeelCore", "KeelDocuments"]),
+        module(
+            "KeelStorageFirestore",
+            ["KeelCore", "KeelHTTP", "KeelStorageAdapting", crypto, httpTypes]
+        ),
+        module("KeelStorageObservability", ["KeelCore", "KeelStorageAdapting"] + observability),
+        module("KeelStorageSQLite", ["KeelCore", "KeelStorageAdapting"] + grdb),
 
         // What stands on several areas.
         module(
@@ -285,7 +290,8 @@ let package = Package(
             "KeelTestKit",
             [
                 "KeelAnalytics", "KeelCache", "KeelCore", "KeelFiles", "KeelHTTP",
-                "KeelHTTPCompression", "KeelLocation", "KeelSecrets", "KeelStorage", httpTypes,
+                "KeelHTTPCompression", "KeelLocation", "KeelSecrets", "KeelStorageAdapting",
+                httpTypes,
             ]
         ),
         module("KeelTestServer", ["KeelTestKit", httpTypes] + testServer),
@@ -335,6 +341,7 @@ let package = Package(
             ]
         ),
         tests(of: "KeelCore", []),
+        tests(of: "KeelDocuments", ["KeelConformance", "KeelCore"]),
         tests(of: "KeelDependencies", ["KeelDependenciesTesting"]),
         tests(of: "KeelFiles", ["KeelConformance", "KeelCore", "KeelFileCrashWriter"]),
         tests(
@@ -403,13 +410,7 @@ let package = Package(
             of: "KeelSecuritySecrets",
             ["KeelCore", "KeelKeysetProgram", "KeelSecrets", "KeelSecurity"]
         ),
-        tests(
-            of: "KeelServiceLifecycle",
-            [
-                "KeelAnalytics", "KeelCache", "KeelCore", "KeelHTTP", "KeelLifecycleProgram",
-                "KeelLogging", "KeelStorage", "KeelSync",
-            ] + serviceLifecycle + logging
-        ),
+        tests(of: "KeelServiceLifecycle", ["KeelLifecycleProgram"] + serviceLifecycle + logging),
         tests(
             of: "KeelServing",
             [
@@ -432,6 +433,7 @@ let package = Package(
             ]
         ),
         tests(of: "KeelStorage", ["KeelConformance", "KeelCore"]),
+        tests(of: "KeelStorageAdapting", ["KeelConformance", "KeelCore"]),
         tests(
             of: "KeelStorageObservability",
             ["KeelCore", "KeelStorage"] + observability + observabilityDoubles
@@ -464,11 +466,9 @@ let package = Package(
         tests(
             of: "Keel",
             [
-                "KeelAnalytics", "KeelAnalyticsHTTP", "KeelConformance", "KeelDependencies",
-                "KeelDependenciesTesting", "KeelFilesS3", "KeelHTTPCompression",
-                "KeelHTTPObservability", "KeelHTTPTransfers", "KeelJournal", "KeelLogging",
-                "KeelLoggingOTLP", "KeelServiceLifecycle", "KeelServing", "KeelTestServer",
-                "KeelWebSocket", httpTypes,
+                "KeelAnalyticsHTTP", "KeelConformance", "KeelDependenciesTesting", "KeelFilesS3",
+                "KeelHTTPObservability", "KeelHTTPTransfers", "KeelLoggingOTLP",
+                "KeelServiceLifecycle", "KeelServing", "KeelTestServer", "KeelWebSocket", httpTypes,
             ] + logging + serviceLifecycle
         ),
         tests(

@@ -36,6 +36,7 @@ let logging: [Target.Dependency] = [
 
 let storage: [Target.Dependency] = [
     .product(name: "KeelStorage", package: "keel"),
+    .product(name: "KeelStorageAdapting", package: "keel"),
     .product(name: "KeelStorageSQLite", package: "keel"),
 ]
 

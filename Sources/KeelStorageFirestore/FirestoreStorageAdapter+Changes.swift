@@ -1,5 +1,5 @@
 internal import KeelHTTP
-public import KeelStorage
+public import KeelStorageAdapting
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials

@@ -1,4 +1,4 @@
-public import KeelStorage
+public import KeelStorageAdapting
 
 extension FirestoreStorageAdapter {
     /// Applies each batch with a request of its own.

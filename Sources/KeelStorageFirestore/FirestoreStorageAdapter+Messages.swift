@@ -1,4 +1,4 @@
-internal import KeelStorage
+internal import KeelStorageAdapting
 
 /// What requests to read and their replies have in common.
 extension FirestoreStorageAdapter {

@@ -1,4 +1,4 @@
-public import KeelStorage
+public import KeelStorageAdapting
 
 extension FirestoreStorageAdapter {
     /// How many documents one request asks for.

@@ -1,4 +1,4 @@
-internal import KeelStorage
+internal import KeelStorageAdapting
 
 /// Batches that depend on reads, by the transactions of the plain protocol.
 extension FirestoreStorageAdapter {

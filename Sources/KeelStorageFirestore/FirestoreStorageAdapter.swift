@@ -1,5 +1,5 @@
 public import KeelHTTP
-public import KeelStorage
+public import KeelStorageAdapting
 
 /// An adapter over Firestore's REST protocol: for Google's Firestore, its emulators, `keel serve`.
 ///

@@ -1,7 +1,7 @@
 #if Observability
 
 internal import KeelCore
-internal import KeelStorage
+internal import KeelStorageAdapting
 
 /// What logs, metrics and traces may say about a call before it is made.
 struct ObservedCall: Sendable {

@@ -1,4 +1,4 @@
-public import KeelStorage
+public import KeelStorageAdapting
 
 #if Observability
 

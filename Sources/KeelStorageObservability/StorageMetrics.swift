@@ -1,7 +1,7 @@
 #if Observability
 
 internal import KeelCore
-internal import KeelStorage
+internal import KeelStorageAdapting
 internal import Metrics
 internal import Synchronization
 

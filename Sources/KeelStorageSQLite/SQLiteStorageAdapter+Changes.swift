@@ -1,7 +1,7 @@
 #if SQLite
 internal import GRDB
 internal import KeelCore
-public import KeelStorage
+public import KeelStorageAdapting
 
 extension SQLiteStorageAdapter {
     public func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {

@@ -1,6 +1,6 @@
 #if SQLite
 public import KeelCore
-public import KeelStorage
+public import KeelStorageAdapting
 
 extension SQLiteStorageAdapter {
     /// The settings of an adapter.

@@ -1,6 +1,6 @@
 #if SQLite
 internal import GRDB
-internal import KeelStorage
+internal import KeelStorageAdapting
 
 extension StorageError {
     /// Runs `body` and turns what SQLite reports into the codes of the storage area.

@@ -1,6 +1,6 @@
 #if SQLite
 internal import GRDB
-public import KeelStorage
+public import KeelStorageAdapting
 
 extension SQLiteStorageAdapter {
     /// An index that the file has.

@@ -1,7 +1,7 @@
 #if SQLite
 public import Foundation
 internal import GRDB
-public import KeelStorage
+public import KeelStorageAdapting
 
 extension SQLiteStorageAdapter {
     /// Brings the change log and the history within their limits now, gives free pages back to the file system and
@@ -98,8 +98,12 @@ extension SQLiteStorageAdapter {
             return try await copying.run { [self] () async throws(StorageError) in
                 try await whileBusy {
                     try readSnapshot { reader in
-                        var check = IntegrityCheck(reader: reader)
-                        return try check.run()
+                        var check = IntegrityCheck(FileTables(reader))
+                        try check.run()
+                        return IntegrityReport(
+                            problems: check.problems,
+                            documentCount: check.documentCount
+                        )
                     }
                 }
             }

@@ -1,6 +1,6 @@
 #if SQLite
 internal import GRDB
-public import KeelStorage
+public import KeelStorageAdapting
 
 extension SQLiteStorageAdapter {
     public func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {

@@ -1,7 +1,7 @@
 #if SQLite
 package import GRDB
 internal import KeelCore
-public import KeelStorage
+public import KeelStorageAdapting
 
 extension SQLiteStorageAdapter {
     /// Keeps the change log from being dropped past a reader that is not always there, such as a

@@ -1,7 +1,7 @@
 #if SQLite
 public import GRDB
 internal import KeelCore
-public import KeelStorage
+public import KeelStorageAdapting
 
 /// An adapter that keeps documents in an SQLite file: Keel's embedded default.
 ///

@@ -1,6 +1,6 @@
 #if SQLite
 public import Foundation
-internal import KeelStorage
+internal import KeelStorageAdapting
 
 /// Where a store's file is.
 public struct SQLiteStorageLocation: Sendable, Hashable {

@@ -1,4 +1,5 @@
 import KeelStorage
+import KeelStorageAdapting
 
 /// A memory adapter that offers only some of what it could, and refuses the rest.
 final class ModestStorageAdapter: StorageAdapter {

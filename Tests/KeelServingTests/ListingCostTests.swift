@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 import KeelServing
 import KeelStorage
+import KeelStorageAdapting
 import KeelStorageFirestore
 import KeelStorageSQLite
 import Testing

@@ -1,6 +1,7 @@
 import HTTPTypes
 import KeelServing
 import KeelStorage
+import KeelStorageAdapting
 import KeelStorageFirestore
 import KeelTestKit
 import Testing

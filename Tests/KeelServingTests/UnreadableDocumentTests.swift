@@ -2,6 +2,7 @@ import HTTPTypes
 import KeelHTTP
 import KeelServing
 import KeelStorage
+import KeelStorageAdapting
 import KeelStorageFirestore
 import Testing
 

@@ -4,6 +4,7 @@ import KeelCore
 import KeelHTTP
 import KeelServing
 import KeelStorage
+import KeelStorageAdapting
 import KeelStorageFirestore
 import KeelTestKit
 import Synchronization

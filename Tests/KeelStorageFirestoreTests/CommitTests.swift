@@ -2,6 +2,7 @@ import HTTPTypes
 import KeelCore
 import KeelHTTP
 import KeelStorage
+import KeelStorageAdapting
 import KeelStorageFirestore
 import KeelTestKit
 import Testing

@@ -1,5 +1,6 @@
 import KeelHTTP
 import KeelStorage
+import KeelStorageAdapting
 import KeelStorageFirestore
 import KeelTestKit
 import Testing

@@ -3,6 +3,7 @@ import InMemoryLogging
 import InMemoryTracing
 import KeelCore
 import KeelStorage
+import KeelStorageAdapting
 import KeelStorageObservability
 import KeelTestKit
 import Logging

@@ -1,6 +1,7 @@
 #if SQLite
 import Foundation
 import KeelStorage
+import KeelStorageAdapting
 import KeelStorageSQLite
 import Testing
 

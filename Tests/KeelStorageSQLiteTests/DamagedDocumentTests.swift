@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import KeelCore
 import KeelStorage
+import KeelStorageAdapting
 import KeelStorageSQLite
 import KeelTestKit
 import Synchronization

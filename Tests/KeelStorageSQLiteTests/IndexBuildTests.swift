@@ -1,6 +1,7 @@
 #if SQLite
 import GRDB
 import KeelStorage
+import KeelStorageAdapting
 import Testing
 
 @testable import KeelStorageSQLite

@@ -2,6 +2,7 @@
 import Foundation
 import GRDB
 import KeelStorage
+import KeelStorageAdapting
 import KeelStorageSQLite
 import Testing
 

@@ -2,6 +2,7 @@
 import Foundation
 import KeelCore
 import KeelStorage
+import KeelStorageAdapting
 import KeelStorageSQLite
 import KeelTestKit
 import Synchronization

@@ -1,5 +1,6 @@
 import KeelCore
 import KeelStorage
+import KeelStorageAdapting
 import KeelSync
 import KeelTestKit
 import Testing

@@ -1,4 +1,5 @@
 import KeelStorage
+import KeelStorageAdapting
 import KeelSync
 import KeelTestKit
 import Testing

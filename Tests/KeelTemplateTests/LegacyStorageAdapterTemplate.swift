@@ -1,4 +1,4 @@
-import KeelStorage
+import KeelStorageAdapting
 import Synchronization
 
 // A template: an adapter over an SDK that knows keys and records, and nothing of Keel. Copy it,

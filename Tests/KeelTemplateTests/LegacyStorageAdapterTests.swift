@@ -1,5 +1,6 @@
 import KeelCore
 import KeelStorage
+import KeelStorageAdapting
 import Testing
 
 @Suite("The template over a legacy SDK")

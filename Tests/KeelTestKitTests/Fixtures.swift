@@ -1,5 +1,6 @@
 import KeelCore
 import KeelStorage
+import KeelStorageAdapting
 
 /// The change that adds one to a field.
 func increment(_ field: FieldPath) -> FieldChange {

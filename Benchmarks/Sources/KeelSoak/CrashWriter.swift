@@ -1,5 +1,6 @@
 import Foundation
 import KeelStorage
+import KeelStorageAdapting
 import KeelStorageSQLite
 
 /// The process that is killed: it writes numbered batches, and prints each number once the commit

@@ -1,5 +1,6 @@
 internal import KeelCore
 internal import KeelStorage
+internal import KeelStorageAdapting
 
 /// An adapter that reports each call to an observer.
 ///

@@ -1,4 +1,5 @@
 import KeelStorage
+internal import KeelStorageAdapting
 import Testing
 
 /// A copy of a part of a store, kept by reading its change log.

@@ -1,4 +1,5 @@
 package import KeelStorage
+package import KeelStorageAdapting
 internal import Synchronization
 import Testing
 

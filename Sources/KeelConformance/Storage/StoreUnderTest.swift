@@ -1,4 +1,5 @@
 import KeelStorage
+internal import KeelStorageAdapting
 import Testing
 
 /// An adapter, a client on it, and a collection that is one check's own.

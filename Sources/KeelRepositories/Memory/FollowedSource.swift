@@ -1,4 +1,5 @@
 internal import KeelStorage
+internal import KeelStorageAdapting
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials

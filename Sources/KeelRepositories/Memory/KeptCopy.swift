@@ -1,4 +1,5 @@
 internal import KeelStorage
+internal import KeelStorageAdapting
 
 /// How to read a copy.
 struct KeptQuestion: Sendable {

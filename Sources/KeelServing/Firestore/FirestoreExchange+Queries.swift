@@ -1,4 +1,5 @@
 import KeelStorage
+internal import KeelStorageAdapting
 import KeelStorageFirestore
 
 extension FirestoreExchange {

@@ -1,5 +1,6 @@
 import KeelCore
 import KeelStorage
+internal import KeelStorageAdapting
 import KeelStorageFirestore
 
 extension FirestoreExchange {

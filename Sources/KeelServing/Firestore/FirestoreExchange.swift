@@ -1,5 +1,6 @@
 import HTTPTypes
 import KeelStorage
+internal import KeelStorageAdapting
 import KeelStorageFirestore
 
 /// One request of Firestore's protocol, and what it takes to answer it.

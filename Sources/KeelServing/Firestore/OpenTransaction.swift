@@ -1,4 +1,5 @@
 import KeelStorage
+internal import KeelStorageAdapting
 
 /// A transaction that is under way, or was until a moment ago.
 struct OpenTransaction: Sendable {

@@ -1,5 +1,6 @@
 import KeelCore
 import KeelStorage
+internal import KeelStorageAdapting
 import Synchronization
 
 /// What the transactions that are under way have read.

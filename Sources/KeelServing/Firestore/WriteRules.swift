@@ -1,4 +1,5 @@
 import KeelStorage
+internal import KeelStorageAdapting
 import KeelStorageFirestore
 
 /// The rules that writes keep before a store sees them.

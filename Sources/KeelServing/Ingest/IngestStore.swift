@@ -1,4 +1,5 @@
 import KeelStorage
+internal import KeelStorageAdapting
 
 /// Keeps what was ingested, each record once.
 struct IngestStore {

@@ -1,5 +1,6 @@
 internal import KeelCore
 internal import KeelStorage
+internal import KeelStorageAdapting
 
 extension ChangeHub {
     /// The page that a query asks for, once there is one or its wait is over.

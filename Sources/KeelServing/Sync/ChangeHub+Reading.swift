@@ -1,4 +1,5 @@
 internal import KeelStorage
+internal import KeelStorageAdapting
 internal import Synchronization
 
 extension ChangeHub: ChangeReading {

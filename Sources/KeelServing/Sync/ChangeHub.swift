@@ -1,4 +1,5 @@
 internal import KeelStorage
+internal import KeelStorageAdapting
 internal import Synchronization
 
 /// Reads a store's change log once for all listeners.

@@ -1,4 +1,5 @@
 internal import KeelStorage
+internal import KeelStorageAdapting
 internal import Synchronization
 
 /// What a listener wants to be told, equal for all who want the same.

@@ -1,4 +1,5 @@
 internal import KeelStorage
+internal import KeelStorageAdapting
 internal import KeelStorageFirestore
 
 /// Writes the messages of Keel Sync: pages, and the events of a stream.

@@ -1,5 +1,6 @@
 import HTTPTypes
 internal import KeelStorage
+internal import KeelStorageAdapting
 internal import KeelStorageFirestore
 
 /// What a request for changes asks for.

@@ -1,5 +1,6 @@
 internal import KeelHTTP
 internal import KeelStorage
+internal import KeelStorageAdapting
 internal import Synchronization
 
 /// The events of one listener, made as they are read.

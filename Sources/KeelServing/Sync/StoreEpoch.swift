@@ -1,4 +1,5 @@
 internal import KeelStorage
+internal import KeelStorageAdapting
 internal import Synchronization
 
 /// The name of a store's data, kept in the store itself.

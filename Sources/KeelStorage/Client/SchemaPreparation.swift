@@ -1,3 +1,5 @@
+internal import KeelDocuments
+internal import KeelStorageAdapting
 internal import Synchronization
 
 /// Prepares an adapter for a schema once, before the first call that reaches it.

@@ -1,4 +1,5 @@
 public import KeelCore
+public import KeelDocuments
 
 extension StorageClient {
     /// The settings of a client.
@@ -8,12 +9,12 @@ extension StorageClient {
 
         /// Whether a query that no declared index serves is refused.
         ///
-        /// The refusal has the code ``StorageError/Code/indexRequired`` and names the index. Good in
+        /// The refusal has the code `StorageError/Code/indexRequired` and names the index. Good in
         /// tests and development, where a forgotten index should be noticed.
         public var isStrict = false
 
         /// Called when a query looked at every document of a collection, with the index that would
-        /// serve it in the plan's ``QueryPlan/suggestion``.
+        /// serve it in the plan's `QueryPlan/suggestion`.
         public var onScan: (@Sendable (DocumentQuery, QueryPlan) -> Void)?
 
         /// How often and how patiently a transaction is tried again after a conflict.
@@ -28,7 +29,7 @@ extension StorageClient {
 
         /// How long one call may take, its repetitions and a transaction's body included; nil for any time.
         ///
-        /// It ends with ``StorageError/Code/timeout`` then, whose ``StorageError/effect`` says of a write
+        /// It ends with `StorageError/Code/timeout` then, whose `StorageError/effect` says of a write
         /// whether it may have been applied. A write that the store has begun to apply is completed and
         /// answered where the store is at hand. ``StorageClient/limited(to:)`` sets it for single calls.
         public var timeLimit: Duration?
@@ -44,13 +45,5 @@ extension StorageClient {
 
         /// Creates settings.
         public init(schema: StorageSchema = StorageSchema()) { self.schema = schema }
-    }
-}
-
-extension DocumentPath {
-    /// A new id: 20 random letters and digits, 119 bits.
-    public static func randomID() -> String {
-        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
-        return String((0..<20).compactMap { _ in alphabet.randomElement() })
     }
 }

@@ -1,9 +1,12 @@
+public import KeelDocuments
+internal import KeelStorageAdapting
+
 extension StorageClient {
     // MARK: Reading
 
     /// Returns the document at a path.
     ///
-    /// - Throws: ``StorageError/Code/documentNotFound`` if there is none.
+    /// - Throws: `StorageError/Code/documentNotFound` if there is none.
     @concurrent
     public func getDocument(_ path: DocumentPath) async throws(StorageError) -> Document {
         guard let document = try await document(at: path, for: "getDocument") else {
@@ -60,8 +63,8 @@ extension StorageClient {
     ///   - path: Where the document is.
     ///   - fields: Its new fields.
     ///   - condition: The condition that must hold of the document before.
-    /// - Returns: The receipt, whose ``CommitReceipt/revision`` a later conditional write can name.
-    /// - Throws: The code that `condition` names, ``StorageError/Code/invalidArgument``.
+    /// - Returns: The receipt, whose `CommitReceipt/revision` a later conditional write can name.
+    /// - Throws: The code that `condition` names, `StorageError/Code/invalidArgument`.
     @discardableResult
     @concurrent
     public func setDocument(
@@ -86,7 +89,7 @@ extension StorageClient {
 
     /// Stores fields at a path where there is no document yet.
     ///
-    /// - Throws: ``StorageError/Code/alreadyExists`` if there is one.
+    /// - Throws: `StorageError/Code/alreadyExists` if there is one.
     @discardableResult
     @concurrent
     public func createDocument(
@@ -118,7 +121,7 @@ extension StorageClient {
     /// ])
     /// ```
     ///
-    /// - Throws: ``StorageError/Code/documentNotFound`` if there is no document.
+    /// - Throws: `StorageError/Code/documentNotFound` if there is no document.
     @discardableResult
     @concurrent
     public func updateDocument(

@@ -1,3 +1,6 @@
+public import KeelDocuments
+internal import KeelStorageAdapting
+
 extension StorageClient {
     /// Returns this client with a limit of time for each call.
     ///
@@ -16,7 +19,7 @@ extension StorageClient {
 
     /// Returns this client for calls on behalf of somebody else than the app itself.
     ///
-    /// Adapters find the principal in the ``StorageContext``. Nothing in Keel decides by it yet.
+    /// Adapters find the principal in the `StorageContext`. Nothing in Keel decides by it yet.
     public func acting(as principal: StoragePrincipal) -> StorageClient {
         var client = self
         client.configuration.principal = principal

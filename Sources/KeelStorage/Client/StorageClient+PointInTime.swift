@@ -1,3 +1,6 @@
+public import KeelDocuments
+internal import KeelStorageAdapting
+
 extension StorageClient {
     /// Returns a client that reads the store as it was at a time, and writes nothing.
     ///
@@ -8,19 +11,19 @@ extension StorageClient {
     ///
     /// Documents, queries, aggregations, names of collections and typed collections all answer from
     /// that one moment. The time is one of the store's own: a commit's
-    /// ``CommitReceipt/commitTime``, what ``currentTime()`` returns, or any moment between. It follows the
+    /// `CommitReceipt/commitTime`, what ``currentTime()`` returns, or any moment between. It follows the
     /// clock as long as that is right, and never goes back: where the clock has been years ahead, the
     /// times of documents are right again and the store's stay there. A moment
     /// after the store's last change is not settled before the next one: a commit that is under way
     /// may still get a time before it.
     ///
-    /// Reads through it throw ``StorageError/Code/snapshotTooOld`` for a time that the store's
-    /// history does not reach back to, and ``StorageError/Code/invalidArgument`` for one that has
-    /// not come yet; writes and transactions throw ``StorageError/Code/readOnly``. A listener gets
+    /// Reads through it throw `StorageError/Code/snapshotTooOld` for a time that the store's
+    /// history does not reach back to, and `StorageError/Code/invalidArgument` for one that has
+    /// not come yet; writes and transactions throw `StorageError/Code/readOnly`. A listener gets
     /// the one snapshot and never another.
     ///
-    /// - Throws: ``StorageError/Code/unsupported`` if the adapter does not offer
-    ///   ``StorageCapabilities/pointInTimeReads``.
+    /// - Throws: `StorageError/Code/unsupported` if the adapter does not offer
+    ///   `StorageCapabilities/pointInTimeReads`.
     public func asOf(_ time: Timestamp) throws(StorageError) -> StorageClient {
         try require(.pointInTimeReads, for: "asOf")
         return StorageClient(
@@ -33,8 +36,8 @@ extension StorageClient {
     /// Returns the time of the store's last change: a client ``asOf(_:)`` it goes on reading what is
     /// there now, whatever is written meanwhile.
     ///
-    /// - Throws: ``StorageError/Code/unsupported`` if the adapter does not offer
-    ///   ``StorageCapabilities/pointInTimeReads``.
+    /// - Throws: `StorageError/Code/unsupported` if the adapter does not offer
+    ///   `StorageCapabilities/pointInTimeReads`.
     @concurrent
     public func currentTime() async throws(StorageError) -> Timestamp {
         try require(.pointInTimeReads, for: "currentTime")

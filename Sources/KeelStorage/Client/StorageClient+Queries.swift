@@ -1,3 +1,6 @@
+public import KeelDocuments
+internal import KeelStorageAdapting
+
 extension StorageClient {
     /// Returns the documents that a query finds, in its order.
     @concurrent

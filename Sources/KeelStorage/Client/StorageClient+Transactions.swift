@@ -1,4 +1,6 @@
 internal import KeelCore
+public import KeelDocuments
+package import KeelStorageAdapting
 
 extension StorageClient {
     /// Commits several writes together: all take effect, or none.
@@ -10,7 +12,7 @@ extension StorageClient {
     /// }
     /// ```
     ///
-    /// - Throws: ``StorageError``, or what `body` throws; nothing has then been written.
+    /// - Throws: `StorageError`, or what `body` throws; nothing has then been written.
     @discardableResult
     @concurrent
     public func commit(
@@ -44,8 +46,8 @@ extension StorageClient {
     /// ```
     ///
     /// - Returns: The body's result in the run that was committed.
-    /// - Throws: ``StorageError/Code/conflict`` if every attempt met a conflict,
-    ///   ``StorageError/Code/unsupported`` on an adapter without transactions, or what the body
+    /// - Throws: `StorageError/Code/conflict` if every attempt met a conflict,
+    ///   `StorageError/Code/unsupported` on an adapter without transactions, or what the body
     ///   throws; nothing has then been written.
     @concurrent
     public func transaction<Value: Sendable>(

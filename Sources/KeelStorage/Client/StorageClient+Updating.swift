@@ -1,17 +1,4 @@
-extension DocumentWrite {
-    /// A write that sets some fields of a document that exists.
-    ///
-    /// - Throws: ``StorageError/Code/invalidArgument`` if a field breaks a rule of the data model.
-    public static func update(
-        _ path: DocumentPath,
-        _ fields: DocumentFields,
-        if condition: WriteCondition = .exists
-    ) throws(StorageError) -> DocumentWrite {
-        try DocumentValidation.check(fields, of: path)
-        let changes = fields.map { FieldChange(FieldPath(names: [$0.name]), .set($0.value)) }
-        return DocumentWrite(path, .update(changes), if: condition)
-    }
-}
+public import KeelDocuments
 
 extension StorageClient {
     /// Sets some fields of a document that exists, and leaves its other fields alone.
@@ -22,15 +9,15 @@ extension StorageClient {
     ///
     /// Each value replaces what its field holds, a map as a whole:
     /// ``mergeDocument(_:_:)-(_,DocumentFields)`` merges maps, and creates a document that is
-    /// missing. Names are not paths: use ``FieldChange`` for a field inside of a map.
+    /// missing. Names are not paths: use `FieldChange` for a field inside of a map.
     ///
     /// - Parameters:
     ///   - path: Where the document is.
     ///   - fields: The new values of some of its fields.
     ///   - condition: The condition that must hold of the document before.
     /// - Returns: The receipt.
-    /// - Throws: ``StorageError/Code/documentNotFound`` if there is no document,
-    ///   ``StorageError/Code/invalidArgument`` where no field is named.
+    /// - Throws: `StorageError/Code/documentNotFound` if there is no document,
+    ///   `StorageError/Code/invalidArgument` where no field is named.
     @discardableResult
     @concurrent
     public func updateDocument(
@@ -53,8 +40,8 @@ extension StorageClient {
     /// ```
     ///
     /// A field that the value does not encode stays as it is: a synthesized `Encodable` leaves out
-    /// properties that are nil, here `photo`. The store fills a ``ServerTimestamp`` that is nil. A
-    /// ``DocumentID`` is not looked at.
+    /// properties that are nil, here `photo`. The store fills a `ServerTimestamp` that is nil. A
+    /// `DocumentID` is not looked at.
     ///
     /// - Parameters:
     ///   - path: Where the document is.
@@ -62,9 +49,9 @@ extension StorageClient {
     ///   - encoder: How names and values are written.
     ///   - condition: The condition that must hold of the document before.
     /// - Returns: The receipt.
-    /// - Throws: ``StorageError/Code/documentNotFound`` if there is no document,
-    ///   ``StorageError/Code/encodingFailed`` if the value has no form as fields,
-    ///   ``StorageError/Code/invalidArgument`` where it encodes no field.
+    /// - Throws: `StorageError/Code/documentNotFound` if there is no document,
+    ///   `StorageError/Code/encodingFailed` if the value has no form as fields,
+    ///   `StorageError/Code/invalidArgument` where it encodes no field.
     @discardableResult
     @concurrent
     public func updateDocument<Value: Encodable & Sendable>(

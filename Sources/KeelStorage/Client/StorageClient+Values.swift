@@ -1,8 +1,10 @@
+public import KeelDocuments
+
 // The calls for documents by their path, with a value in place of fields.
 extension StorageClient {
     /// Returns the document at a path as a value.
     ///
-    /// - Throws: ``StorageError/Code/documentNotFound``, ``StorageError/Code/decodingFailed``.
+    /// - Throws: `StorageError/Code/documentNotFound`, `StorageError/Code/decodingFailed`.
     @concurrent
     public func getDocument<Value: Decodable & Sendable>(
         _ path: DocumentPath,
@@ -13,7 +15,7 @@ extension StorageClient {
 
     /// Returns the document at a path as a value, or nil if there is none.
     ///
-    /// - Throws: ``StorageError/Code/decodingFailed``.
+    /// - Throws: `StorageError/Code/decodingFailed`.
     @concurrent
     public func findDocument<Value: Decodable & Sendable>(
         _ path: DocumentPath,
@@ -25,7 +27,7 @@ extension StorageClient {
 
     /// Stores a value at a path, replacing what is there.
     ///
-    /// - Throws: ``StorageError/Code/encodingFailed``, or the code of `condition`.
+    /// - Throws: `StorageError/Code/encodingFailed`, or the code of `condition`.
     @discardableResult
     @_disfavoredOverload
     @concurrent
@@ -41,7 +43,7 @@ extension StorageClient {
     ///
     /// Maps are merged name by name; any other value, an array too, replaces what is there.
     ///
-    /// - Throws: ``StorageError/Code/encodingFailed``.
+    /// - Throws: `StorageError/Code/encodingFailed`.
     @discardableResult
     @_disfavoredOverload
     @concurrent
@@ -54,8 +56,8 @@ extension StorageClient {
 
     /// Stores a value at a path where there is no document yet.
     ///
-    /// - Throws: ``StorageError/Code/alreadyExists`` if there is one,
-    ///   ``StorageError/Code/encodingFailed``.
+    /// - Throws: `StorageError/Code/alreadyExists` if there is one,
+    ///   `StorageError/Code/encodingFailed`.
     @discardableResult
     @_disfavoredOverload
     @concurrent
@@ -69,7 +71,7 @@ extension StorageClient {
     /// Stores a value in a collection under a new id.
     ///
     /// - Returns: The path of the new document.
-    /// - Throws: ``StorageError/Code/encodingFailed``.
+    /// - Throws: `StorageError/Code/encodingFailed`.
     @discardableResult
     @_disfavoredOverload
     @concurrent

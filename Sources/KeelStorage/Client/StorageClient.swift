@@ -1,3 +1,6 @@
+public import KeelDocuments
+public import KeelStorageAdapting
+
 /// The front of document storage: what apps call.
 ///
 /// ```swift
@@ -8,7 +11,7 @@
 ///
 /// The client is a value: copies share the adapter, and the listeners' one connection to its
 /// change log. It checks every call against the data model's rules before the adapter sees it, so
-/// that what works on one adapter works on all. Every call throws ``StorageError`` and nothing
+/// that what works on one adapter works on all. Every call throws `StorageError` and nothing
 /// else; a cancelled one throws its code `cancelled`.
 public struct StorageClient: Sendable {
     package let adapter: any StorageAdapter

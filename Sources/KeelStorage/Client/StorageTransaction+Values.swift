@@ -1,8 +1,10 @@
+public import KeelDocuments
+
 // Values in place of fields.
 extension StorageTransaction {
     /// Returns the document at a path as a value.
     ///
-    /// - Throws: ``StorageError/Code/documentNotFound``, ``StorageError/Code/decodingFailed``.
+    /// - Throws: `StorageError/Code/documentNotFound`, `StorageError/Code/decodingFailed`.
     @concurrent
     public func getDocument<Value: Decodable & Sendable>(
         _ path: DocumentPath,
@@ -13,7 +15,7 @@ extension StorageTransaction {
 
     /// Returns the document at a path as a value, or nil if there is none.
     ///
-    /// - Throws: ``StorageError/Code/decodingFailed``.
+    /// - Throws: `StorageError/Code/decodingFailed`.
     @concurrent
     public func findDocument<Value: Decodable & Sendable>(
         _ path: DocumentPath,
@@ -25,9 +27,9 @@ extension StorageTransaction {
 
     /// Replaces a document by a value when the body returns.
     ///
-    /// As in every write of a value, the store fills a ``ServerTimestamp`` that is nil.
+    /// As in every write of a value, the store fills a `ServerTimestamp` that is nil.
     ///
-    /// - Throws: ``StorageError/Code/encodingFailed`` if the value has no form as fields.
+    /// - Throws: `StorageError/Code/encodingFailed` if the value has no form as fields.
     @_disfavoredOverload
     public func set(
         _ path: DocumentPath,
@@ -40,7 +42,7 @@ extension StorageTransaction {
     /// Sets those fields of a document that exists which a value is encoded to, when the body
     /// returns.
     ///
-    /// - Throws: ``StorageError/Code/encodingFailed`` if the value has no form as fields.
+    /// - Throws: `StorageError/Code/encodingFailed` if the value has no form as fields.
     public func update(
         _ path: DocumentPath,
         from value: some Encodable
@@ -53,7 +55,7 @@ extension StorageTransaction {
 extension StorageTransaction {
     /// Returns the value of a collection with an id.
     ///
-    /// - Throws: ``StorageError/Code/documentNotFound`` if there is none.
+    /// - Throws: `StorageError/Code/documentNotFound` if there is none.
     @concurrent
     public func get<Documents: TypedCollection>(
         _ id: String,
@@ -90,8 +92,8 @@ extension StorageTransaction {
     /// Stores a value of a collection under its own id when the body returns.
     ///
     /// - Returns: The path under which the value is stored.
-    /// - Throws: ``StorageError/Code/invalidArgument`` if the value has no id,
-    ///   ``StorageError/Code/encodingFailed``.
+    /// - Throws: `StorageError/Code/invalidArgument` if the value has no id,
+    ///   `StorageError/Code/encodingFailed`.
     @discardableResult
     public func save<Element>(
         _ element: Element,
@@ -102,7 +104,7 @@ extension StorageTransaction {
 
     /// Stores a value of a collection under an id when the body returns.
     ///
-    /// - Throws: ``StorageError/Code/encodingFailed``.
+    /// - Throws: `StorageError/Code/encodingFailed`.
     public func save<Element>(
         _ element: Element,
         id: String,
@@ -115,7 +117,7 @@ extension StorageTransaction {
 
     /// Stores a value in place of the version of it that was read, when the body returns.
     ///
-    /// - Throws: ``StorageError/Code/encodingFailed``.
+    /// - Throws: `StorageError/Code/encodingFailed`.
     public func save<Element>(
         _ versioned: Versioned<Element>,
         in collection: DocumentCollection<Element>
@@ -126,7 +128,7 @@ extension StorageTransaction {
     /// Stores a value of a collection under a new id when the body returns.
     ///
     /// - Returns: The new path.
-    /// - Throws: ``StorageError/Code/encodingFailed``.
+    /// - Throws: `StorageError/Code/encodingFailed`.
     @discardableResult
     public func add<Element>(
         _ element: Element,

@@ -1,10 +1,12 @@
+public import KeelDocuments
+internal import KeelStorageAdapting
 internal import Synchronization
 
 /// The reads and writes of one attempt of a transaction.
 ///
 /// All reads of an attempt are of one moment if the adapter offers
-/// ``StorageCapabilities/checkedReads`` or ``StorageCapabilities/pointInTimeReads``. With the first, a
-/// read throws ``StorageError/Code/conflict`` once something that was read before has changed: let the
+/// `StorageCapabilities/checkedReads` or `StorageCapabilities/pointInTimeReads`. With the first, a
+/// read throws `StorageError/Code/conflict` once something that was read before has changed: let the
 /// body throw this error, so that the body runs again. With the second, later reads are of the moment
 /// of the first one. On an adapter with neither, reads may be of several moments, and the conflict is
 /// found by the commit.
@@ -27,7 +29,7 @@ public final class StorageTransaction: Sendable {
 
     /// Returns the document at a path.
     ///
-    /// - Throws: ``StorageError/Code/documentNotFound`` if there is none.
+    /// - Throws: `StorageError/Code/documentNotFound` if there is none.
     @concurrent
     public func getDocument(_ path: DocumentPath) async throws(StorageError) -> Document {
         guard let document = try await findDocument(path) else {
@@ -129,7 +131,7 @@ public final class StorageTransaction: Sendable {
 
     /// Collects writes for when the body returns.
     ///
-    /// - Throws: What the closure throws, or ``StorageError/Code/invalidArgument`` once the
+    /// - Throws: What the closure throws, or `StorageError/Code/invalidArgument` once the
     ///   transaction is over.
     public func write<Value: Sendable>(
         _ body: (inout WriteBatchBuilder) throws -> Value

@@ -1,10 +1,12 @@
+public import KeelDocuments
+
 // Values in place of fields.
 extension WriteBatchBuilder {
     /// Replaces a document by a value.
     ///
-    /// As in every write of a value, the store fills a ``ServerTimestamp`` that is nil.
+    /// As in every write of a value, the store fills a `ServerTimestamp` that is nil.
     ///
-    /// - Throws: ``StorageError/Code/encodingFailed`` if the value has no form as fields.
+    /// - Throws: `StorageError/Code/encodingFailed` if the value has no form as fields.
     @_disfavoredOverload
     public mutating func set(
         _ path: DocumentPath,
@@ -16,7 +18,7 @@ extension WriteBatchBuilder {
 
     /// Puts what a value is encoded to beside the fields that a document has.
     ///
-    /// - Throws: ``StorageError/Code/encodingFailed`` if the value has no form as fields.
+    /// - Throws: `StorageError/Code/encodingFailed` if the value has no form as fields.
     @_disfavoredOverload
     public mutating func merge(
         _ path: DocumentPath,
@@ -27,7 +29,7 @@ extension WriteBatchBuilder {
 
     /// Stores a value where there is no document yet.
     ///
-    /// - Throws: ``StorageError/Code/encodingFailed`` if the value has no form as fields.
+    /// - Throws: `StorageError/Code/encodingFailed` if the value has no form as fields.
     @_disfavoredOverload
     public mutating func create(
         _ path: DocumentPath,
@@ -38,7 +40,7 @@ extension WriteBatchBuilder {
 
     /// Sets those fields of a document that exists which a value is encoded to.
     ///
-    /// - Throws: ``StorageError/Code/encodingFailed`` if the value has no form as fields.
+    /// - Throws: `StorageError/Code/encodingFailed` if the value has no form as fields.
     public mutating func update(
         _ path: DocumentPath,
         from value: some Encodable,
@@ -53,8 +55,8 @@ extension WriteBatchBuilder {
     /// Stores a value of a collection under its own id, replacing what is there.
     ///
     /// - Returns: The path under which the value is stored.
-    /// - Throws: ``StorageError/Code/invalidArgument`` if the value has no id,
-    ///   ``StorageError/Code/encodingFailed``.
+    /// - Throws: `StorageError/Code/invalidArgument` if the value has no id,
+    ///   `StorageError/Code/encodingFailed`.
     @discardableResult
     public mutating func save<Element>(
         _ element: Element,
@@ -67,7 +69,7 @@ extension WriteBatchBuilder {
 
     /// Stores a value of a collection under an id, replacing what is there.
     ///
-    /// - Throws: ``StorageError/Code/encodingFailed``.
+    /// - Throws: `StorageError/Code/encodingFailed`.
     public mutating func save<Element>(
         _ element: Element,
         id: String,
@@ -79,9 +81,9 @@ extension WriteBatchBuilder {
 
     /// Stores a value in place of the version of it that was read.
     ///
-    /// The commit throws ``StorageError/Code/conflict`` if the document has changed since.
+    /// The commit throws `StorageError/Code/conflict` if the document has changed since.
     ///
-    /// - Throws: ``StorageError/Code/encodingFailed``.
+    /// - Throws: `StorageError/Code/encodingFailed`.
     public mutating func save<Element>(
         _ versioned: Versioned<Element>,
         in collection: DocumentCollection<Element>
@@ -92,7 +94,7 @@ extension WriteBatchBuilder {
     /// Stores a value of a collection under a new id.
     ///
     /// - Returns: The new path.
-    /// - Throws: ``StorageError/Code/encodingFailed``.
+    /// - Throws: `StorageError/Code/encodingFailed`.
     @discardableResult
     public mutating func add<Element>(
         _ element: Element,

@@ -1,3 +1,5 @@
+public import KeelDocuments
+
 /// Collects writes that are to take effect together.
 ///
 /// A write names its document by a path, or by an id `in` a typed collection; it takes fields or a
@@ -15,7 +17,7 @@ public struct WriteBatchBuilder: Sendable {
 
     /// Replaces a document by these fields.
     ///
-    /// - Throws: ``StorageError/Code/invalidArgument`` if a field breaks a rule of the data model.
+    /// - Throws: `StorageError/Code/invalidArgument` if a field breaks a rule of the data model.
     public mutating func set(
         _ path: DocumentPath,
         _ fields: DocumentFields,
@@ -26,7 +28,7 @@ public struct WriteBatchBuilder: Sendable {
 
     /// Puts fields beside those that a document has.
     ///
-    /// - Throws: ``StorageError/Code/invalidArgument`` if a field breaks a rule of the data model.
+    /// - Throws: `StorageError/Code/invalidArgument` if a field breaks a rule of the data model.
     public mutating func merge(
         _ path: DocumentPath,
         _ fields: DocumentFields
@@ -36,7 +38,7 @@ public struct WriteBatchBuilder: Sendable {
 
     /// Stores fields where there is no document yet.
     ///
-    /// - Throws: ``StorageError/Code/invalidArgument`` if a field breaks a rule of the data model.
+    /// - Throws: `StorageError/Code/invalidArgument` if a field breaks a rule of the data model.
     public mutating func create(
         _ path: DocumentPath,
         _ fields: DocumentFields
@@ -55,7 +57,7 @@ public struct WriteBatchBuilder: Sendable {
 
     /// Sets some fields of a document that exists, and leaves its other fields alone.
     ///
-    /// - Throws: ``StorageError/Code/invalidArgument`` if a field breaks a rule of the data model.
+    /// - Throws: `StorageError/Code/invalidArgument` if a field breaks a rule of the data model.
     public mutating func update(
         _ path: DocumentPath,
         _ fields: DocumentFields,

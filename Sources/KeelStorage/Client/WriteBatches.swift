@@ -1,3 +1,6 @@
+package import KeelDocuments
+internal import KeelStorageAdapting
+
 extension StorageClient {
     /// Commits writes in as few batches as the limits allow, and stops at the first that fails.
     ///

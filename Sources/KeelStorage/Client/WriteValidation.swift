@@ -1,3 +1,5 @@
+package import KeelDocuments
+
 /// The rules of writes and batches, checked by the front before an adapter sees them.
 package enum WriteValidation {
     /// The most writes in one batch.

@@ -1,3 +1,5 @@
+public import KeelDocuments
+
 /// The documents of every collection with one name, as values of one type.
 ///
 /// ```swift

@@ -1,3 +1,5 @@
+public import KeelDocuments
+
 extension TypedDocuments {
     /// Listens to the values that a query finds.
     ///

@@ -1,3 +1,5 @@
+internal import KeelDocuments
+
 /// The values of a query's result, without the documents that cannot be decoded.
 ///
 /// Steps between results count documents. Those that this tells count values, so that an observer who

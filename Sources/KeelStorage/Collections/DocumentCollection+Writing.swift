@@ -1,13 +1,15 @@
 internal import KeelCore
+public import KeelDocuments
+internal import KeelStorageAdapting
 
 extension DocumentCollection {
     /// Stores a value under its own id, replacing what is there.
     ///
-    /// The id is what the value's ``DocumentID`` holds, or its `id` if it is `Identifiable`. An
+    /// The id is what the value's `DocumentID` holds, or its `id` if it is `Identifiable`. An
     /// `Identifiable` value whose id is nil gets a new one.
     ///
     /// - Returns: The path under which the value is stored.
-    /// - Throws: ``StorageError/Code/invalidArgument`` if the value has no id.
+    /// - Throws: `StorageError/Code/invalidArgument` if the value has no id.
     @discardableResult
     @concurrent
     public func save(_ element: Element) async throws(StorageError) -> DocumentPath {
@@ -37,8 +39,8 @@ extension DocumentCollection {
     /// ```
     ///
     /// - Returns: The value with its new revision, to be changed and saved again. A
-    ///   ``ServerTimestamp`` that the store has filled is nil in it still.
-    /// - Throws: ``StorageError/Code/conflict`` if the document has changed since it was read, or is
+    ///   `ServerTimestamp` that the store has filled is nil in it still.
+    /// - Throws: `StorageError/Code/conflict` if the document has changed since it was read, or is
     ///   not there any more; read it again, and decide what becomes of both.
     @discardableResult
     @concurrent
@@ -63,7 +65,7 @@ extension DocumentCollection {
     ///
     /// - Returns: The paths, in the order of the values.
     /// - Throws: The error of the batch that failed. Its effect is
-    ///   ``StorageError/Effect-swift.enum/unknown`` where batches before it have been stored, and its
+    ///   `StorageError/Effect-swift.enum/unknown` where batches before it have been stored, and its
     ///   message says how many values those are.
     @discardableResult
     @concurrent
@@ -98,7 +100,7 @@ extension DocumentCollection {
 
     /// Changes some fields of a value that is there.
     ///
-    /// - Throws: ``StorageError/Code/documentNotFound`` if it is not.
+    /// - Throws: `StorageError/Code/documentNotFound` if it is not.
     @discardableResult
     @concurrent
     public func update(
@@ -124,8 +126,8 @@ extension DocumentCollection {
     ///
     /// - Returns: How many documents were removed.
     /// - Throws: The error of the batch that failed, with the effect
-    ///   ``StorageError/Effect-swift.enum/unknown`` where others have been removed before;
-    ///   ``StorageError/Code/conflict`` where documents keep changing.
+    ///   `StorageError/Effect-swift.enum/unknown` where others have been removed before;
+    ///   `StorageError/Code/conflict` where documents keep changing.
     @discardableResult
     @concurrent
     public func deleteAll(

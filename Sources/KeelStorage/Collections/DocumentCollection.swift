@@ -1,3 +1,5 @@
+public import KeelDocuments
+
 /// A collection whose documents are values of one type.
 ///
 /// ```swift

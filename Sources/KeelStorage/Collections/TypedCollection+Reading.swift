@@ -1,7 +1,9 @@
+public import KeelDocuments
+
 extension TypedCollection {
     /// Returns the value with an id.
     ///
-    /// - Throws: ``StorageError/Code/documentNotFound`` if there is none.
+    /// - Throws: `StorageError/Code/documentNotFound` if there is none.
     @concurrent
     public func get(_ id: String) async throws(StorageError) -> Item {
         try decode(try await client.getDocument(path.document(id)))

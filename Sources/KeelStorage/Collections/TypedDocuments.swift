@@ -1,3 +1,5 @@
+public import KeelDocuments
+
 /// Documents that are read as values of one type.
 ///
 /// A ``DocumentCollection`` is the documents of one place, a ``CollectionGroup`` those of every
@@ -14,7 +16,7 @@ public protocol TypedDocuments<Item>: Sendable {
 
     /// Returns the value of a document.
     ///
-    /// - Throws: ``StorageError/Code/decodingFailed`` if the document does not have the type's form.
+    /// - Throws: `StorageError/Code/decodingFailed` if the document does not have the type's form.
     func decode(_ document: Document) throws(StorageError) -> Item
 }
 
@@ -33,7 +35,7 @@ extension TypedDocuments {
 
     /// Returns the values that a query finds.
     ///
-    /// - Throws: ``StorageError/Code/decodingFailed`` if one of the documents does not have the
+    /// - Throws: `StorageError/Code/decodingFailed` if one of the documents does not have the
     ///   type's form; the message names it.
     @concurrent
     public func query(

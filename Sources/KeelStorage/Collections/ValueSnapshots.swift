@@ -1,3 +1,5 @@
+public import KeelDocuments
+
 extension TypedCollection {
     /// Listens to the value with an id.
     ///

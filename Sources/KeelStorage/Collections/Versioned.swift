@@ -1,3 +1,5 @@
+public import KeelDocuments
+
 /// A value with what the store knows about its document.
 ///
 /// ```swift
@@ -7,7 +9,7 @@
 /// ```
 ///
 /// Saving it depends on the revision: if somebody has changed the document since it was read, `save`
-/// throws ``StorageError/Code/conflict`` and the other change stays.
+/// throws `StorageError/Code/conflict` and the other change stays.
 public struct Versioned<Value: Sendable>: Sendable {
     /// The value, to be changed and saved.
     public var value: Value

@@ -1,4 +1,6 @@
 internal import KeelCore
+internal import KeelDocuments
+internal import KeelStorageAdapting
 
 /// What is known of each batch of a commit while the call is repeated.
 struct CommitAttempts {

@@ -1,3 +1,6 @@
+public import KeelDocuments
+public import KeelStorageAdapting
+
 /// An event that a ``MirroredStorageAdapter`` tells of its mirror.
 public enum MirrorEvent: Sendable {
     /// The mirror could not prepare for a schema.

@@ -1,3 +1,4 @@
+internal import KeelDocuments
 internal import Synchronization
 
 /// Keeps which documents a mirror has not got in their last state.

@@ -1,4 +1,6 @@
 internal import KeelCore
+internal import KeelDocuments
+internal import KeelStorageAdapting
 
 /// What of a mirror's work outlives the process, in a collection of Keel's own.
 ///

@@ -1,4 +1,6 @@
 internal import KeelCore
+internal import KeelDocuments
+internal import KeelStorageAdapting
 
 extension MirroredStorageAdapter {
     /// The most documents that are copied at a time.

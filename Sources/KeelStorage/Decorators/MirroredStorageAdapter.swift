@@ -1,4 +1,6 @@
 internal import KeelCore
+public import KeelDocuments
+public import KeelStorageAdapting
 
 /// An adapter that copies what is written to a second store, and compares what both answer.
 ///
@@ -52,7 +54,7 @@ public struct MirroredStorageAdapter<Primary: StorageAdapter, Mirror: StorageAda
     ///   - mirror: The store that gets the same writes.
     ///   - comparedShare: Which part of the reads is compared, from 0 to 1.
     ///   - observer: Is told of differences and failures; it must not call the store.
-    public init(
+    init(
         _ primary: Primary,
         to mirror: Mirror,
         comparedShare: Double = 1,

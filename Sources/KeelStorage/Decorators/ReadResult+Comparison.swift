@@ -1,3 +1,6 @@
+internal import KeelDocuments
+internal import KeelStorageAdapting
+
 extension ReadResult.Payload {
     /// Whether two stores give the same answer, apart from times and revisions.
     func says(_ other: Self) -> Bool {

@@ -1,4 +1,6 @@
 public import KeelCore
+public import KeelDocuments
+public import KeelStorageAdapting
 
 /// An adapter that repeats calls which failed for a passing reason.
 ///
@@ -27,7 +29,7 @@ public struct RetryingStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
     ///   - policy: How often and how patiently to try.
     ///   - clock: The clock that pauses are measured on.
     ///   - makeID: Makes the id of a batch that has none; no two may be equal.
-    public init(
+    package init(
         _ upstream: Upstream,
         policy: RetryPolicy,
         clock: any Clock<Duration> = ContinuousClock(),

@@ -1,4 +1,6 @@
 internal import KeelCore
+public import KeelDocuments
+public import KeelStorageAdapting
 internal import Synchronization
 
 /// An adapter that keeps documents in memory, for tests and previews.

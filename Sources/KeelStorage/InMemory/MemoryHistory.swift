@@ -1,3 +1,5 @@
+internal import KeelDocuments
+
 /// What the documents of a memory adapter were before they were changed.
 struct MemoryHistory: Sendable {
     private struct Image: Sendable {
@@ -52,20 +54,5 @@ struct MemoryHistory: Sendable {
             documents[image.path] = .some(image.document)
         }
         return documents
-    }
-}
-
-extension StorageError {
-    /// The error of a read as of a time that the history does not reach back to.
-    package static func snapshotTooOld(_ time: Timestamp) -> Self {
-        Self(.snapshotTooOld, "the store’s history does not reach back to \(time.rfc3339)")
-    }
-
-    /// The error of a read as of a time that has not come yet.
-    package static func notYet(_ time: Timestamp, present: Timestamp) -> Self {
-        Self(
-            .invalidArgument,
-            "\(time.rfc3339) has not come yet: read a time up to \(present.rfc3339), the store’s own"
-        )
     }
 }

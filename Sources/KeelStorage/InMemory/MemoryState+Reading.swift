@@ -1,3 +1,6 @@
+internal import KeelDocuments
+internal import KeelStorageAdapting
+
 extension MemoryState {
     func answer(_ request: ReadRequest) throws(StorageError) -> ReadResult {
         if let reads = request.reads { try check(reads) }

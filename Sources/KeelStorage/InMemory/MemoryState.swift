@@ -1,3 +1,6 @@
+internal import KeelDocuments
+internal import KeelStorageAdapting
+
 /// The documents and the change log of a memory adapter.
 struct MemoryState: Sendable {
     typealias Documents = [DocumentPath: Document]

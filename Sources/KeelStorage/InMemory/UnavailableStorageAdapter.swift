@@ -1,3 +1,6 @@
+public import KeelDocuments
+public import KeelStorageAdapting
+
 /// An adapter every call of which fails with the same error.
 ///
 /// For the place of a store that could not be opened, where making the store cannot throw, and for

@@ -1,4 +1,5 @@
 internal import KeelCore
+public import KeelDocuments
 
 extension StorageClient {
     /// Observes values computed over the documents that a query finds.
@@ -8,7 +9,7 @@ extension StorageClient {
     /// after such a change, once for all changes that have come meanwhile, and never otherwise.
     ///
     /// A failure that may pass is waited out, as in ``listen(to:)``. The sequence throws
-    /// ``StorageError/Code/unsupported`` on an adapter without ``StorageCapabilities/changeLog``: there
+    /// `StorageError/Code/unsupported` on an adapter without `StorageCapabilities/changeLog`: there
     /// only asking at intervals could tell a change.
     public func observe(
         _ query: DocumentQuery,

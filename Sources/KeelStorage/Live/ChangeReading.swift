@@ -1,4 +1,6 @@
 internal import KeelCore
+internal import KeelDocuments
+internal import KeelStorageAdapting
 
 /// A hub that reads an adapter's change log once for many, with one task at a time: the *reader*.
 ///

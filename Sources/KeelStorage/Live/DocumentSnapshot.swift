@@ -1,3 +1,5 @@
+public import KeelDocuments
+
 /// A document at one moment, or the fact that there is none.
 public struct DocumentSnapshot: Sendable, Hashable {
     /// The path that is listened to.
@@ -8,7 +10,7 @@ public struct DocumentSnapshot: Sendable, Hashable {
     public let failure: UnreadableDocument?
 
     /// Creates a snapshot.
-    public init(
+    init(
         path: DocumentPath,
         document: Document?,
         failure: UnreadableDocument? = nil

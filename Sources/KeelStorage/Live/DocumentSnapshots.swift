@@ -1,4 +1,6 @@
 internal import KeelCore
+public import KeelDocuments
+internal import KeelStorageAdapting
 
 extension StorageClient {
     /// Listens to one document.

@@ -1,3 +1,6 @@
+package import KeelDocuments
+package import KeelStorageAdapting
+
 /// Finds those whom a document concerns by the scopes that they have named.
 ///
 /// Conditions of queries do not count: whoever asks for some documents of a collection is found by all.

@@ -1,4 +1,6 @@
 internal import KeelCore
+package import KeelDocuments
+package import KeelStorageAdapting
 internal import Synchronization
 
 /// Reads an adapter's change log once for all listeners of a client.
@@ -59,7 +61,7 @@ package final class ListenerHub: ChangeReading {
     ///
     /// - Returns: Whether the mailbox has every change after `position`. If not, the reader had come
     ///   further, and reading again gives a position from which the mailbox has all.
-    /// - Throws: ``StorageError/Code/cancelled``.
+    /// - Throws: `StorageError/Code/cancelled`.
     package func activate(
         _ id: ID,
         at position: ChangeCursor

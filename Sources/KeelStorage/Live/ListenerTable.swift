@@ -1,3 +1,6 @@
+package import KeelDocuments
+package import KeelStorageAdapting
+
 /// The listeners of a hub, and how far its reader of the change log is: a pure state machine.
 ///
 /// The reader takes *turns*: each asks for the changes after ``cursor`` in the union of the

@@ -1,3 +1,4 @@
+public import KeelDocuments
 public import Observation
 
 /// The values that a query finds, for a view: always current, on the main actor.

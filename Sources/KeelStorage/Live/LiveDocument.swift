@@ -1,3 +1,4 @@
+public import KeelDocuments
 public import Observation
 
 /// One document as a value, for a view: always current, on the main actor.

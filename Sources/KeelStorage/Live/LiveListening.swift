@@ -1,4 +1,5 @@
 internal import KeelCore
+internal import KeelDocuments
 internal import Synchronization
 
 /// Listens on behalf of a live value: again after each failure, and anew when its question changes.

@@ -1,4 +1,6 @@
 internal import KeelCore
+internal import KeelDocuments
+internal import KeelStorageAdapting
 
 /// One listener to a query: reads the result once, then follows the changes.
 ///

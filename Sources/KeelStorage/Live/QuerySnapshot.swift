@@ -1,3 +1,5 @@
+public import KeelDocuments
+
 /// The result of a query at one moment, and how it differs from the snapshot before.
 public struct QuerySnapshot: Sendable {
     /// The documents, in the query's order.
@@ -16,7 +18,7 @@ public struct QuerySnapshot: Sendable {
     public let failures: [UnreadableDocument]
 
     /// Creates a snapshot.
-    public init(
+    init(
         documents: [Document],
         changes: [DocumentChange],
         failures: [UnreadableDocument] = []
@@ -45,7 +47,7 @@ public struct DocumentChange: Sendable, Hashable {
     public let document: Document
 
     /// Creates a step.
-    public init(_ kind: Kind, _ document: Document) {
+    init(_ kind: Kind, _ document: Document) {
         self.kind = kind
         self.document = document
     }

@@ -1,3 +1,5 @@
+public import KeelDocuments
+
 extension StorageClient {
     /// Listens to the result of a query.
     ///

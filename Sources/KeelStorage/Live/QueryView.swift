@@ -1,3 +1,6 @@
+package import KeelDocuments
+package import KeelStorageAdapting
+
 /// The result of a query, kept up to date change by change: a pure state machine.
 ///
 /// It evaluates a change against the query and moves one document, so that its cost depends on the

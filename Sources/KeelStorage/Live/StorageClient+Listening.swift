@@ -1,4 +1,6 @@
 internal import KeelCore
+internal import KeelDocuments
+internal import KeelStorageAdapting
 
 extension RetryPolicy {
     /// The pauses of what listens: it goes on until it is cancelled, whatever passes meanwhile.
@@ -13,7 +15,7 @@ extension StorageClient {
     /// Reads what a listener goes on from, at a position that the hub covers.
     ///
     /// A failure that may pass is waited out, and so never ends listening. A document that cannot be
-    /// read is in the answer's ``ReadResult/unreadable`` and does not hide the others.
+    /// read is in the answer's `ReadResult/unreadable` and does not hide the others.
     ///
     /// - Parameters:
     ///   - operation: The question.

@@ -1,3 +1,5 @@
+package import KeelDocuments
+package import KeelStorageAdapting
 internal import Synchronization
 
 /// The mailbox of one listener.

@@ -1,3 +1,5 @@
+public import KeelDocuments
+
 /// One step in the history of a collection's documents: from one version to the next.
 ///
 /// ```swift
@@ -67,7 +69,7 @@ public struct DocumentMigrations: Sendable {
 
     /// Returns the version that a document is at.
     ///
-    /// - Throws: ``StorageError/Code/schemaTooNew`` for one that this app does not know.
+    /// - Throws: `StorageError/Code/schemaTooNew` for one that this app does not know.
     @discardableResult
     func knownVersion(of document: Document) throws(StorageError) -> Int {
         let version = Self.version(of: document.body)
@@ -83,7 +85,7 @@ public struct DocumentMigrations: Sendable {
 
     /// Returns the document's body at the current version, or nil if it is there already.
     ///
-    /// - Throws: ``StorageError/Code/schemaTooNew`` for a version that this app does not know.
+    /// - Throws: `StorageError/Code/schemaTooNew` for a version that this app does not know.
     func migrated(_ document: Document) throws(StorageError) -> DocumentBody? {
         guard let steps = steps[document.path.collection.name] else { return nil }
         let version = try knownVersion(of: document)

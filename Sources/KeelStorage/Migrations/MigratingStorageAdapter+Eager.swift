@@ -1,4 +1,6 @@
 internal import KeelCore
+public import KeelDocuments
+internal import KeelStorageAdapting
 
 extension MigratingStorageAdapter {
     /// Migrates every stored document of the collections that have a history.
@@ -14,8 +16,8 @@ extension MigratingStorageAdapter {
     ///
     /// - Parameter batchSize: How many documents are read and written at a time.
     /// - Returns: What the run has done. The reasons of its failures have the codes
-    ///   ``StorageError/Code/schemaTooNew``, ``StorageError/Code/decodingFailed`` if a step fails, and
-    ///   ``StorageError/Code/corrupted``.
+    ///   `StorageError/Code/schemaTooNew`, `StorageError/Code/decodingFailed` if a step fails, and
+    ///   `StorageError/Code/corrupted`.
     /// - Throws: The store's error; what was migrated until then stays so.
     @concurrent
     public func migrateAll(batchSize: Int = 200) async throws(StorageError) -> MigrationReport {

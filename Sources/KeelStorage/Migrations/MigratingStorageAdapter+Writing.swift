@@ -1,4 +1,6 @@
 internal import KeelCore
+public import KeelDocuments
+public import KeelStorageAdapting
 
 extension MigratingStorageAdapter {
     public func commit(
@@ -92,7 +94,7 @@ enum StoredState {
 extension DocumentMigrations {
     /// A write that leaves its document at the current version, on the state that was found.
     ///
-    /// - Throws: ``StorageError/Code/schemaTooNew`` where it would damage a later version.
+    /// - Throws: `StorageError/Code/schemaTooNew` where it would damage a later version.
     func prepared(
         _ write: DocumentWrite,
         over state: StoredState

@@ -1,9 +1,12 @@
+public import KeelDocuments
+public import KeelStorageAdapting
+
 /// An adapter that brings documents of older versions to the current one.
 ///
 /// It migrates *lazily*: whatever is read arrives at the current version, and is stored so with its
 /// next write. Queries and indexes see the stored form, so run ``migrateAll(batchSize:)`` after a
 /// change to fields that queries compare; that is the *eager* way. A document of a later version
-/// than the app knows is refused with ``StorageError/Code/schemaTooNew`` rather than damaged: it is
+/// than the app knows is refused with `StorageError/Code/schemaTooNew` rather than damaged: it is
 /// neither read nor written over, only deleted if the app asks for that.
 ///
 /// A write to a collection with a history reads the document first, and takes effect only if it has

@@ -1,3 +1,5 @@
+public import KeelDocuments
+
 extension StorageClient {
     /// The documents that a query finds, in its order, read as they are iterated.
     ///
@@ -12,14 +14,14 @@ extension StorageClient {
     /// index for a long result. Of `limit(toLast:)` the whole result is read at once.
     ///
     /// All documents are of one moment where the store keeps a history
-    /// (``StorageCapabilities/pointInTimeReads``) or can hold its state
-    /// (``StorageCapabilities/heldReads``): what is written meanwhile is not seen. A state is held until
+    /// (`StorageCapabilities/pointInTimeReads`) or can hold its state
+    /// (`StorageCapabilities/heldReads`): what is written meanwhile is not seen. A state is held until
     /// the loop ends or is left, and for a minute at most from one document to the next; afterwards the
-    /// iteration throws ``StorageError/Code/snapshotTooOld``. A held state lets the file of an SQLite
+    /// iteration throws `StorageError/Code/snapshotTooOld`. A held state lets the file of an SQLite
     /// store grow with what others write. Over a store that offers neither, or holds as many states as it
     /// can, each page is of its own moment.
     ///
-    /// Nothing is read before the first iteration. A cancelled task gets ``StorageError/Code/cancelled``,
+    /// Nothing is read before the first iteration. A cancelled task gets `StorageError/Code/cancelled`,
     /// so that the end of the loop means the end of the result. A limit of time is for each page.
     public func documents(matching query: DocumentQuery) -> DocumentSequence {
         DocumentSequence(client: self, query: query)

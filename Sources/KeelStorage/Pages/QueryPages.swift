@@ -1,3 +1,6 @@
+package import KeelDocuments
+package import KeelStorageAdapting
+
 /// Reads the result of a query page by page, so that one page at a time is in memory.
 ///
 /// All pages are of one moment: that of the first one over a store with a history, and else one that the

@@ -1,4 +1,6 @@
 internal import KeelCore
+package import KeelDocuments
+package import KeelStorageAdapting
 internal import Synchronization
 
 /// The moment of a store that a long result, or a transaction that only reads, is read at.

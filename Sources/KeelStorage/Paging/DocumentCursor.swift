@@ -1,3 +1,5 @@
+internal import KeelDocuments
+
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
 #else
@@ -25,7 +27,7 @@ public struct DocumentCursor: Sendable, Hashable {
 
     /// The query's results behind this place.
     ///
-    /// - Throws: ``StorageError/Code/invalidArgument`` if the cursor is one of another order.
+    /// - Throws: `StorageError/Code/invalidArgument` if the cursor is one of another order.
     func continuing(_ query: DocumentQuery) throws(StorageError) -> DocumentQuery {
         guard orders == query.orders.map(Self.name) else {
             throw StorageError(

@@ -1,3 +1,5 @@
+public import KeelDocuments
+
 /// A part of a query's results, in the query's order.
 ///
 /// ```swift
@@ -46,7 +48,7 @@ extension TypedDocuments {
     ///   - cursor: The ``DocumentPage/cursor`` of the page before; nil for the first page.
     ///   - refine: Makes the query. Its order decides; a limit has no place in it.
     /// - Returns: The page.
-    /// - Throws: ``StorageError/Code/invalidArgument`` for a query with a limit, for a cursor of a query
+    /// - Throws: `StorageError/Code/invalidArgument` for a query with a limit, for a cursor of a query
     ///   with another order and for a size that is not positive.
     @concurrent
     public func page(
@@ -75,7 +77,7 @@ extension StorageClient {
     ///   - size: How many documents a page has. One of more than 8 MiB ends earlier.
     ///   - cursor: The ``DocumentPage/cursor`` of the page before; nil for the first page.
     /// - Returns: The page.
-    /// - Throws: ``StorageError/Code/invalidArgument`` for a query with a limit, for a cursor of a query
+    /// - Throws: `StorageError/Code/invalidArgument` for a query with a limit, for a cursor of a query
     ///   with another order and for a size that is not positive.
     @concurrent
     public func page(

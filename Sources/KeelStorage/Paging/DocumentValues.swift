@@ -1,3 +1,5 @@
+public import KeelDocuments
+
 /// The values that a query finds, one after the other, in bounded memory.
 ///
 /// ```swift
@@ -74,7 +76,7 @@ public struct DocumentValues<Item: Sendable>: AsyncSequence, Sendable {
 
         /// Returns the next value; nil at the end.
         ///
-        /// - Throws: Also ``StorageError/Code/cancelled``, so that nobody takes a part for the whole.
+        /// - Throws: Also `StorageError/Code/cancelled`, so that nobody takes a part for the whole.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(StorageError) -> Item? {

@@ -1,3 +1,6 @@
+internal import KeelDocuments
+internal import KeelStorageAdapting
+
 /// Reads the pages of one query.
 struct PageReader<Item: Sendable>: Sendable {
     /// About how many bytes of documents a page has at the most.

@@ -1,6 +1,6 @@
 public import KeelCore
 internal import KeelHTTP
-public import KeelStorage
+public import KeelStorageAdapting
 
 /// How the requests of an adapter are signed.
 ///

@@ -1,6 +1,6 @@
 #if Crypto
+public import KeelStorageAdapting
 internal import _CryptoExtras
-public import KeelStorage
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials

@@ -1,6 +1,6 @@
 internal import HTTPTypes
 internal import KeelHTTP
-internal import KeelStorage
+internal import KeelStorageAdapting
 
 /// One request of the protocol, before it is sent.
 struct FirestoreCall: ServiceEndpoint {

@@ -1,6 +1,6 @@
 internal import HTTPTypes
 internal import KeelHTTP
-internal import KeelStorage
+internal import KeelStorageAdapting
 internal import Synchronization
 
 /// Sends the requests of one adapter and reads the replies.

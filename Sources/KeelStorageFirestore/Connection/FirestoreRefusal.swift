@@ -1,4 +1,4 @@
-internal import KeelStorage
+internal import KeelStorageAdapting
 
 /// A reply that refuses a request, in terms of the protocol.
 struct FirestoreRefusal {

@@ -1,6 +1,6 @@
 internal import KeelCore
 internal import KeelHTTP
-public import KeelStorage
+public import KeelStorageAdapting
 
 extension StorageError.Code {
     /// The server has no database of the configured name, or no such project.

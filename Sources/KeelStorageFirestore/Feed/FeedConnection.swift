@@ -1,7 +1,7 @@
 internal import HTTPTypes
 internal import KeelCore
 internal import KeelHTTP
-internal import KeelStorage
+internal import KeelStorageAdapting
 
 /// Asks a server for changes.
 struct FeedConnection: Sendable {

@@ -1,4 +1,4 @@
-internal import KeelStorage
+internal import KeelStorageAdapting
 
 /// Reads the messages of Keel Sync.
 struct FeedDecoding: Sendable {

@@ -1,4 +1,4 @@
-internal import KeelStorage
+internal import KeelStorageAdapting
 
 /// The query of a request for changes, put together.
 struct FeedQuery: Sendable {

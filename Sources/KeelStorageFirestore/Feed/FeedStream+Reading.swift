@@ -1,6 +1,6 @@
 internal import HTTPTypes
 internal import KeelHTTP
-internal import KeelStorage
+internal import KeelStorageAdapting
 
 extension FeedStream {
     /// Why a stream came to its end.

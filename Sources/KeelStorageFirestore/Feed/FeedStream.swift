@@ -1,6 +1,6 @@
 internal import KeelCore
 internal import KeelHTTP
-internal import KeelStorage
+internal import KeelStorageAdapting
 internal import Synchronization
 
 /// One open stream of changes, and those who wait for what it tells.

@@ -1,5 +1,5 @@
 internal import KeelCore
-internal import KeelStorage
+internal import KeelStorageAdapting
 internal import Synchronization
 
 /// The open streams of a feed, and what it knows of its server.

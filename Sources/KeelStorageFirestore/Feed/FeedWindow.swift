@@ -1,4 +1,4 @@
-internal import KeelStorage
+internal import KeelStorageAdapting
 
 /// The last changes that a stream has told, cut where a reader can go on.
 ///

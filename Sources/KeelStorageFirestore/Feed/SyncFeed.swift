@@ -1,7 +1,7 @@
 package import HTTPTypes
 internal import KeelCore
 package import KeelHTTP
-package import KeelStorage
+package import KeelStorageAdapting
 internal import Synchronization
 
 /// Follows the changes of a store behind a server of Keel Sync.

@@ -1,4 +1,4 @@
-public import KeelStorage
+public import KeelStorageAdapting
 
 /// Documents and values as JSON text (RFC 8259), for files and for tools.
 ///

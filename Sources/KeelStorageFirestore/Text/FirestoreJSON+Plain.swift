@@ -1,4 +1,4 @@
-package import KeelStorage
+package import KeelStorageAdapting
 
 extension FirestoreJSON {
     /// The plain form of a value; ``DocumentJSON`` says what it loses.

@@ -1,4 +1,4 @@
-public import KeelStorage
+public import KeelStorageAdapting
 
 /// What a text in Firestore's typed form says of a document; times and revision may be left out.
 public struct TypedDocument: Sendable, Hashable {

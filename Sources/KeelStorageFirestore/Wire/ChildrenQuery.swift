@@ -1,4 +1,4 @@
-package import KeelStorage
+package import KeelStorageAdapting
 
 /// A query over the collections of one document, or those at the root: a `StructuredQuery` without a
 /// selector, or whose selector names no collection and does not ask for all descendants.

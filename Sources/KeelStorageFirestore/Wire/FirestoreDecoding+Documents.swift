@@ -1,4 +1,4 @@
-package import KeelStorage
+package import KeelStorageAdapting
 
 extension FirestoreDecoding {
     /// A `Document` of a reply.

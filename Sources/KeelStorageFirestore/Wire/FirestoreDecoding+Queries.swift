@@ -1,4 +1,4 @@
-package import KeelStorage
+package import KeelStorageAdapting
 
 extension FirestoreDecoding {
     /// A `StructuredQuery` below a document, or below the root of the database.

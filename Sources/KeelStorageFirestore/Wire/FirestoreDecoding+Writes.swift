@@ -1,4 +1,4 @@
-package import KeelStorage
+package import KeelStorageAdapting
 
 extension FirestoreDecoding {
     /// The writes of a request, with the id and the reads that Keel adds.

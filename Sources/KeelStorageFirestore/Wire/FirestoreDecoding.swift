@@ -1,4 +1,4 @@
-package import KeelStorage
+package import KeelStorageAdapting
 
 /// Reads messages of Firestore's REST protocol as Keel's values, writes and queries.
 ///

@@ -1,5 +1,5 @@
 internal import KeelCore
-package import KeelStorage
+package import KeelStorageAdapting
 
 /// Documents from CBOR to JSON in one pass, without decoding them in between.
 extension FirestoreEncoding {

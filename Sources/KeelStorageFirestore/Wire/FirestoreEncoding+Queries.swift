@@ -1,4 +1,4 @@
-package import KeelStorage
+package import KeelStorageAdapting
 
 extension FirestoreEncoding {
     /// A `StructuredQuery`.

@@ -1,4 +1,4 @@
-package import KeelStorage
+package import KeelStorageAdapting
 
 /// Writes Keel's values, writes and queries as messages of Firestore's REST protocol.
 ///

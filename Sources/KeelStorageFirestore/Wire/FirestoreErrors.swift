@@ -1,4 +1,4 @@
-package import KeelStorage
+package import KeelStorageAdapting
 
 /// The domain of the `google.rpc.ErrorInfo` that names Keel's own code.
 private let domain: FirestoreJSON = "keel"

@@ -1,4 +1,4 @@
-package import KeelStorage
+package import KeelStorageAdapting
 
 /// How the members of a message are read.
 extension FirestoreJSON {

@@ -1,4 +1,4 @@
-package import KeelStorage
+package import KeelStorageAdapting
 
 /// A status of `google.rpc.Code`, as errors of the protocol name it.
 ///

@@ -1,4 +1,4 @@
-package import KeelStorage
+package import KeelStorageAdapting
 
 /// Times in the form of RFC 3339 that proto3's JSON form of `Timestamp` has.
 ///

@@ -1,6 +1,6 @@
 #if SQLite
 internal import GRDB
-internal import KeelStorage
+internal import KeelStorageAdapting
 
 /// Reads one page of changes in one snapshot.
 struct ChangePageReader {

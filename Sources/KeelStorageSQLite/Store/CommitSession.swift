@@ -1,6 +1,6 @@
 #if SQLite
 internal import GRDB
-internal import KeelStorage
+internal import KeelStorageAdapting
 
 /// The work of one write transaction: one batch after the other.
 ///
@@ -92,7 +92,11 @@ struct CommitSession {
     private mutating func plan(_ batch: WriteBatch) throws -> CommitDraft {
         if let reads = batch.reads { try check(reads) }
         let commit = StorageEvaluator.Commit(after: state.time, clock: now())
-        var draft = CommitDraft(at: commit, floor: state.floor)
+        var draft = CommitDraft(
+            at: commit,
+            from: commit.storeTime.microseconds,
+            floor: state.floor
+        )
         for write in batch.writes {
             try draft.add(write) { path in
                 var stored = try load(path)

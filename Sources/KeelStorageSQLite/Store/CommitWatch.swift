@@ -1,6 +1,6 @@
 #if SQLite
 internal import KeelCore
-internal import KeelStorage
+internal import KeelStorageAdapting
 internal import Synchronization
 
 /// Tells those who wait for changes of the commits of other connections.

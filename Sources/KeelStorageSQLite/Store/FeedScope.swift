@@ -1,6 +1,6 @@
 #if SQLite
 internal import GRDB
-internal import KeelStorage
+internal import KeelStorageAdapting
 
 /// Which rows of the change log, and which documents, a page of changes looks at.
 ///

@@ -1,6 +1,6 @@
 #if SQLite
 internal import GRDB
-internal import KeelStorage
+internal import KeelStorageAdapting
 internal import Synchronization
 
 /// The building of the indexes that are declared and not complete, one step a transaction.

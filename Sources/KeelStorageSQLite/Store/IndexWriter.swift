@@ -1,6 +1,6 @@
 #if SQLite
 internal import GRDB
-internal import KeelStorage
+internal import KeelStorageAdapting
 
 /// Keeps the index entries of one document in step with its body.
 struct IndexWriter {

@@ -1,6 +1,6 @@
 #if SQLite
 internal import GRDB
-internal import KeelStorage
+internal import KeelStorageAdapting
 internal import Synchronization
 
 /// Keeps the change log within its limits, a step at a time, in a write transaction.

@@ -1,6 +1,6 @@
 #if SQLite
 internal import Dispatch
-internal import KeelStorage
+internal import KeelStorageAdapting
 
 /// A thread for work that takes minutes, such as a backup.
 ///

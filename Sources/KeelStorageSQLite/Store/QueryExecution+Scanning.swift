@@ -1,6 +1,6 @@
 #if SQLite
 internal import GRDB
-internal import KeelStorage
+internal import KeelStorageAdapting
 
 /// The ways that look at every document, or at all that have some words.
 extension QueryExecution {

@@ -1,7 +1,7 @@
 #if SQLite
 internal import GRDB
 internal import GRDBSQLite
-internal import KeelStorage
+internal import KeelStorageAdapting
 
 extension Database {
     /// Lets SQLite ask every ten thousand steps of a statement, about a millisecond, whether the task that

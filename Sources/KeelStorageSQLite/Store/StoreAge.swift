@@ -1,7 +1,7 @@
 #if SQLite
 internal import GRDB
 internal import KeelCore
-internal import KeelStorage
+internal import KeelStorageAdapting
 
 /// The time by which a store decides what is old enough to be removed.
 ///

@@ -1,6 +1,6 @@
 #if SQLite
 internal import GRDB
-internal import KeelStorage
+internal import KeelStorageAdapting
 
 /// The tables of a store's file.
 ///
@@ -48,8 +48,8 @@ enum StoreFormat {
         CREATE TABLE collections(
             cid INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, name TEXT NOT NULL, key BLOB
         ) STRICT;
-        \(GroupOrder.index)
-        \(GroupOrder.order)
+        \(CollectionKeys.index)
+        \(CollectionKeys.order)
         CREATE TABLE documents(
             rid INTEGER PRIMARY KEY,
             cid INTEGER NOT NULL,
@@ -116,9 +116,9 @@ enum StoreFormat {
                 try database.execute(sql: LogTrimming.additions)
             }
             if try !hasColumn("key", in: "collections", database) {
-                try GroupOrder.addKeys(in: database)
+                try CollectionKeys.addKeys(in: database)
             }
-            try database.execute(sql: GroupOrder.order + added)
+            try database.execute(sql: CollectionKeys.order + added)
             if try needsNewKeys(database) { try renewKeys(in: database) }
             return .commit
         }
@@ -130,7 +130,7 @@ enum StoreFormat {
                 WHERE name IN ('mark', 'client', 'total'))
             + (SELECT count(*) FROM pragma_table_info('collections') WHERE name = 'key')
             + (SELECT count(*) FROM sqlite_master
-                WHERE name IN ('moments', 'removal_times', 'removals', '\(GroupOrder.orderName)'))
+                WHERE name IN ('moments', 'removal_times', 'removals', '\(CollectionKeys.orderName)'))
             """
         return try Int.fetchOne(database, sql: sql) == 8 && !needsNewKeys(database)
     }

@@ -2,7 +2,7 @@
 internal import Foundation
 internal import GRDB
 internal import KeelCore
-internal import KeelStorage
+internal import KeelStorageAdapting
 
 /// The steps from a location to an open store.
 struct StoreOpening {

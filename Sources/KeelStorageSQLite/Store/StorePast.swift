@@ -1,6 +1,6 @@
 #if SQLite
 internal import GRDB
-internal import KeelStorage
+internal import KeelStorageAdapting
 
 /// Reads a store as it was at a time, in one snapshot.
 struct StorePast {
@@ -155,19 +155,4 @@ struct StorePast {
     }
 }
 
-/// What of the collections of a query was otherwise at a time.
-struct PastDocuments {
-    /// Documents that were others, or were not there, or are not there any more.
-    var changed: Set<DocumentPath> = []
-    /// Those of them that the query would have found, with their places in its order.
-    private(set) var found: [(key: [UInt8], document: Document)] = []
-
-    /// Takes a document, and lets go of those that are too far from the beginning to be wanted.
-    mutating func take(_ document: Document, at key: [UInt8], within window: Int?) {
-        found.append((key, document))
-        guard let window, found.count > 2 * window + 1_000 else { return }
-        found.sort { $0.key.lexicographicallyPrecedes($1.key) }
-        found.removeLast(found.count - window)
-    }
-}
 #endif

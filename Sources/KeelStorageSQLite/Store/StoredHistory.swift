@@ -1,7 +1,7 @@
 #if SQLite
 internal import GRDB
 internal import KeelCore
-internal import KeelStorage
+internal import KeelStorageAdapting
 internal import Synchronization
 
 /// How far back a file keeps what its documents were.
@@ -141,22 +141,4 @@ struct StoredHistory {
     }
 }
 
-/// Tells when it is time to remove what the history does not keep any more.
-final class ForgettingPace: Sendable {
-    /// When it is due next, in microseconds: at once after an opening.
-    private let next = Atomic(Int64.min)
-
-    /// Makes it due with the next commit, because there is more to remove.
-    func goOn() { next.store(.min, ordering: .relaxed) }
-
-    /// Whether a sixteenth of the age has passed since it was due last.
-    func isDue(at now: Timestamp, keeping age: Duration) -> Bool {
-        let due = next.load(ordering: .relaxed)
-        let later = now.advanced(by: max(.microseconds(1), age / 16)).microseconds
-        // A clock that was set back must not put it off for longer than that.
-        guard now.microseconds >= due || due > later else { return false }
-        next.store(later, ordering: .relaxed)
-        return true
-    }
-}
 #endif

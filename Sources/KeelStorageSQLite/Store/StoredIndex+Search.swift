@@ -1,6 +1,6 @@
 #if SQLite
 internal import GRDB
-internal import KeelStorage
+internal import KeelStorageAdapting
 
 /// Full-text tables hold Keel's own words, joined by spaces.
 ///
@@ -63,5 +63,10 @@ extension StoredIndex {
             .filter { filter.fields.contains($0.element) }.map { "c\($0.offset)" }
         return "{\(columns.joined(separator: " "))} : (\(all))"
     }
+}
+
+extension StoredIndex {
+    /// The full-text table of a search definition.
+    var searchTable: String { "search_\(number)" }
 }
 #endif

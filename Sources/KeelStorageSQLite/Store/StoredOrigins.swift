@@ -1,6 +1,6 @@
 #if SQLite
 internal import GRDB
-internal import KeelStorage
+internal import KeelStorageAdapting
 
 /// The origins of changes, and the last mutation of each client.
 enum StoredOrigins {

@@ -1,7 +1,7 @@
 #if SQLite
 internal import GRDB
 internal import KeelCore
-internal import KeelStorage
+internal import KeelStorageAdapting
 internal import Synchronization
 
 /// The registered readers of a store's change log.

@@ -1,5 +1,6 @@
 #if SQLite
 internal import GRDB
+internal import KeelStorageAdapting
 
 /// The statements of one write transaction that run for every document.
 ///
@@ -77,7 +78,16 @@ final class WriteStatements {
     }
 
     /// Brings the indexes into step with the documents.
-    func finishEntries() throws { try entries.write(with: self) }
+    func finishEntries() throws {
+        try entries.write { change in
+            let statement = try self[change.isRemoval ? .deleteEntry : .insertEntry]
+            try statement.bind(1, change.index)
+            try statement.bind(2, change.collection)
+            try statement.bind(3, change.key)
+            try statement.bind(4, change.row)
+            try statement.run()
+        }
+    }
 
     subscript(kind: Kind) -> RawStatement {
         get throws {

@@ -1,4 +1,5 @@
 internal import KeelStorage
+internal import KeelStorageAdapting
 
 /// Some entries, in the order in which they were put in.
 struct OutboxPage {

@@ -1,5 +1,6 @@
 internal import KeelCore
 internal import KeelStorage
+internal import KeelStorageAdapting
 internal import Synchronization
 
 /// What the copies of an outbox share: the store, the receipts, and the bell for runners.

@@ -1,4 +1,4 @@
-public import KeelStorage
+public import KeelStorageAdapting
 
 /// An adapter whose calls fail as a test wants them to.
 ///

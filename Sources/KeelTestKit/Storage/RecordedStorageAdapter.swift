@@ -1,4 +1,4 @@
-public import KeelStorage
+public import KeelStorageAdapting
 internal import Synchronization
 
 /// An adapter that remembers the calls it gets and hands each of them on.

@@ -1,4 +1,4 @@
-public import KeelStorage
+public import KeelStorageAdapting
 internal import Synchronization
 
 /// An adapter that gives the answers it was made with, whatever it is asked.

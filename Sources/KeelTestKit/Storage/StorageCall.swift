@@ -1,4 +1,4 @@
-public import KeelStorage
+public import KeelStorageAdapting
 
 /// One call of a storage adapter, with its arguments.
 public enum StorageCall: Sendable, Hashable {

@@ -1,4 +1,4 @@
-public import KeelStorage
+public import KeelStorageAdapting
 
 /// What goes wrong with one call of a storage adapter.
 public enum StorageFault: Sendable {

@@ -1,4 +1,4 @@
-public import KeelStorage
+public import KeelStorageAdapting
 
 /// An adapter that nobody expects to be called: each call fails with the name of what is missing.
 ///

@@ -13,6 +13,7 @@ let package = Package(
                 .product(name: "Keel", package: "keel"),
                 .product(name: "KeelDependencies", package: "keel"),
                 .product(name: "KeelDependenciesTesting", package: "keel"),
+                .product(name: "KeelStorageAdapting", package: "keel"),
             ],
             swiftSettings: [.swiftLanguageMode(.v5)]
         )

@@ -7,14 +7,17 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: [.package(name: "keel", path: "../../..")],
     targets: [
+        .target(name: "OwnNames", swiftSettings: [.swiftLanguageMode(.v6)]),
         .testTarget(
             name: "Swift6ModeTests",
             dependencies: [
+                "OwnNames",
                 .product(name: "Keel", package: "keel"),
                 .product(name: "KeelDependencies", package: "keel"),
                 .product(name: "KeelDependenciesTesting", package: "keel"),
+                .product(name: "KeelStorageAdapting", package: "keel"),
             ],
             swiftSettings: [.swiftLanguageMode(.v6)]
-        )
+        ),
     ]
 )

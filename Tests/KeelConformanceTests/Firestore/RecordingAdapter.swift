@@ -1,4 +1,5 @@
 import KeelStorage
+import KeelStorageAdapting
 import Synchronization
 
 /// An adapter that keeps what it is asked, and answers with nothing.

@@ -3,6 +3,7 @@ import HTTPTypes
 import KeelHTTP
 import KeelRepositories
 import KeelStorage
+import KeelStorageAdapting
 import KeelSync
 import KeelTestKit
 import Synchronization

@@ -1,4 +1,5 @@
 import KeelStorage
+import KeelStorageAdapting
 import Synchronization
 
 /// A store in which some documents cannot be read.

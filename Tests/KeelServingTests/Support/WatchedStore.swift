@@ -1,4 +1,5 @@
 import KeelStorage
+import KeelStorageAdapting
 import Synchronization
 
 /// A store that tells what is asked of it, and can be meddled with between reads.

@@ -2,6 +2,7 @@
 import Foundation
 import KeelServing
 import KeelStorage
+import KeelStorageAdapting
 import KeelStorageFirestore
 import KeelStorageSQLite
 import KeelTestKit

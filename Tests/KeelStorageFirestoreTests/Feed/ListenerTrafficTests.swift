@@ -3,6 +3,7 @@ import KeelConformance
 import KeelHTTP
 import KeelServing
 import KeelStorage
+import KeelStorageAdapting
 import KeelStorageFirestore
 import KeelTestKit
 import Synchronization

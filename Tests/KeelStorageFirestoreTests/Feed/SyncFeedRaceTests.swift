@@ -1,5 +1,6 @@
 import KeelServing
 import KeelStorage
+import KeelStorageAdapting
 import KeelStorageFirestore
 import KeelTestKit
 import Testing

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import KeelHTTP
 import KeelStorage
+import KeelStorageAdapting
 import KeelStorageFirestore
 import KeelTestKit
 import Testing

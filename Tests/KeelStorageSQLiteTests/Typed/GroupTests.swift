@@ -1,5 +1,6 @@
 #if SQLite
 import KeelStorage
+import KeelStorageAdapting
 import KeelStorageSQLite
 import KeelTestKit
 import Testing

@@ -1,5 +1,6 @@
 import KeelCore
 import KeelStorage
+import KeelStorageAdapting
 import KeelTestKit
 import Synchronization
 import Testing

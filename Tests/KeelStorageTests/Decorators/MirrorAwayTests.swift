@@ -1,4 +1,5 @@
 import KeelStorage
+import KeelStorageAdapting
 import KeelTestKit
 import Synchronization
 import Testing

@@ -1,4 +1,5 @@
 import KeelStorage
+import KeelStorageAdapting
 
 /// A store, its reader and listeners that come and go, in an order that a seed decides.
 ///

@@ -1,4 +1,5 @@
 import KeelStorage
+import KeelStorageAdapting
 import Testing
 
 @Suite("The listeners of a hub and its one reader")

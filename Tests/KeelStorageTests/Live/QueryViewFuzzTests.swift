@@ -1,4 +1,5 @@
 import KeelStorage
+import KeelStorageAdapting
 import Testing
 
 /// Random changes to a view, each compared with the query evaluated from nothing.

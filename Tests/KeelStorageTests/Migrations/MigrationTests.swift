@@ -1,4 +1,5 @@
 import KeelStorage
+import KeelStorageAdapting
 import Testing
 
 @Suite("Document migrations")

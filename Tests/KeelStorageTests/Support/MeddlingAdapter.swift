@@ -1,4 +1,5 @@
 import KeelStorage
+import KeelStorageAdapting
 
 /// Lets somebody write between the first read and the first commit.
 struct MeddlingAdapter<Upstream: StorageAdapter>: StorageAdapter {

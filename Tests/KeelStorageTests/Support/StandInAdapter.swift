@@ -1,4 +1,5 @@
 import KeelStorage
+import KeelStorageAdapting
 import Synchronization
 
 /// Does something before each call of a store, and notes what was asked under which limits.

@@ -1,6 +1,7 @@
 import Foundation
 import KeelCore
 import KeelStorage
+import KeelStorageAdapting
 import KeelSync
 import KeelTestKit
 import Synchronization

@@ -1,4 +1,5 @@
 import KeelStorage
+import KeelStorageAdapting
 import Synchronization
 
 /// A store as a process sees it that is killed at a certain call, before or after its effect.

@@ -3,6 +3,7 @@ import Keel
 import KeelDependencies
 import KeelDependenciesTesting
 import KeelServing
+import KeelStorageAdapting
 import KeelTestKit
 import Testing
 

@@ -1,6 +1,7 @@
 #if SQLite
 import Foundation
 import KeelStorage
+import KeelStorageAdapting
 import KeelStorageSQLite
 
 /// One of several processes on one file, each with several adapters, which does at random what apps do.

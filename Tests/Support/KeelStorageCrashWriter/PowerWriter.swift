@@ -1,6 +1,7 @@
 #if SQLite
 import Foundation
 import KeelStorage
+import KeelStorageAdapting
 import KeelStorageSQLite
 
 /// Writes numbered batches under `PowerRecorder`, through two adapters, compacting the file on the way.

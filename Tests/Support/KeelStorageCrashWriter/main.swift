@@ -8,6 +8,8 @@
 // and closes it. With "crowd" it is one of several processes with several adapters: see Crowd.swift. With
 // "power" it keeps a log of what it wrote and synchronised: see PowerWriter.swift.
 
+import KeelStorageAdapting
+
 #if SQLite
 import Foundation
 import KeelStorage

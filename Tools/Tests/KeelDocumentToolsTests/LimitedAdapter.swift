@@ -1,4 +1,5 @@
 import KeelStorage
+import KeelStorageAdapting
 
 /// An adapter that does not say all that it can do.
 struct LimitedAdapter: StorageAdapter {

@@ -1,4 +1,5 @@
 import KeelStorage
+import KeelStorageAdapting
 import Synchronization
 
 /// An adapter behind which something happens between two reads.

@@ -1,6 +1,7 @@
 import Foundation
 import KeelDocumentTools
 import KeelStorage
+import KeelStorageAdapting
 import KeelStorageSQLite
 import KeelToolSupport
 import KeelToolsTestSupport

@@ -2,6 +2,7 @@ import Foundation
 import KeelHTTP
 import KeelServing
 import KeelStorage
+import KeelStorageAdapting
 import KeelStorageSQLite
 import KeelToolsTestSupport
 import Synchronization

@@ -4,6 +4,7 @@ import HTTPTypes
 import KeelAsyncHTTPClient
 import KeelHTTP
 import KeelStorage
+import KeelStorageAdapting
 import KeelStorageSQLite
 import KeelToolsTestSupport
 import Testing

@@ -1,5 +1,6 @@
 import Foundation
 import KeelStorage
+import KeelStorageAdapting
 import KeelStorageSQLite
 
 /// Keel's stores of several sizes, for costs that should not grow with the store.

@@ -1,5 +1,6 @@
 import KeelCore
 import KeelStorage
+internal import KeelStorageAdapting
 import Synchronization
 import Testing
 

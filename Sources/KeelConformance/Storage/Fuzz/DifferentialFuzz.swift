@@ -1,4 +1,5 @@
-public import KeelStorage
+internal import KeelStorage
+public import KeelStorageAdapting
 import Testing
 
 /// The same random operations on two adapters, which must give the same answers.

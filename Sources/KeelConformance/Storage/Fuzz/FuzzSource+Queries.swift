@@ -1,4 +1,5 @@
 import KeelStorage
+internal import KeelStorageAdapting
 
 extension FuzzSource {
     /// A query that keeps the rules, or nil if the one that was drawn does not.

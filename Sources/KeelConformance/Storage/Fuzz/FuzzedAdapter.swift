@@ -1,4 +1,5 @@
 import KeelStorage
+internal import KeelStorageAdapting
 
 /// One side of a differential run: an adapter whose answers are put into comparable words.
 struct FuzzedAdapter {

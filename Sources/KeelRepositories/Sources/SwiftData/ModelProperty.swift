@@ -1,6 +1,7 @@
 #if canImport(SwiftData)
 internal import Foundation
 internal import KeelStorage
+internal import KeelStorageAdapting
 internal import SwiftData
 
 /// A property of an element, and the model property with the same value.

@@ -1,4 +1,5 @@
 import KeelStorage
+internal import KeelStorageAdapting
 import KeelStorageFirestore
 
 /// A message for each of some documents: first what is there, then, for `batchGet`, what is not.

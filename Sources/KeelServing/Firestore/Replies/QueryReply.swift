@@ -1,4 +1,5 @@
 import KeelStorage
+internal import KeelStorageAdapting
 import KeelStorageFirestore
 
 /// The reply to `runQuery`, a message for each document.

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Keel
 import KeelStorage
+import KeelStorageAdapting
 import KeelTestKit
 import Testing
 

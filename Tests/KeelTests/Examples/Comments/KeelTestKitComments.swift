@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 import Keel
 import KeelAnalytics
+import KeelStorageAdapting
 import KeelTestKit
 import KeelTestServer
 import Testing

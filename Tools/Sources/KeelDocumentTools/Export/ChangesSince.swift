@@ -1,4 +1,5 @@
 internal import KeelStorage
+internal import KeelStorageAdapting
 
 /// The documents of a scope that changed after a position of the change log, as they are now.
 struct ChangesSince {

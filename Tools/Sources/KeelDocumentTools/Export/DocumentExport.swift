@@ -1,5 +1,6 @@
 package import Foundation
 package import KeelStorage
+package import KeelStorageAdapting
 internal import KeelStorageFirestore
 internal import KeelToolSupport
 

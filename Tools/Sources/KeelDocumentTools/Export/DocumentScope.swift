@@ -1,4 +1,5 @@
 package import KeelStorage
+import KeelStorageAdapting
 
 /// Which documents a command is about.
 package enum DocumentScope: Hashable, Sendable {

@@ -1,4 +1,5 @@
 internal import KeelStorage
+internal import KeelStorageAdapting
 
 /// Stores the batches of one import.
 struct ImportCommitter: Sendable {

@@ -2,6 +2,7 @@ import Foundation
 import Keel
 import KeelDependencies
 import KeelDependenciesTesting
+import KeelStorageAdapting
 import Testing
 
 struct Note: Codable, Identifiable, Sendable {

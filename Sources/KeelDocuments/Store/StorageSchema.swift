@@ -1,0 +1,173 @@
+/// The indexes that an app's queries need.
+///
+/// ```swift
+/// let schema = StorageSchema(indexes: [
+///     IndexDefinition("restaurants", [.ascending("borough"), .descending("rating")]),
+///     IndexDefinition("restaurants", [.contains("tags"), .ascending("name")]),
+/// ])
+/// ```
+///
+/// The indexes of a large store are built while it is used. A query that no index serves still works, by
+/// looking at every document, and reports the exact definition that would serve it: see
+/// `StorageClient/Configuration/onScan`.
+public struct StorageSchema: Sendable, Hashable {
+    /// The indexes for filters and orders.
+    public var indexes: [IndexDefinition]
+    /// The fields that searches look in.
+    public var searches: [SearchDefinition]
+
+    /// Creates a schema.
+    public init(indexes: [IndexDefinition] = [], searches: [SearchDefinition] = []) {
+        self.indexes = indexes
+        self.searches = searches
+    }
+}
+
+/// An index over the fields of documents: 1 to 100 components, of which one may be
+/// ``Component/contains(_:)`` and none names a field twice for its order.
+///
+/// Any other definition is refused with ``StorageError/Code/invalidArgument`` by the first call of a
+/// client that declares it.
+public struct IndexDefinition: Sendable, Hashable {
+    /// The part of an index that comes from one field.
+    public enum Component: Sendable, Hashable {
+        /// The field's value, smallest first.
+        case ascending(FieldPath)
+        /// The field's value, largest first.
+        case descending(FieldPath)
+        /// One entry for each distinct element of an array field.
+        case contains(FieldPath)
+
+        /// The field.
+        public var field: FieldPath {
+            switch self {
+            case .ascending(let field), .descending(let field), .contains(let field): field
+            }
+        }
+    }
+
+    /// Which collections an index covers.
+    public enum Scope: String, Sendable, Hashable {
+        /// Queries on one collection. Every collection of the name has its own part of the index.
+        case collection
+        /// Collection-group queries over all collections of the name.
+        case group
+    }
+
+    /// The name of the collections: their last path segment.
+    public var collection: String
+    /// Which queries the index serves.
+    public var scope: Scope
+    /// The fields, those compared for equality first, then those ordered by.
+    public var components: [Component]
+    /// Whether the index serves only comparisons for equality.
+    ///
+    /// Under encryption at rest such an index holds keyed hashes in place of values, so that it
+    /// gives away only which documents have equal values.
+    public var isEqualityOnly: Bool
+
+    /// Creates a definition.
+    public init(
+        _ collection: String,
+        scope: Scope = .collection,
+        _ components: [Component],
+        isEqualityOnly: Bool = false
+    ) {
+        self.collection = collection
+        self.scope = scope
+        self.components = components
+        self.isEqualityOnly = isEqualityOnly
+    }
+
+    /// The index's name, made of what it holds: equal definitions have equal names.
+    public var name: String {
+        let fields = components.map { component in
+            switch component {
+            case .ascending(let field): "\(field)+"
+            case .descending(let field): "\(field)-"
+            case .contains(let field): "\(field)[]"
+            }
+        }
+        let kind = isEqualityOnly ? "=" : ""
+        return
+            "\(collection)\(scope == .group ? "**" : "")(\(fields.joined(separator: ",")))\(kind)"
+    }
+}
+
+extension IndexDefinition: CustomStringConvertible {
+    /// The definition as the Swift code that declares it.
+    public var description: String {
+        let parts = components.map { component in
+            switch component {
+            case .ascending(let field): ".ascending(\"\(field)\")"
+            case .descending(let field): ".descending(\"\(field)\")"
+            case .contains(let field): ".contains(\"\(field)\")"
+            }
+        }
+        let scope = scope == .group ? "scope: .group, " : ""
+        let kind = isEqualityOnly ? ", isEqualityOnly: true" : ""
+        return
+            "IndexDefinition(\"\(collection)\", \(scope)[\(parts.joined(separator: ", "))]\(kind))"
+    }
+}
+
+/// The fields of a collection that searches look in.
+public struct SearchDefinition: Sendable, Hashable {
+    /// The name of the collections: their last path segment.
+    public var collection: String
+    /// The fields whose text is searchable: strings, arrays and maps of strings.
+    public var fields: [FieldPath]
+
+    /// Creates a definition.
+    public init(_ collection: String, fields: [FieldPath]) {
+        self.collection = collection
+        self.fields = fields
+    }
+
+    /// The definition's name, made of what it holds.
+    public var name: String {
+        "\(collection)~(\(fields.map(\.description).joined(separator: ",")))"
+    }
+}
+
+extension StorageSchema {
+    /// Refuses definitions that no adapter can keep.
+    package func check() throws(StorageError) {
+        for index in indexes {
+            guard let flaw = index.flaw else { continue }
+            throw StorageError(.invalidArgument, "\(index): \(flaw)")
+        }
+        for search in searches {
+            let fieldFlaw = search.fields.lazy.compactMap(\.flaw).first
+            let flaw = StoredName.flaw(inSegment: search.collection).map { "its collection \($0)" }
+            guard let flaw = flaw ?? fieldFlaw else { continue }
+            throw StorageError(.invalidArgument, "the search of “\(search.collection)”: \(flaw)")
+        }
+    }
+}
+
+extension IndexDefinition {
+    /// The most components of an index, as in Firestore.
+    private static let mostComponents = 100
+
+    /// The error of the definition; nil for a valid one.
+    fileprivate var flaw: String? {
+        if let flaw = StoredName.flaw(inSegment: collection) { return "its collection \(flaw)" }
+        guard (1...Self.mostComponents).contains(components.count) else {
+            return "it has \(components.count) components; 1 to \(Self.mostComponents) are possible"
+        }
+        var arrays = 0
+        var ordered: Set<FieldPath> = []
+        for component in components {
+            if component.field.isDocumentID { return "the document’s id is part of every index" }
+            if let flaw = component.field.flaw { return flaw }
+            if case .contains = component {
+                arrays += 1
+            } else if !ordered.insert(component.field).inserted {
+                return "it orders by “\(component.field)” twice"
+            }
+        }
+        // Two would make an entry of each pair of elements.
+        return arrays > 1 ? "it has \(arrays) components of elements; one is possible" : nil
+    }
+}

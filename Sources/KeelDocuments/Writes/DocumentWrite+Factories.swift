@@ -1,0 +1,67 @@
+extension DocumentWrite {
+    /// A write that replaces a document by these fields.
+    ///
+    /// - Throws: ``StorageError/Code/invalidArgument`` if a field breaks a rule of the data model.
+    public static func set(
+        _ fields: DocumentFields,
+        at path: DocumentPath,
+        if condition: WriteCondition = .none
+    ) throws(StorageError) -> DocumentWrite {
+        try DocumentValidation.check(fields, of: path)
+        return DocumentWrite(path, .set(DocumentBody(fields)), if: condition)
+    }
+
+    /// A write that puts these fields beside those that a document has.
+    ///
+    /// - Throws: ``StorageError/Code/invalidArgument`` if a field breaks a rule of the data model.
+    public static func merge(
+        _ fields: DocumentFields,
+        at path: DocumentPath
+    ) throws(StorageError) -> DocumentWrite {
+        try DocumentValidation.check(fields, of: path)
+        return DocumentWrite(path, .update(leaves(of: fields, under: [])))
+    }
+
+    /// A write that changes some fields.
+    public static func update(
+        _ path: DocumentPath,
+        _ changes: [FieldChange],
+        if condition: WriteCondition = .exists
+    ) -> DocumentWrite {
+        DocumentWrite(path, .update(changes), if: condition)
+    }
+
+    /// A write that removes a document.
+    public static func delete(
+        _ path: DocumentPath,
+        if condition: WriteCondition = .none
+    ) -> DocumentWrite {
+        DocumentWrite(path, .delete, if: condition)
+    }
+
+    /// The changes that set each value which is no map, or an empty one.
+    static func leaves(of fields: DocumentFields, under names: [String]) -> [FieldChange] {
+        fields.flatMap { field -> [FieldChange] in
+            let place = names + [field.name]
+            if case .map(let inner) = field.value, !inner.isEmpty {
+                return leaves(of: inner, under: place)
+            }
+            return [FieldChange(FieldPath(names: place), .set(field.value))]
+        }
+    }
+}
+
+extension DocumentWrite {
+    /// A write that sets some fields of a document that exists.
+    ///
+    /// - Throws: ``StorageError/Code/invalidArgument`` if a field breaks a rule of the data model.
+    public static func update(
+        _ path: DocumentPath,
+        _ fields: DocumentFields,
+        if condition: WriteCondition = .exists
+    ) throws(StorageError) -> DocumentWrite {
+        try DocumentValidation.check(fields, of: path)
+        let changes = fields.map { FieldChange(FieldPath(names: [$0.name]), .set($0.value)) }
+        return DocumentWrite(path, .update(changes), if: condition)
+    }
+}

@@ -1,0 +1,282 @@
+package import KeelDocuments
+
+/// A stretch of a collection in the order of its ids.
+package struct IdentifierStretch {
+    /// The number of the collection.
+    package let collection: Int64
+    /// Whether it is read from its end.
+    package let isBackward: Bool
+    /// The bounds, each with the sign that a document's id has to it.
+    package let bounds: [(sign: String, id: String)]
+
+    /// - Parameters:
+    ///   - member: The collection.
+    ///   - range: The range of paths' keys.
+    ///   - first: The id behind which the stretch begins.
+    ///   - last: The last id of the stretch.
+    ///   - isBackward: Whether it is read from its end.
+    fileprivate init(
+        _ member: GroupOrder.Member,
+        in range: KeyRange,
+        behind first: String?,
+        upTo last: String?,
+        isBackward: Bool
+    ) {
+        collection = member.number
+        self.isBackward = isBackward
+        let lower = Self.bound(range.lower, in: member).map { ($0.isBehind ? ">=" : ">", $0.id) }
+        let upper = Self.bound(range.upper, in: member).map { ($0.isBehind ? "<" : "<=", $0.id) }
+        bounds = [lower, first.map { (">", $0) }, upper, last.map { ("<=", $0) }].compactMap(\.self)
+    }
+
+    /// The id at which a cut between paths' keys lies, and whether the document of that id is behind it.
+    private static func bound(
+        _ cut: KeyRange.Cut?,
+        in member: GroupOrder.Member
+    ) -> (id: String, isBehind: Bool)? {
+        guard let cut, let id = IndexKey.id(in: cut.bytes, after: member.key) else { return nil }
+        var own = member.key
+        IndexKey.append(id: id, to: &own)
+        let isBehind = cut.firstKeyBehind.map { !own.lexicographicallyPrecedes($0) } ?? false
+        return (id, isBehind)
+    }
+}
+
+/// The collections of a store, as the order of a group asks for them.
+package protocol CollectionDirectory {
+    /// The number of a collection, nil if no document was ever in it.
+    func number(of collection: CollectionPath) throws -> Int64?
+    /// The collections that a query looks into.
+    func collections(
+        of prepared: PreparedQuery
+    ) throws -> [(number: Int64, path: CollectionPath)]
+    /// Whether all collections of a name, or all there are, have keys by which they can be found in order.
+    func hasKeys(named name: String?) throws -> Bool
+    /// The first collections of a name, or of any, whose keys lie in a range, in the order of their keys;
+    /// backward, the last ones, the last one first.
+    func page(
+        named name: String?,
+        in range: KeyRange,
+        isBackward: Bool,
+        most: Int
+    ) throws -> [GroupOrder.Member]
+}
+
+/// The documents of a query's collections in the order of their paths, as stretches that follow each other.
+///
+/// The collections come one after the other by their keys, a page at a time. Those below a document, of
+/// the same name or for a query over everything of any, have their place between that document and the next
+/// one of its collection: the collection around them stays open meanwhile.
+package struct GroupOrder {
+    /// A collection, as a directory names it.
+    package struct Member {
+        /// Its number in the store.
+        package let number: Int64
+        package let path: CollectionPath
+        /// What the keys of its documents' paths begin with.
+        package let key: [UInt8]
+
+        package init(number: Int64, path: CollectionPath, key: [UInt8]) {
+            self.number = number
+            self.path = path
+            self.key = key
+        }
+    }
+
+    private struct Open {
+        let member: Member
+        /// Forward, the last id that has been passed; backward, the last one that is left; nil at first.
+        var bound: String?
+    }
+
+    private static let mostInPage = 200
+
+    private let directory: any CollectionDirectory
+    private let prepared: PreparedQuery
+    private let range: KeyRange
+    private let isBackward: Bool
+    /// The name of the collections; nil for those of any name.
+    private let name: String?
+    /// How many collections the next page has: a query for a few documents needs few.
+    private var pageSize = 8
+    /// The collections that were read and have not been reached, the next one last.
+    private var waiting: [Member] = []
+    /// Where the next page begins, or backward ends; nil when there is none.
+    private var following: KeyRange?
+    /// Backward, the collections around the beginning of the range, the outermost first: they come last.
+    private var around: [Member] = []
+    private var open: [Open] = []
+    /// What was found and not yet returned, the next one last.
+    private var stretches: [IdentifierStretch] = []
+
+    /// Begins at the first collection.
+    ///
+    /// - Parameters:
+    ///   - prepared: The query.
+    ///   - range: The range of paths' keys.
+    ///   - isBackward: Whether the last path comes first.
+    ///   - directory: The collections of the store.
+    /// - Throws: What the directory throws.
+    package init(
+        _ prepared: PreparedQuery,
+        in range: KeyRange,
+        isBackward: Bool,
+        _ directory: any CollectionDirectory
+    ) throws {
+        self.directory = directory
+        self.prepared = prepared
+        self.range = range
+        self.isBackward = isBackward
+        if case .group(let name, _) = prepared.query.scope { self.name = name } else { name = nil }
+        // Its bounds need not lie in one collection, which would then have only one of them.
+        guard !range.isEmpty else { return }
+        let isSingle = if case .collection = prepared.query.scope { true } else { false }
+        guard !isSingle, try directory.hasKeys(named: name) else {
+            let all = try directory.collections(of: prepared).map { number, path in
+                Member(number: number, path: path, key: IndexKey.key(ofAllIn: path))
+            }
+            .filter { member in
+                let own = KeyRange(from: .before(member.key), to: .after(member.key))
+                return !own.intersection(range).isEmpty
+            }
+            waiting = all.sorted { one, other in
+                let precedes = one.key.lexicographicallyPrecedes(other.key)
+                return isBackward ? precedes : !precedes && one.key != other.key
+            }
+            return
+        }
+        following = range
+        guard let lower = range.lower else { return }
+        // Those around the beginning have keys before it.
+        let paths = IndexKey.collections(in: lower.bytes)
+        for path in paths where prepared.covers(path) {
+            let key = IndexKey.key(ofAllIn: path)
+            guard key.lexicographicallyPrecedes(range.first),
+                let number = try directory.number(of: path)
+            else { continue }
+            let member = Member(number: number, path: path, key: key)
+            guard !isBackward else {
+                around.append(member)
+                continue
+            }
+            // In an outer one the documents up to that of the inner one lie before the range.
+            let id = path == paths.last ? nil : IndexKey.id(in: lower.bytes, after: key)
+            open.append(Open(member: member, bound: id))
+        }
+    }
+
+    /// The next stretch; nil at the end.
+    package mutating func next() throws -> IdentifierStretch? {
+        while stretches.isEmpty {
+            guard let member = try nextMember() else {
+                guard let last = open.popLast() else { return nil }
+                close(last)
+                continue
+            }
+            if isBackward { try passBackward(member) } else { passForward(member) }
+        }
+        return stretches.popLast()
+    }
+
+    // MARK: Forward
+
+    private mutating func passForward(_ member: Member) {
+        var found: [IdentifierStretch] = []
+        while let last = open.last, !member.key.starts(with: last.member.key) {
+            open.removeLast()
+            found.append(stretch(last.member, behind: last.bound))
+        }
+        if var last = open.popLast() {
+            let id = IndexKey.id(in: member.key, after: last.member.key)
+            if !Self.same(id, last.bound) {
+                found.append(stretch(last.member, behind: last.bound, upTo: id))
+            }
+            last.bound = id
+            open.append(last)
+        }
+        open.append(Open(member: member))
+        stretches = found.reversed()
+    }
+
+    // MARK: Backward
+
+    private mutating func passBackward(_ member: Member) throws {
+        var found: [IdentifierStretch] = []
+        // Its own end was passed when the first collection below it came.
+        if let last = open.last, last.member.number == member.number {
+            open.removeLast()
+            stretches = [stretch(member, upTo: last.bound)]
+            return
+        }
+        while let last = open.last, !member.key.starts(with: last.member.key) {
+            open.removeLast()
+            found.append(stretch(last.member, upTo: last.bound))
+        }
+        for path in IndexKey.collections(in: member.key).dropLast() where prepared.covers(path) {
+            let key = IndexKey.key(ofAllIn: path)
+            let id = IndexKey.id(in: member.key, after: key)
+            if let position = open.firstIndex(where: { $0.member.key == key }) {
+                if !Self.same(open[position].bound, id) {
+                    found.append(
+                        stretch(open[position].member, behind: id, upTo: open[position].bound)
+                    )
+                }
+                open[position].bound = id
+            } else if let number = try directory.number(of: path) {
+                let outer = Member(number: number, path: path, key: key)
+                found.append(stretch(outer, behind: id))
+                open.append(Open(member: outer, bound: id))
+            }
+        }
+        found.append(stretch(member))
+        stretches = found.reversed()
+    }
+
+    /// Whether two ids have the same bytes; equal texts can be written with others.
+    private static func same(_ one: String?, _ other: String?) -> Bool {
+        guard let one, let other else { return one == nil && other == nil }
+        return StoredName.same(one, other)
+    }
+
+    // MARK: Collections
+
+    private mutating func close(_ last: Open) {
+        stretches = [
+            isBackward
+                ? stretch(last.member, upTo: last.bound) : stretch(last.member, behind: last.bound)
+        ]
+    }
+
+    private func stretch(
+        _ member: Member,
+        behind first: String? = nil,
+        upTo last: String? = nil
+    ) -> IdentifierStretch {
+        IdentifierStretch(member, in: range, behind: first, upTo: last, isBackward: isBackward)
+    }
+
+    private mutating func nextMember() throws -> Member? {
+        while waiting.isEmpty, let range = following { try readPage(of: range) }
+        return waiting.popLast() ?? around.popLast()
+    }
+
+    private mutating func readPage(of range: KeyRange) throws {
+        following = nil
+        guard !range.isEmpty else { return }
+        let size = pageSize
+        pageSize = min(2 * size, Self.mostInPage)
+        let page = try directory.page(
+            named: name,
+            in: range,
+            isBackward: isBackward,
+            most: size
+        )
+        waiting = page.filter { prepared.covers($0.path) }.reversed()
+        guard page.count == size, let last = page.last?.key else { return }
+        following =
+            isBackward
+            ? KeyRange(from: range.lower, to: .before(last))
+            : KeyRange(from: .before(last + [0]), to: range.upper)
+    }
+
+}

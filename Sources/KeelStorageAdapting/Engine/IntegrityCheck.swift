@@ -1,0 +1,130 @@
+package import KeelDocuments
+
+/// A document, and where the tables have it.
+package struct CheckedDocument {
+    package let document: Document
+    /// The number of its collection.
+    package let collection: Int64
+    package let row: Int64
+
+    package init(_ document: Document, collection: Int64, row: Int64) {
+        self.document = document
+        self.collection = collection
+        self.row = row
+    }
+}
+
+/// The tables of a store, as a check of their integrity looks at them.
+package protocol CheckedTables {
+    /// What the database itself finds damaged.
+    func damage() throws -> [String]
+    /// All indexes, also those that are being built.
+    func indexes() throws -> [StoredIndex]
+    /// Whether there was ever a change.
+    func hasChanges() throws -> Bool
+    /// Calls `take` with each document, or with why it cannot be read.
+    func eachDocument(_ take: (Result<CheckedDocument, StorageError>) throws -> Void) throws
+    /// Whether an index has the entry of a document with a key.
+    func hasEntry(
+        _ key: [UInt8],
+        of document: CheckedDocument,
+        in index: StoredIndex
+    ) throws -> Bool
+    /// How many entries, or texts, an index has.
+    func entryCount(of index: StoredIndex) throws -> Int
+    /// The numbers of rows that point to nothing, by what they are.
+    func loose() throws -> [(name: String, count: Int)]
+    /// The earliest time, in microseconds, whose state the history knows; nil without a history.
+    func historyStart() throws -> Int64?
+    /// Calls `take` with each image of the history and its time, in the order of their numbers.
+    func eachImage(_ take: (Result<Document?, StorageError>, _ time: Int64) throws -> Void) throws
+}
+
+/// Compares what a store's tables hold with what they should hold.
+package struct IntegrityCheck {
+    private let tables: any CheckedTables
+    /// What is wrong, in words that name no contents.
+    package private(set) var problems: [String] = []
+    /// How many documents there are, those included that cannot be read.
+    package private(set) var documentCount = 0
+
+    package init(_ tables: any CheckedTables) { self.tables = tables }
+
+    /// Looks at everything.
+    ///
+    /// - Throws: What the tables throw.
+    package mutating func run() throws {
+        problems += try tables.damage()
+        let indexes = try tables.indexes()
+        var expected = Array(repeating: 0, count: indexes.count)
+        try checkDocuments(indexes, &expected)
+        for (index, expected) in zip(indexes, expected) where index.built == nil {
+            try checkCount(of: index, expected)
+        }
+        for (name, count) in try tables.loose() where count > 0 {
+            problems.append("there are \(count) \(name)")
+        }
+        try checkHistory()
+    }
+
+    private mutating func checkDocuments(
+        _ indexes: [StoredIndex],
+        _ expected: inout [Int]
+    ) throws {
+        let hasChanges = try tables.hasChanges()
+        try tables.eachDocument { result in
+            documentCount += 1
+            let found: CheckedDocument
+            do throws(StorageError) {
+                found = try result.get()
+                _ = try found.document.fields()
+            } catch {
+                problems.append(error.message)
+                return
+            }
+            if !hasChanges { problems.append("there are documents and no change log") }
+            let name = found.document.path.collection.name
+            for (position, index) in indexes.enumerated()
+            where StoredName.same(index.collection, name) {
+                expected[position] += try entries(of: found, in: index)
+            }
+        }
+    }
+
+    /// Checks that the entries of a document are there, and returns how many it should have.
+    private mutating func entries(
+        of found: CheckedDocument,
+        in index: StoredIndex
+    ) throws -> Int {
+        let body = found.document.body
+        guard case .fields = index.kind else {
+            return index.texts(of: body).contains { !$0.isEmpty } ? 1 : 0
+        }
+        let keys = index.keys(of: body)
+        for key in keys where index.built == nil {
+            guard try !tables.hasEntry(key, of: found, in: index) else { continue }
+            problems.append("the index \(index.number) lacks an entry of “\(found.document.path)”")
+        }
+        return keys.count
+    }
+
+    private mutating func checkCount(of index: StoredIndex, _ expected: Int) throws {
+        let count = try tables.entryCount(of: index)
+        guard count != expected else { return }
+        problems.append("the index \(index.number) has \(count) entries instead of \(expected)")
+    }
+
+    /// Checks that what documents were can still be read.
+    private mutating func checkHistory() throws {
+        guard var last = try tables.historyStart() else { return }
+        try tables.eachImage { result, time in
+            do throws(StorageError) {
+                _ = try result.get()?.fields()
+            } catch {
+                problems.append("in the history: \(error.message)")
+            }
+            if time < last { problems.append("the history is not in the order of its times") }
+            last = time
+        }
+    }
+}

@@ -1,0 +1,85 @@
+package import KeelDocuments
+
+/// Computes aggregations over documents one at a time.
+package struct Aggregator: Sendable {
+    fileprivate struct Total: Sendable {
+        var count = 0
+        /// Wide enough that no order of additions overflows when the sum itself would fit.
+        var integers: Int128 = 0
+        var doubles = 0.0
+        var hasDouble = false
+    }
+
+    private let aggregations: [Aggregation]
+    private let paths: [CompiledFieldPath?]
+    private var totals: [Total]
+
+    package init(_ aggregations: [Aggregation]) {
+        self.aggregations = aggregations
+        paths = aggregations.map { $0.field.map(CompiledFieldPath.init) }
+        totals = aggregations.map { _ in Total() }
+    }
+
+    /// Takes one more document of the result, unless it lacks one of the aggregated fields.
+    package mutating func add(_ document: Document) {
+        var values: [DocumentValue?] = []
+        for path in paths {
+            guard let path else {
+                values.append(.none)
+                continue
+            }
+            guard let value = document.body.value(at: path) else { return }
+            values.append(.some(value))
+        }
+        for (index, value) in values.enumerated() {
+            switch value {
+            case .none: totals[index].count += 1
+            case .some(.integer(let number)): totals[index].add(number)
+            case .some(.double(let number)): totals[index].add(number)
+            case .some: break
+            }
+        }
+    }
+
+    /// Takes documents that only counts look at.
+    package mutating func add(count: Int) {
+        for index in totals.indices { totals[index].count += count }
+    }
+
+    /// The values, one an aggregation.
+    package var values: [DocumentValue] {
+        zip(aggregations, totals).map { aggregation, total in
+            switch aggregation {
+            case .count(let most): .integer(Int64(min(total.count, most ?? .max)))
+            case .sum: total.sum
+            case .average: total.count == 0 ? .null : .double(total.mean)
+            }
+        }
+    }
+}
+
+extension Aggregator.Total {
+    fileprivate mutating func add(_ number: Int64) {
+        count += 1
+        integers += Int128(number)
+    }
+
+    fileprivate mutating func add(_ number: Double) {
+        count += 1
+        doubles += number
+        hasDouble = true
+    }
+
+    private var total: Double {
+        let sum = Double(integers) + doubles
+        // The difference of infinities may have a sign, which no protocol brings over.
+        return sum.isNaN ? .nan : sum
+    }
+
+    fileprivate var sum: DocumentValue {
+        guard !hasDouble, let exact = Int64(exactly: integers) else { return .double(total) }
+        return .integer(exact)
+    }
+
+    fileprivate var mean: Double { total / Double(count) }
+}

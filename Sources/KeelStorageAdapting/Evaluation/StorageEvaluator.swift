@@ -1,0 +1,168 @@
+public import KeelDocuments
+
+/// The meaning of writes, as pure functions.
+///
+/// Every adapter that keeps documents itself uses them, so that all agree on what a write does.
+/// The rules are those of Firestore's `Write` and `DocumentTransform`
+/// (googleapis, google/firestore/v1/write.proto).
+public enum StorageEvaluator: Sendable {
+
+    /// The effect of a write on the store.
+    public enum Effect: Sendable, Hashable {
+        /// Nothing.
+        case none
+        /// The document is stored.
+        case store(Document)
+        /// The document is removed, leaving this revision behind.
+        case remove(Revision)
+    }
+
+    /// Applies one write to the current state of its document.
+    ///
+    /// - Returns: The effect, and the outcome of the write for the receipt.
+    /// - Throws: The code that its condition names, or `StorageError/Code/tooLarge`.
+    public static func apply(
+        _ write: DocumentWrite,
+        to current: Document?,
+        at commit: Commit
+    ) throws(StorageError) -> (effect: Effect, outcome: CommitReceipt.WriteOutcome) {
+        try check(write.condition, of: write.path, against: current)
+        switch write.operation {
+        case .verify:
+            return (.none, CommitReceipt.WriteOutcome(current))
+        case .delete:
+            guard let current else { return (.none, CommitReceipt.WriteOutcome(nil)) }
+            let revision = revision(after: current, at: commit)
+            let time = commit.documentTime ?? commit.documentTime(after: current.updateTime)
+            return (.remove(revision), CommitReceipt.WriteOutcome(nil, removed: time))
+        case .replicate(let document):
+            // Revisions grow from here on and must not run out.
+            guard (1...Int64.max - 1 << 40).contains(document.revision.number) else {
+                throw StorageError(
+                    .invalidArgument,
+                    "the replica of “\(write.path)” has a revision out of range",
+                    resource: write.path.string
+                )
+            }
+            guard document != current else {
+                return (.none, CommitReceipt.WriteOutcome(document))
+            }
+            return (.store(document), CommitReceipt.WriteOutcome(document))
+        case .set(let body, let transforms):
+            guard !transforms.isEmpty else {
+                return try store(body, over: current, of: write, results: [], at: commit)
+            }
+            var fields = try body.fields()
+            // The set replaces the document, so that each transform starts from what it set.
+            let changes = transforms.map { FieldChange($0.field, .transform($0.operation)) }
+            let results = Self.apply(changes, to: &fields, at: commit)
+            let full = DocumentBody(fields)
+            return try store(full, over: current, of: write, results: results, at: commit)
+        case .update(let changes):
+            var fields = try current?.fields() ?? DocumentFields()
+            let results = Self.apply(changes, to: &fields, at: commit)
+            let body = DocumentBody(fields)
+            return try store(body, over: current, of: write, results: results, at: commit)
+        }
+    }
+
+    private static func store(
+        _ body: DocumentBody,
+        over current: Document?,
+        of write: DocumentWrite,
+        results: [DocumentValue],
+        at commit: Commit
+    ) throws(StorageError) -> (effect: Effect, outcome: CommitReceipt.WriteOutcome) {
+        // The front has looked at what it was given; transforms can make a document grow.
+        guard body.bytes.count <= DocumentBody.longest else {
+            throw StorageError(
+                .tooLarge,
+                "the document “\(write.path)” would be larger than \(DocumentBody.longest) bytes",
+                resource: write.path.string
+            )
+        }
+        if let current, current.body == body {
+            return (.none, CommitReceipt.WriteOutcome(current, transformResults: results))
+        }
+        let time = commit.documentTime ?? commit.documentTime(after: current?.updateTime)
+        let document = Document(
+            path: write.path,
+            body: body,
+            revision: revision(after: current, at: commit),
+            createTime: current?.createTime ?? time,
+            updateTime: max(time, current?.updateTime ?? time)
+        )
+        return (.store(document), CommitReceipt.WriteOutcome(document, transformResults: results))
+    }
+
+    private static func revision(after current: Document?, at commit: Commit) -> Revision {
+        let floor = (current?.revision.number ?? 0) + 1
+        return Revision(number: max(commit.revision, floor))
+    }
+
+    /// Checks a write's condition.
+    public static func check(
+        _ condition: WriteCondition,
+        of path: DocumentPath,
+        against current: Document?
+    ) throws(StorageError) {
+        switch condition {
+        case .none: return
+        case .exists:
+            guard current == nil else { return }
+            throw StorageError(
+                .documentNotFound,
+                "there is no document at “\(path)”",
+                resource: path.string
+            )
+        case .isMissing:
+            guard current != nil else { return }
+            throw StorageError(
+                .alreadyExists,
+                "there is a document at “\(path)” already",
+                resource: path.string
+            )
+        case .revision(let revision):
+            guard current?.revision != revision else { return }
+            throw conflict(at: path, current)
+        case .updateTime(let time):
+            guard current?.updateTime != time else { return }
+            throw conflict(at: path, current)
+        }
+    }
+
+    private static func conflict(at path: DocumentPath, _ current: Document?) -> StorageError {
+        let state = current == nil ? "has been deleted" : "has changed"
+        return StorageError(
+            .conflict,
+            "“\(path)” \(state) since it was read",
+            resource: path.string
+        )
+    }
+
+    /// Checks that what a transaction has read is still so.
+    ///
+    /// - Parameters:
+    ///   - reads: The transaction's reads.
+    ///   - current: The current document at a path.
+    ///   - found: The documents that a query finds now.
+    /// - Throws: `StorageError/Code/conflict` if something has changed.
+    public static func check(
+        _ reads: TransactionReads,
+        current: (DocumentPath) throws(StorageError) -> Document?,
+        found: (DocumentQuery) throws(StorageError) -> [Document]
+    ) throws(StorageError) {
+        for read in reads.documents {
+            let now = try current(read.path)
+            guard now?.revision == read.revision else { throw conflict(at: read.path, now) }
+        }
+        for read in reads.queries {
+            let now = try found(read.query).map {
+                TransactionReads.DocumentRead(path: $0.path, revision: $0.revision)
+            }
+            guard now == read.found else {
+                throw StorageError(.conflict, "the result of a query has changed since it was read")
+            }
+        }
+    }
+}

@@ -1,0 +1,186 @@
+package import KeelDocuments
+
+/// One alternative of a filter in disjunctive normal form: conditions that must all hold.
+package struct Conjunction: Sendable, Hashable {
+    /// A field and the key of the constant it is compared with.
+    struct Constant: Sendable, Hashable {
+        var field: FieldPath
+        var key: [UInt8]
+    }
+
+    struct Inequality: Sendable, Hashable {
+        var field: FieldPath
+        var comparison: DocumentFilter.Comparison
+        var key: [UInt8]
+    }
+
+    var equalities: [Constant] = []
+    var memberships: [Constant] = []
+    var inequalities: [Inequality] = []
+    /// The document that an equality names; whether it fulfils the other conditions is open.
+    package private(set) var named: DocumentPath?
+    /// Whether the keys find more than the conditions do: null and NaN where they match nothing.
+    var findsMore = false
+
+    /// The alternatives of a filter; a missing filter is one alternative without conditions.
+    package static func all(of filter: DocumentFilter?) -> [Conjunction] {
+        switch filter {
+        case nil: [Conjunction()]
+        case .or(let filters)?: filters.flatMap(all)
+        case .and(let filters)?:
+            filters.reduce([Conjunction()]) { partial, filter in
+                let alternatives = all(of: filter)
+                return partial.flatMap { one in alternatives.map(one.merged) }
+            }
+        case .field(let field, let comparison, let value)?:
+            alternatives(field, comparison, value)
+        }
+    }
+
+    private static func alternatives(
+        _ field: FieldPath,
+        _ comparison: DocumentFilter.Comparison,
+        _ value: DocumentValue
+    ) -> [Conjunction] {
+        switch comparison {
+        case .equal: [equality(field, value)]
+        case .in: findable(value).map { equality(field, $0).checking($0) }
+        case .arrayContains: [membership(field, value).checking(value)]
+        case .arrayContainsAny: findable(value).map { membership(field, $0).checking($0) }
+        case .notEqual, .notIn, .less, .lessOrEqual, .greater, .greaterOrEqual:
+            [
+                Conjunction(inequalities: [
+                    Inequality(field: field, comparison: comparison, key: IndexKey.key(value))
+                ]).checking(value)
+            ]
+        }
+    }
+
+    /// The members of a list that find something; one that does not stays where all are such, so
+    /// that there is an alternative to look up.
+    private static func findable(_ list: DocumentValue) -> [DocumentValue] {
+        let values = list.arrayValue ?? []
+        let findable = values.filter(\.isFindable)
+        return findable.isEmpty ? Array(values.prefix(1)) : findable
+    }
+
+    private func checking(_ value: DocumentValue) -> Conjunction {
+        var copy = self
+        copy.findsMore = !value.isFindable
+        return copy
+    }
+
+    private static func equality(_ field: FieldPath, _ value: DocumentValue) -> Conjunction {
+        var one = Conjunction(equalities: [Constant(field: field, key: IndexKey.key(value))])
+        if field.isDocumentID, case .reference(let path) = value { one.named = path }
+        return one
+    }
+
+    private static func membership(_ field: FieldPath, _ value: DocumentValue) -> Conjunction {
+        Conjunction(memberships: [Constant(field: field, key: IndexKey.key(value))])
+    }
+
+    private func merged(_ other: Conjunction) -> Conjunction {
+        var both = self
+        both.equalities += other.equalities
+        both.memberships += other.memberships
+        both.inequalities += other.inequalities
+        both.named = named ?? other.named
+        both.findsMore = findsMore || other.findsMore
+        return both
+    }
+
+    /// Whether there are no conditions but on the document's path.
+    var concernsPathAlone: Bool {
+        memberships.isEmpty && equalities.allSatisfy(\.field.isDocumentID)
+            && inequalities.allSatisfy(\.field.isDocumentID)
+    }
+
+    private var equalFields: [FieldPath] {
+        // The path is no field of an index; a condition on it is left to the evaluator.
+        var fields: [FieldPath] = []
+        for equality in equalities
+        where !equality.field.isDocumentID && !fields.contains(equality.field) {
+            fields.append(equality.field)
+        }
+        return fields
+    }
+
+    /// How many index components the equalities and the first membership fix.
+    var fixedCount: Int { equalFields.count + (memberships.isEmpty ? 0 : 1) }
+
+    /// The components that a suggested index begins with.
+    var fixedComponents: [IndexDefinition.Component] {
+        memberships.prefix(1).map { .contains($0.field) }
+            + equalFields.sorted().map { .ascending($0) }
+    }
+
+    /// The orders that the equalities leave open, up to the path.
+    func openOrders(of orders: [DocumentQuery.Order]) -> [DocumentQuery.Order] {
+        let path = orders.firstIndex(where: \.field.isDocumentID) ?? orders.endIndex
+        let fixed = equalFields
+        return orders[...min(path, orders.count - 1)].filter { !fixed.contains($0.field) }
+    }
+
+    /// The bytes that an index's first components must hold, and whether anything of a constant is cut;
+    /// nil if the index begins otherwise.
+    func prefix(
+        for components: ArraySlice<IndexDefinition.Component>
+    ) -> (bytes: [UInt8], isCut: Bool)? {
+        let areDistinct = components.indices.allSatisfy { position in
+            !components[..<position].contains(components[position])
+        }
+        guard areDistinct, components.count == fixedCount else { return nil }
+        var prefix: [UInt8] = []
+        var isCut = false
+        for component in components {
+            let start = prefix.count
+            let source: [Constant]
+            switch component {
+            case .contains: source = memberships
+            case .ascending, .descending: source = equalities
+            }
+            guard let constant = source.first(where: { $0.field == component.field }) else {
+                return nil
+            }
+            prefix += component.direction == .descending ? constant.key.map(~) : constant.key
+            if EntryKey.cutComponent(&prefix, from: start) { isCut = true }
+        }
+        if EntryKey.cutWhole(&prefix) { isCut = true }
+        return (prefix, isCut)
+    }
+
+    /// Whether a prefix of equalities and a range of the first open order say all that the
+    /// conditions say.
+    func isCovered(byOrder order: DocumentQuery.Order?) -> Bool {
+        // A second condition on a field, or on the path, is checked on the document only.
+        !findsMore && equalities.count == equalFields.count && memberships.count <= 1
+            && inequalities.allSatisfy { inequality in
+                switch inequality.comparison {
+                case .less, .lessOrEqual, .greater, .greaterOrEqual:
+                    inequality.field == order?.field
+                default: false
+                }
+            }
+    }
+
+    /// The stretch of keys of the open orders that the inequalities leave.
+    func range(of orders: [DocumentQuery.Order]) -> KeyRange {
+        guard let first = orders.first else { return KeyRange() }
+        let ascending = inequalities.filter { $0.field == first.field }
+            .reduce(KeyRange()) { $0.intersection($1.range) }
+        return first.direction == .ascending ? ascending : ascending.complemented()
+    }
+}
+
+extension Conjunction.Inequality {
+    var range: KeyRange {
+        switch comparison {
+        case .less: KeyRange(from: IndexKey.start(ofKindOf: key), to: .before(key))
+        case .lessOrEqual: KeyRange(from: IndexKey.start(ofKindOf: key), to: .after(key))
+        case .greater: KeyRange(from: .after(key), to: IndexKey.end(ofKindOf: key))
+        case .greaterOrEqual: KeyRange(from: .before(key), to: IndexKey.end(ofKindOf: key))
+        default: KeyRange(from: .after(IndexKey.null))
+        }
+    }
+}

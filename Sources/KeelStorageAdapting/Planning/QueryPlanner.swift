@@ -1,0 +1,213 @@
+package import KeelDocuments
+
+/// Finds the declared index that serves a query.
+///
+/// The rules are those of Firestore's composite indexes: the fields compared for equality first, in
+/// any order, then the ordered fields in the query's order with the query's directions, or all of
+/// them reversed. Conditions and orders on the document's path need no index. The planner knows no
+/// database; an adapter reads the parts it names.
+package struct QueryPlanner: Sendable {
+    /// One stretch of an index to read.
+    package struct Scan: Sendable, Hashable {
+        package var index: IndexDefinition
+        /// The stretch, in the index's own keys.
+        package var range: KeyRange
+        /// How many bytes at the beginning of the range's keys the equalities fix.
+        package var fixedLength: Int
+        /// Whether to read it from its end.
+        package var isBackward: Bool
+        /// The orders of the entries behind the fixed bytes, up to the path.
+        package var orders: [DocumentQuery.Order]
+        /// Whether the stretch holds the query's documents and no others, so that its entries can
+        /// be counted without a look at the documents.
+        package var isExact: Bool
+    }
+
+    /// A part of the way to a query's documents.
+    package enum Part: Sendable, Hashable {
+        /// Read a stretch of an index.
+        case index(Scan)
+        /// Look up these documents.
+        case documents([DocumentPath])
+        /// Read the query's collections in the order of their documents' paths, where the paths' keys lie in a
+        /// range.
+        case identifiers(KeyRange, isBackward: Bool)
+    }
+
+    /// The way to a query's documents.
+    package enum Access: Sendable, Hashable {
+        /// Read these; a single one, unless it looks documents up, is in the result's order.
+        case parts([Part])
+        /// Look at every document.
+        case scan(suggestion: IndexDefinition?)
+    }
+
+    package let indexes: [IndexDefinition]
+
+    package init(_ indexes: [IndexDefinition]) { self.indexes = indexes }
+
+    /// Plans a prepared query, leaving a text search aside.
+    package func access(for prepared: PreparedQuery) -> Access {
+        var parts: [Part] = []
+        var named: [DocumentPath] = []
+        for conjunction in Conjunction.all(of: prepared.query.filter) {
+            if let path = conjunction.named {
+                if !named.contains(path) { named.append(path) }
+            } else if let scan = scan(for: conjunction, of: prepared) {
+                parts.append(.index(scan))
+            } else if let part = Self.identifiers(for: conjunction, of: prepared) {
+                parts.append(part)
+            } else {
+                return .scan(suggestion: Self.suggestion(for: prepared, conjunction))
+            }
+        }
+        return .parts(named.isEmpty ? parts : parts + [.documents(named)])
+    }
+
+    /// How a query would be answered, as the result reports it.
+    package func plan(for prepared: PreparedQuery) -> QueryPlan {
+        switch access(for: prepared) {
+        case .parts(let parts): QueryPlan(access: Self.reported(parts))
+        case .scan(let suggestion): QueryPlan(access: .scan, suggestion: suggestion)
+        }
+    }
+
+    /// The access that a result reports: the first index, if there is one.
+    package static func reported(_ parts: [Part]) -> QueryPlan.Access {
+        for case .index(let scan) in parts { return .index(scan.index.name) }
+        return .identifiers
+    }
+
+    /// The documents in the order of their paths, for conditions on nothing else.
+    private static func identifiers(
+        for conjunction: Conjunction,
+        of prepared: PreparedQuery
+    ) -> Part? {
+        guard conjunction.concernsPathAlone, let order = prepared.orders.first,
+            order.field.isDocumentID
+        else { return nil }
+        var range = conjunction.range(of: prepared.orders).intersection(prepared.range)
+        let isBackward = order.direction == .descending
+        if isBackward { range = range.complemented() }
+        if let ancestor = prepared.query.scope.ancestor {
+            let below = IndexKey.key(ofAllBelow: ancestor)
+            range = range.intersection(KeyRange(from: .before(below), to: .after(below)))
+        }
+        return .identifiers(range, isBackward: isBackward)
+    }
+
+    private func scan(for conjunction: Conjunction, of prepared: PreparedQuery) -> Scan? {
+        let orders = conjunction.openOrders(of: prepared.orders)
+        return indexes.lazy
+            .filter { Self.covers($0, prepared.query.scope) }
+            .compactMap { Self.scan($0, for: conjunction, orders: orders, of: prepared) }
+            .first
+    }
+
+    private static func covers(_ index: IndexDefinition, _ scope: DocumentQuery.Scope) -> Bool {
+        switch scope {
+        case .collection(let path):
+            index.scope == .collection && StoredName.same(index.collection, path.name)
+        case .group(let name, _):
+            index.scope == .group && StoredName.same(index.collection, name)
+        case .everything: false
+        }
+    }
+
+    private static func scan(
+        _ index: IndexDefinition,
+        for conjunction: Conjunction,
+        orders: [DocumentQuery.Order],
+        of prepared: PreparedQuery
+    ) -> Scan? {
+        // The last open order is the path, which an index holds in its last component's direction.
+        let fields = orders.dropLast()
+        let equalities = index.components.count - fields.count
+        guard equalities >= 0, equalities == conjunction.fixedCount else { return nil }
+        guard let prefix = conjunction.prefix(for: index.components.prefix(equalities)) else {
+            return nil
+        }
+        if index.isEqualityOnly, !fields.isEmpty { return nil }
+        let directions = index.components.suffix(fields.count).map(\.direction)
+        guard
+            zip(index.components.suffix(fields.count), fields).allSatisfy({ component, order in
+                component.isOrdered && component.field == order.field
+            })
+        else { return nil }
+        let own = directions + [index.pathDirection]
+        let wanted = orders.map(\.direction)
+        let isBackward: Bool
+        if own == wanted {
+            isBackward = false
+        } else if own == wanted.map(\.reversed) {
+            isBackward = true
+        } else {
+            return nil
+        }
+        var bounds = EntryBounds(index, in: prepared.query.scope, orders: orders)
+        var range = bounds.range(conjunction.range(of: orders))
+        if orders.count == prepared.orders.count {
+            range = range.intersection(bounds.range(from: prepared.lower, to: prepared.upper))
+        }
+        if isBackward { range = range.complemented() }
+        range = bounds.whole(range.prefixed(by: prefix.bytes))
+        let isUnbounded = prepared.lower == nil && prepared.upper == nil
+        // An order behind the path decides nothing, but what lacks its field is not in the result.
+        let endsWithPath = prepared.orders.last?.field.isDocumentID ?? false
+        return Scan(
+            index: index,
+            range: range,
+            fixedLength: prefix.bytes.count,
+            isBackward: isBackward,
+            orders: orders,
+            isExact: endsWithPath && !prefix.isCut && !bounds.isCut
+                && conjunction.isCovered(byOrder: orders.first)
+                && (isUnbounded || orders.count == prepared.orders.count)
+        )
+    }
+
+    private static func suggestion(
+        for prepared: PreparedQuery,
+        _ conjunction: Conjunction
+    ) -> IndexDefinition? {
+        let fields = conjunction.openOrders(of: prepared.orders).dropLast()
+        let components =
+            conjunction.fixedComponents
+            + fields.map { order in
+                order.direction == .ascending
+                    ? IndexDefinition.Component.ascending(order.field) : .descending(order.field)
+            }
+        // What is looked up by the path alone cannot be helped by an index over fields.
+        guard !components.isEmpty else { return nil }
+        switch prepared.query.scope {
+        case .collection(let path): return IndexDefinition(path.name, components)
+        case .group(let name, _): return IndexDefinition(name, scope: .group, components)
+        case .everything: return nil
+        }
+    }
+}
+
+extension IndexDefinition {
+    /// The direction in which entries with equal fields are ordered by path.
+    package var pathDirection: DocumentQuery.Direction {
+        components.last?.direction ?? .ascending
+    }
+}
+
+extension IndexDefinition.Component {
+    package var direction: DocumentQuery.Direction {
+        if case .descending = self { .descending } else { .ascending }
+    }
+
+    var isOrdered: Bool { if case .contains = self { false } else { true } }
+}
+
+extension PreparedQuery {
+    /// The stretch of sort keys between the query's start and end.
+    package var range: KeyRange {
+        KeyRange(
+            from: lower.map { KeyRange.Cut(bytes: $0.prefix, isAfter: !$0.isInclusive) },
+            to: upper.map { KeyRange.Cut(bytes: $0.prefix, isAfter: $0.isInclusive) }
+        )
+    }
+}

@@ -1,0 +1,294 @@
+package import KeelDocuments
+
+/// The rules that a query must keep, checked by the front before an adapter sees it.
+///
+/// They are Firestore's, so that a query which works on one adapter works on all of them.
+package enum QueryValidation {
+    /// The most values in a list of `in`, `arrayContainsAny` and of their combination.
+    package static let mostDisjunctions = 30
+    /// The most values in a list of `notIn`.
+    package static let mostExclusions = 10
+    /// The longest constant of a condition, as an index key: a text of 1,499 bytes.
+    private static let longestConstant = 1_502
+
+    /// Checks a query and returns it with ids turned into references where they are compared.
+    package static func checked(_ query: DocumentQuery) throws(StorageError) -> DocumentQuery {
+        try checkScope(query)
+        try checkConstants(query)
+        var query = query
+        if let filter = query.filter {
+            query.filter = try resolved(filter, in: query.scope)
+            try checkFilter(query)
+        }
+        try checkOrders(query)
+        try checkFields(query)
+        query.start = try resolved(query.start, of: query, name: "start")
+        query.end = try resolved(query.end, of: query, name: "end")
+        for path in query.projection ?? [] { try check(path) }
+        if let search = query.search {
+            for path in search.fields ?? [] { try check(path) }
+            guard !search.terms.isEmpty else {
+                throw invalid("a search needs at least one word of letters or digits")
+            }
+        }
+        return query
+    }
+
+    private static func checkScope(_ query: DocumentQuery) throws(StorageError) {
+        switch query.scope {
+        case .collection(let collection):
+            if let flaw = collection.flaw { throw invalid(flaw) }
+            try checkPlace(collection.string)
+        case .group(let name, let ancestor):
+            if let flaw = StoredName.flaw(inSegment: name, allowingReserved: true) {
+                throw invalid("the collection group’s name “\(name)” \(flaw)")
+            }
+            if let flaw = ancestor?.flaw { throw invalid(flaw) }
+            if let ancestor { try checkPlace(ancestor.string) }
+        case .everything(let ancestor):
+            if let flaw = ancestor?.flaw { throw invalid(flaw) }
+            if let ancestor { try checkPlace(ancestor.string) }
+        }
+        if let limit = query.limit, limit.count < 0 { throw invalid("a limit cannot be negative") }
+        if query.offset < 0 { throw invalid("an offset cannot be negative") }
+    }
+
+    /// Refuses values of Swift that could not be made values of fields.
+    private static func checkConstants(_ query: DocumentQuery) throws(StorageError) {
+        for (field, _, value) in query.filter?.comparisons ?? [] {
+            guard let flaw = value.flaw else { continue }
+            throw StorageError(
+                .encodingFailed,
+                "“\(field)” is compared with a value that cannot be stored: \(flaw)"
+            )
+        }
+        let bounds = (query.start?.values ?? []) + (query.end?.values ?? [])
+        if let flaw = bounds.lazy.compactMap(\.flaw).first {
+            throw StorageError(
+                .encodingFailed,
+                "a start or an end has a value that cannot be stored: \(flaw)"
+            )
+        }
+    }
+
+    /// Refuses a path with a reserved name in its midst; Keel's own collections are at the top.
+    private static func checkPlace(_ path: String) throws(StorageError) {
+        guard path.contains("__") else { return }
+        for segment in path.split(separator: "/").dropFirst()
+        where StoredName.isReserved(String(segment)) {
+            throw invalid("“\(path)” has a segment of the reserved form “__…__”")
+        }
+    }
+
+    private static func checkFilter(_ query: DocumentQuery) throws(StorageError) {
+        let comparisons = query.filter?.comparisons ?? []
+        for (field, comparison, value) in comparisons {
+            try check(field)
+            try check(comparison, of: field, with: value)
+        }
+        let exclusions = comparisons.filter { [.notEqual, .notIn].contains($0.comparison) }
+        guard exclusions.count <= 1 else {
+            throw invalid("a query can have one notEqual or one notIn")
+        }
+        if exclusions.first?.comparison == .notIn {
+            let clashes = comparisons.contains { [.in, .arrayContainsAny].contains($0.comparison) }
+            guard !clashes, !containsDisjunction(query.filter) else {
+                throw invalid("notIn cannot be combined with in, arrayContainsAny or or")
+            }
+        }
+        guard memberships(of: query.filter) <= 1 else {
+            throw invalid(
+                "an and can have one arrayContains or one arrayContainsAny; filter what it finds "
+                    + "by the other"
+            )
+        }
+        guard disjunctions(of: query.filter) <= mostDisjunctions else {
+            throw invalid(
+                "the query has more than \(mostDisjunctions) alternatives once its ors and lists "
+                    + "are multiplied out; split it"
+            )
+        }
+    }
+
+    /// Refuses fields in a query over everything, which no index could serve.
+    private static func checkFields(_ query: DocumentQuery) throws(StorageError) {
+        guard case .everything = query.scope else { return }
+        let filtered = (query.filter?.comparisons ?? []).map(\.field)
+        guard query.search == nil,
+            (filtered + query.orders.map(\.field)).allSatisfy(\.isDocumentID)
+        else {
+            throw invalid(
+                "a query over everything can only be filtered and ordered by the document’s id; "
+                    + "query a collection or a collection group instead"
+            )
+        }
+    }
+
+    private static func check(
+        _ comparison: DocumentFilter.Comparison,
+        of field: FieldPath,
+        with value: DocumentValue
+    ) throws(StorageError) {
+        if comparison.takesList {
+            guard case .array(let values) = value else {
+                throw invalid("\(comparison) on “\(field)” needs an array of values")
+            }
+            let most = comparison == .notIn ? mostExclusions : mostDisjunctions
+            guard (1...most).contains(values.count) else {
+                throw invalid("\(comparison) on “\(field)” takes 1 to \(most) values")
+            }
+            for value in values { try checkSize(of: value, comparedWith: field) }
+        } else {
+            try checkSize(of: value, comparedWith: field)
+        }
+    }
+
+    /// Refuses a constant that is longer than what an index of Firestore's holds of a value.
+    private static func checkSize(
+        of value: DocumentValue,
+        comparedWith field: FieldPath
+    ) throws(StorageError) {
+        guard DocumentBody.encoded(value).count > longestConstant else { return }
+        // A text of 1,499 bytes has a header of three in its encoding.
+        if !field.isDocumentID, IndexKey.key(value).count > longestConstant {
+            throw invalid(
+                "“\(field)” is compared with a value of more than \(longestConstant - 3) bytes; "
+                    + "store a digest of it in a field of its own and compare that"
+            )
+        }
+    }
+
+    private static func checkOrders(_ query: DocumentQuery) throws(StorageError) {
+        var seen: Set<FieldPath> = []
+        for order in query.orders {
+            try check(order.field)
+            guard seen.insert(order.field).inserted else {
+                throw invalid("the query is ordered by “\(order.field)” twice")
+            }
+        }
+        // What comes behind the path decides nothing, and an inequality's order would.
+        let place = query.completeOrders.firstIndex(where: \.field.isDocumentID)
+        guard place == nil || place == query.completeOrders.count - 1 else {
+            throw invalid("nothing can be ordered behind the document’s id, which is unique")
+        }
+        if case .last = query.limit, query.orders.isEmpty {
+            throw invalid("limit(toLast:) needs at least one order(by:)")
+        }
+    }
+
+    /// Checks the number of a bound's values and turns ids into references.
+    private static func resolved(
+        _ bound: DocumentQuery.Bound?,
+        of query: DocumentQuery,
+        name: String
+    ) throws(StorageError) -> DocumentQuery.Bound? {
+        guard var bound else { return nil }
+        let orders = query.completeOrders
+        guard bound.values.count <= orders.count else {
+            throw invalid(
+                "the query’s \(name) has \(bound.values.count) values and the query has "
+                    + "\(orders.count) orders; give one value for each of the first orders"
+            )
+        }
+        for (position, order) in orders.prefix(bound.values.count).enumerated()
+        where order.field.isDocumentID {
+            let value = bound.values[position]
+            bound.values[position] = try reference(for: value, in: query.scope)
+        }
+        return bound
+    }
+
+    private static func resolved(
+        _ filter: DocumentFilter,
+        in scope: DocumentQuery.Scope
+    ) throws(StorageError) -> DocumentFilter {
+        switch filter {
+        case .and(let filters):
+            guard !filters.isEmpty else { throw invalid("an and needs at least one condition") }
+            return .and(try resolvedAll(filters, in: scope))
+        case .or(let filters):
+            guard !filters.isEmpty else { throw invalid("an or needs at least one condition") }
+            return .or(try resolvedAll(filters, in: scope))
+        case .field(let field, let comparison, let value):
+            guard field.isDocumentID else { return filter }
+            guard comparison != .arrayContains, comparison != .arrayContainsAny else {
+                throw invalid("a document’s id is no array")
+            }
+            guard comparison.takesList, case .array(let values) = value else {
+                return .field(field, comparison, try reference(for: value, in: scope))
+            }
+            var references: [DocumentValue] = []
+            for value in values { references.append(try reference(for: value, in: scope)) }
+            return .field(field, comparison, .array(references))
+        }
+    }
+
+    private static func resolvedAll(
+        _ filters: [DocumentFilter],
+        in scope: DocumentQuery.Scope
+    ) throws(StorageError) -> [DocumentFilter] {
+        var result: [DocumentFilter] = []
+        for filter in filters { result.append(try resolved(filter, in: scope)) }
+        return result
+    }
+
+    private static func reference(
+        for value: DocumentValue,
+        in scope: DocumentQuery.Scope
+    ) throws(StorageError) -> DocumentValue {
+        let path: DocumentPath
+        switch (value, scope) {
+        case (.reference(let given), _): path = given
+        case (.string(let id), .collection(let collection)): path = DocumentPath(collection, id)
+        case (.string(let string), .group), (.string(let string), .everything):
+            path = DocumentPath(string)
+        default:
+            throw invalid(
+                "a document’s id is compared with an id or a reference, not a \(value.kindName)"
+            )
+        }
+        if let flaw = path.flaw { throw invalid(flaw) }
+        return .reference(path)
+    }
+
+    private static func check(_ field: FieldPath) throws(StorageError) {
+        if let flaw = field.flaw { throw invalid(flaw) }
+    }
+
+    private static func containsDisjunction(_ filter: DocumentFilter?) -> Bool {
+        switch filter {
+        case .or?: true
+        case .and(let filters)?: filters.contains(where: containsDisjunction)
+        default: false
+        }
+    }
+
+    /// The most conditions on elements of arrays in one alternative.
+    private static func memberships(of filter: DocumentFilter?) -> Int {
+        switch filter {
+        case .and(let filters)?: filters.map(memberships).reduce(0, +)
+        case .or(let filters)?: filters.map(memberships).max() ?? 0
+        case .field(_, .arrayContains, _)?, .field(_, .arrayContainsAny, _)?: 1
+        default: 0
+        }
+    }
+
+    /// The number of alternatives once the filter is in disjunctive normal form.
+    private static func disjunctions(of filter: DocumentFilter?) -> Int {
+        switch filter {
+        case nil: 1
+        case .and(let filters)?:
+            filters.reduce(1) { min($0 * disjunctions(of: $1), mostDisjunctions + 1) }
+        case .or(let filters)?:
+            filters.reduce(0) { min($0 + disjunctions(of: $1), mostDisjunctions + 1) }
+        case .field(_, .in, .array(let values))?,
+            .field(_, .arrayContainsAny, .array(let values))?:
+            values.count
+        case .field?: 1
+        }
+    }
+
+    private static func invalid(_ message: String) -> StorageError {
+        StorageError(.invalidArgument, message)
+    }
+}

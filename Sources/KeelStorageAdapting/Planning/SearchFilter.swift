@@ -1,0 +1,81 @@
+package import KeelDocuments
+
+/// A text search made ready for evaluation on documents.
+package struct SearchFilter: Sendable {
+    package let definition: SearchDefinition
+    package let terms: [TextSearch.Term]
+    /// The fields that are looked at: those of the search, or all that are declared.
+    package let fields: [FieldPath]
+    private let paths: [CompiledFieldPath]
+
+    /// Finds the declaration that covers a search.
+    ///
+    /// - Throws: `StorageError/Code/indexRequired` if none does.
+    package init(
+        _ search: TextSearch,
+        in scope: DocumentQuery.Scope,
+        among definitions: [SearchDefinition]
+    ) throws(StorageError) {
+        let name =
+            switch scope {
+            case .collection(let path): path.name
+            case .group(let name, _): name
+            // No definition covers it, and the front refuses it.
+            case .everything: ""
+            }
+        let fitting = definitions.first { definition in
+            StoredName.same(definition.collection, name)
+                && (search.fields ?? []).allSatisfy(definition.fields.contains)
+        }
+        guard let fitting else {
+            let fields = (search.fields ?? []).map { "\"\($0)\"" }.joined(separator: ", ")
+            throw StorageError(
+                .indexRequired,
+                "searching “\(name)” needs SearchDefinition(\"\(name)\", fields: [\(fields)]) in "
+                    + "the StorageSchema",
+                resource: name
+            )
+        }
+        definition = fitting
+        terms = search.terms
+        fields = search.fields ?? fitting.fields
+        paths = fields.map(CompiledFieldPath.init)
+    }
+
+    /// Whether each of the terms is in one of the fields.
+    package func matches(_ document: Document) -> Bool {
+        let words = paths.flatMap { path in
+            document.body.value(at: path).map(TextWords.words) ?? []
+        }
+        return terms.allSatisfy { term in
+            words.contains { word in
+                term.isPrefix
+                    ? word.utf8.starts(with: term.word.utf8) : StoredName.same(word, term.word)
+            }
+        }
+    }
+}
+
+extension StorageError {
+    /// The refusal of a query that no declared index serves, naming the one that would.
+    package static func indexRequired(by plan: QueryPlan, for query: DocumentQuery) -> StorageError
+    {
+        let advice = plan.suggestion.map { "declare \($0)" } ?? "no index can serve it"
+        return StorageError(
+            .indexRequired,
+            "the query would look at every document of \(query.scope): \(advice)"
+        )
+    }
+}
+
+extension DocumentQuery.Scope: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .collection(let path): "“\(path)”"
+        case .group(let name, let ancestor):
+            "the collection group “\(name)”" + (ancestor.map { " under “\($0)”" } ?? "")
+        case .everything(let ancestor):
+            ancestor.map { "everything under “\($0)”" } ?? "everything"
+        }
+    }
+}

@@ -1,0 +1,95 @@
+#if SQLite
+internal import GRDB
+internal import KeelStorageAdapting
+
+extension LogPoint {
+    /// The place of a sequence; nil if the log has no such change.
+    init?(_ sequence: Int64, in database: Database) throws {
+        // All columns, because a file of an earlier version that is only read has no marks.
+        let statement = try RawStatement(database, "SELECT * FROM changes WHERE seq = ?")
+        try statement.bind(1, sequence)
+        guard let mark = try statement.first(Self.mark) ?? (sequence == 0 ? 0 : nil) else {
+            return nil
+        }
+        self.init(sequence, mark: mark)
+    }
+
+    /// The place of a sequence, also of one that the log does not have any more.
+    ///
+    /// It has the period of the change before, and expires where there is none.
+    static func at(_ sequence: Int64, in database: Database) throws -> LogPoint {
+        if let point = try LogPoint(sequence, in: database) { return point }
+        let period = try Self.period(at: sequence, in: database)
+        // Not below the mark that the change itself had: positions do not go back.
+        return LogPoint(sequence, mark: period.map { $0 << 32 | 0xFFFF_FFFF } ?? 0)
+    }
+
+    /// The log's last change, and how many bytes the log has taken up to there.
+    static func last(
+        _ sequence: Int64,
+        in database: Database
+    ) throws -> (point: LogPoint, total: Int64) {
+        let statement = try RawStatement(database, "SELECT mark, total FROM changes WHERE seq = ?")
+        try statement.bind(1, sequence)
+        return try statement.first { (LogPoint(sequence, mark: $0.integer(0)), $0.integer(1)) }
+            ?? (LogPoint(sequence, mark: 0), 0)
+    }
+
+    /// The period of the last change up to a sequence.
+    static func period(at sequence: Int64, in database: Database) throws -> Int64? {
+        let statement = try RawStatement(
+            database,
+            "SELECT * FROM changes WHERE seq <= ? ORDER BY seq DESC LIMIT 1"
+        )
+        try statement.bind(1, sequence)
+        return try statement.first(Self.mark).map { Self.period(of: $0) }
+    }
+
+    /// The mark in a row with all columns of `changes`.
+    static func mark(_ row: RawStatement) -> Int64 {
+        row.columnCount > 5 ? row.integer(5) : 0
+    }
+
+    static let addColumn = "ALTER TABLE changes ADD COLUMN mark INTEGER"
+}
+
+extension ChangePosition {
+    /// Where a cursor stands in a store, from which the log can still be read.
+    ///
+    /// - Throws: `StorageError/Code/cursorExpired` if it is of another store, of changes that the
+    ///   log does not have any more, or of changes that a file put back to an earlier state never had.
+    static func place(
+        of cursor: ChangeCursor,
+        in state: StoreState,
+        _ database: Database,
+        epoch: UInt64
+    ) throws -> Place {
+        guard let position = ChangePosition(cursor), position.epoch == epoch else {
+            throw StorageError(.cursorExpired, "the cursor is not one of this store")
+        }
+        let point = position.place.point
+        guard point.sequence >= state.trimmed else {
+            throw StorageError(.cursorExpired, "the change log does not reach back to the cursor")
+        }
+        guard try isKnown(point, in: state, database) else {
+            throw StorageError(
+                .cursorExpired,
+                "the store has never had the cursor’s change: its file was put back to an earlier state"
+            )
+        }
+        return position.place
+    }
+
+    /// Whether a place that the log reaches back to is one of this store's history.
+    private static func isKnown(
+        _ point: LogPoint,
+        in state: StoreState,
+        _ database: Database
+    ) throws -> Bool {
+        if let known = try LogPoint(point.sequence, in: database) { return known == point }
+        guard point.sequence <= state.compacted else { return false }
+        return try LogPoint.period(at: point.sequence, in: database)
+            == LogPoint.period(of: point.mark)
+    }
+}
+#endif

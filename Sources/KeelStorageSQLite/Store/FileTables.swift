@@ -1,0 +1,125 @@
+#if SQLite
+internal import GRDB
+internal import KeelStorageAdapting
+
+/// The tables of a file, as a check of their integrity looks at them.
+struct FileTables: CheckedTables {
+    private let reader: StoreReader
+    private let statements: WriteStatements
+
+    init(_ reader: StoreReader) {
+        self.reader = reader
+        statements = WriteStatements(reader.database)
+    }
+
+    private var database: Database { reader.database }
+
+    func damage() throws -> [String] {
+        let found = try String.fetchAll(database, sql: "PRAGMA integrity_check(20)")
+        return found == ["ok"] ? [] : found.map { "SQLite: \($0)" }
+    }
+
+    func indexes() throws -> [StoredIndex] {
+        try reader.indexes(StoreState(database).generation).all
+    }
+
+    func hasChanges() throws -> Bool { try StoreState.sequence(in: database) != 0 }
+
+    func eachDocument(_ take: (Result<CheckedDocument, StorageError>) throws -> Void) throws {
+        let statement = try RawStatement(
+            database,
+            "SELECT \(StoreReader.columns) FROM documents d ORDER BY d.rid"
+        )
+        try statement.each { row in
+            let (number, collection) = (row.integer(0), row.integer(1))
+            try take(
+                Self.result {
+                    CheckedDocument(
+                        try reader.document(row),
+                        collection: collection,
+                        row: number
+                    )
+                }
+            )
+            return true
+        }
+    }
+
+    /// What is read, or why it cannot be; an error of the database itself ends the check.
+    private static func result<Value>(
+        _ read: () throws -> Value
+    ) throws -> Result<Value, StorageError> {
+        do { return .success(try read()) } catch let error as StorageError {
+            return .failure(error)
+        }
+    }
+
+    func hasEntry(
+        _ key: [UInt8],
+        of document: CheckedDocument,
+        in index: StoredIndex
+    ) throws -> Bool {
+        let writer = IndexWriter(
+            statements: statements,
+            sealing: reader.sealing,
+            path: document.document.path,
+            collection: document.collection,
+            row: document.row
+        )
+        let statement = try RawStatement(
+            database,
+            "SELECT 1 FROM entries WHERE ix = ? AND cid = ? AND key = ? AND rid = ?"
+        )
+        try statement.bind(1, index.number)
+        try statement.bind(2, index.entryCollection(document.collection))
+        try statement.bind(3, try writer.entryKey(key, in: index))
+        try statement.bind(4, document.row)
+        return try statement.first { _ in true } ?? false
+    }
+
+    func entryCount(of index: StoredIndex) throws -> Int {
+        let sql: String
+        if case .search = index.kind {
+            sql = "SELECT count(*) FROM \(index.searchTable)"
+        } else {
+            sql = "SELECT count(*) FROM entries WHERE ix = \(index.number)"
+        }
+        return try Int.fetchOne(database, sql: sql) ?? 0
+    }
+
+    func loose() throws -> [(name: String, count: Int)] {
+        let checks = [
+            (
+                "entries without a document",
+                """
+                SELECT count(*) FROM entries WHERE rid NOT IN (SELECT rid FROM documents)
+                AND ix NOT IN (SELECT ix FROM indexes WHERE built = \(IndexBuild.dropped))
+                """
+            ),
+            (
+                "documents without a collection",
+                "SELECT count(*) FROM documents WHERE cid NOT IN (SELECT cid FROM collections)"
+            ),
+            (
+                "changes without a collection",
+                "SELECT count(*) FROM changes WHERE cid NOT IN (SELECT cid FROM collections)"
+            ),
+        ]
+        return try checks.map { ($0.0, try Int.fetchOne(database, sql: $0.1) ?? 0) }
+    }
+
+    func historyStart() throws -> Int64? { try StoredHistory(database)?.start }
+
+    func eachImage(_ take: (Result<Document?, StorageError>, _ time: Int64) throws -> Void) throws {
+        let statement = try RawStatement(
+            database,
+            "SELECT \(StorePast.columns), time FROM history ORDER BY number"
+        )
+        try statement.each { row in
+            let time = row.integer(8)
+            try take(Self.result { try StorePast.document(row, reader) }, time)
+            return true
+        }
+    }
+}
+#endif

@@ -1,0 +1,134 @@
+#if SQLite
+internal import GRDB
+internal import KeelStorageAdapting
+
+extension IdentifierStretch {
+    /// The statement that reads the documents, ready to run.
+    ///
+    /// - Parameters:
+    ///   - offset: How many documents at the beginning are passed over.
+    ///   - database: The connection.
+    /// - Returns: The statement, with the columns of ``StoreReader``.
+    /// - Throws: What SQLite throws.
+    func statement(passing offset: Int, in database: Database) throws -> RawStatement {
+        let passing = offset > 0 ? "LIMIT -1 OFFSET ?" : ""
+        let statement = try RawStatement(
+            database,
+            """
+            SELECT \(StoreReader.columns) FROM documents d WHERE d.cid = ? \(conditions)
+            ORDER BY d.id \(isBackward ? "DESC" : "ASC") \(passing)
+            """
+        )
+        let next = try bind(statement)
+        if offset > 0 { try statement.bind(next, offset) }
+        return statement
+    }
+
+    /// How many documents there are, up to a number; none of them is read.
+    func count(upTo most: Int, in database: Database) throws -> Int {
+        let statement = try RawStatement(
+            database,
+            """
+            SELECT count(*) FROM
+            (SELECT 1 FROM documents d WHERE d.cid = ? \(conditions) LIMIT ?)
+            """
+        )
+        try statement.bind(try bind(statement), most)
+        return try statement.first { Int($0.integer(0)) } ?? 0
+    }
+
+    private var conditions: String {
+        bounds.map { "AND d.id \($0.sign) ?" }.joined(separator: " ")
+    }
+
+    /// Binds the collection and the bounds.
+    ///
+    /// - Returns: The place of the next argument.
+    private func bind(_ statement: RawStatement) throws -> Int32 {
+        try statement.bind(1, collection)
+        for (index, bound) in bounds.enumerated() {
+            try statement.bind(Int32(index + 2), bound.id)
+        }
+        return Int32(bounds.count + 2)
+    }
+}
+
+/// The keys of collections, by which groups are read in the order of their paths.
+enum CollectionKeys {
+    static let index = "CREATE INDEX collections_by_key ON collections(name, key);"
+
+    /// The index for queries over everything.
+    static let orderName = "collections_in_order"
+
+    static let order = "CREATE INDEX IF NOT EXISTS \(orderName) ON collections(key);"
+
+    /// Adds the keys to a file of an earlier version, inside of a write transaction.
+    static func addKeys(in database: Database) throws {
+        try database.execute(sql: "ALTER TABLE collections ADD COLUMN key BLOB")
+        let all = try RawStatement(database, "SELECT cid, path FROM collections")
+        var keys: [(Int64, [UInt8])] = []
+        try all.each { row in
+            keys.append(
+                (row.integer(0), IndexKey.key(ofAllIn: CollectionPath(trusted: row.text(1))))
+            )
+            return true
+        }
+        let update = try RawStatement(database, "UPDATE collections SET key = ? WHERE cid = ?")
+        for (number, key) in keys {
+            try update.bind(1, key)
+            try update.bind(2, number)
+            try update.run()
+        }
+        try database.execute(sql: "DROP INDEX IF EXISTS collections_by_name")
+        try database.execute(sql: index)
+    }
+}
+
+extension StoreReader: CollectionDirectory {
+    func hasKeys(named name: String?) throws -> Bool {
+        // An earlier version of Keel writes no keys, and a file that is only read stays as it has left it.
+        guard try catalog.hasKeys(in: database) else { return false }
+        let statement = try RawStatement(
+            database,
+            """
+            SELECT 1 FROM collections WHERE \(name == nil ? "" : "name = ? AND") key IS NULL LIMIT 1
+            """
+        )
+        if let name { try statement.bind(1, name) }
+        return try statement.first { _ in false } ?? true
+    }
+
+    func page(
+        named name: String?,
+        in range: KeyRange,
+        isBackward: Bool,
+        most: Int
+    ) throws -> [GroupOrder.Member] {
+        let end = range.firstBehind
+        let statement = try RawStatement(
+            database,
+            """
+            SELECT cid, path, key FROM collections
+            WHERE \(name == nil ? "" : "name = ?4 AND") key >= ?1 \(end == nil ? "" : "AND key < ?2")
+            ORDER BY key \(isBackward ? "DESC" : "ASC") LIMIT ?3
+            """
+        )
+        try statement.bind(1, range.first)
+        if let end { try statement.bind(2, end) }
+        try statement.bind(3, Int64(most))
+        if let name { try statement.bind(4, name) }
+        var page: [GroupOrder.Member] = []
+        try statement.each { row in
+            page.append(
+                GroupOrder.Member(
+                    number: row.integer(0),
+                    path: CollectionPath(trusted: row.text(1)),
+                    key: row.bytes(2)
+                )
+            )
+            return true
+        }
+        return page
+    }
+}
+#endif

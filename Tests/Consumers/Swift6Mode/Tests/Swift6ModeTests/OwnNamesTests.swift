@@ -1,0 +1,28 @@
+import Foundation
+import Keel
+import OwnNames
+import Testing
+
+/// If Keel showed these names to apps, they would be ambiguous here, and this file would not compile.
+@Suite("Names that an app may have for itself")
+struct OwnNamesTests {
+    private typealias Own = (
+        ReadRequest, ReadOperation, ReadResult, WriteBatch, TransactionReads, ChangeOrigin,
+        ChangeRequest, ChangePage, ChangeScope, ScopeFilter, StorageContext, StorageEvaluator
+    )
+
+    /// The one name of an adapter's that an app writes.
+    private func adapter() -> any StorageAdapter { InMemoryStorageAdapter().retrying(.attempts(3)) }
+
+    @Test("An app sees what it calls, and none of what adapters are made of")
+    func names() async throws {
+        let own = String(reflecting: Own.self)
+        #expect(own.components(separatedBy: "OwnNames.").count == 13, "\(own)")
+        let storage = StorageClient(adapter())
+        let receipt = try await storage.setDocument("notes/1", ["text": "Hello"])
+        #expect(receipt.revision != nil)
+        #expect(storage.capabilities.contains(.transactions))
+        let query = DocumentQuery("notes").where(.equal("text", "Hello"))
+        #expect(try await storage.count(query) == 1)
+    }
+}

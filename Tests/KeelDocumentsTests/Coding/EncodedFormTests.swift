@@ -1,0 +1,119 @@
+import Foundation
+import KeelCore
+import KeelDocuments
+import Testing
+
+@Suite("The encoded form")
+struct EncodedFormTests {
+    private func hex<T: Encodable>(_ value: T) throws -> String {
+        try DocumentEncoder().encode(value).bytes
+            .map {
+                String($0, radix: 16).count == 1
+                    ? "0\(String($0, radix: 16))" : String($0, radix: 16)
+            }
+            .joined()
+    }
+
+    @Test("Known values have known bytes")
+    func bytes() throws {
+        struct Point: Encodable {
+            var longer = 1
+            var b = "x"
+            var a: Double = 1.5
+            var none: Int?
+        }
+        #expect(try hex(Point()) == "a3" + "6161f93e00" + "6162" + "6178" + "666c6f6e67657201")
+        #expect(try hex([String: Int]()) == "a0")
+        #expect(
+            try hex(["t": Date(timeIntervalSince1970: 1.5)]) == "a16174d903e9a20101251a0007a120"
+        )
+        #expect(try hex(["d": Data([1, 2])]) == "a16164420102")
+        #expect(try hex(["l": [UInt8(1), 2]]) == "a1616c420102")
+        #expect(try hex(["l": [Int8(1), -1]]) == "a1616c820120")
+        #expect(try hex(["r": DocumentPath("a/b")]) == "a16172d82763612f62")
+    }
+
+    @Test("Fields are in the order of their encoding, however many there are")
+    func order() throws {
+        for count in [1, 2, 23, 24, 25, 47, 48, 49, 300, 70_000 / 40] {
+            let pairs = (0..<count).map { ("k\(($0 * 7919) % 10_007)", $0) }
+            let dictionary = Dictionary(pairs) { $1 }
+            let body = try DocumentEncoder().encode(dictionary)
+            #expect(CBORItem.isDeterministic(body.bytes))
+            #expect(
+                body == DocumentBody(DocumentFields(dictionary.map { ($0, .integer(Int64($1))) }))
+            )
+            #expect(try DocumentDecoder().decode([String: Int].self, from: body) == dictionary)
+        }
+    }
+
+    @Test("Equal dictionaries have equal bytes")
+    func dictionaries() throws {
+        let one = Dictionary(uniqueKeysWithValues: (0..<100).map { ("key\($0)", $0) })
+        let other = Dictionary(uniqueKeysWithValues: (0..<100).reversed().map { ("key\($0)", $0) })
+        #expect(try DocumentEncoder().encode(one) == DocumentEncoder().encode(other))
+    }
+
+    @Test("Of a key encoded twice, the last value counts")
+    func repeatedKeys() throws {
+        struct Twice: Encodable {
+            enum CodingKeys: CodingKey { case a, b }
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.container(keyedBy: CodingKeys.self)
+                try container.encode(1, forKey: .a)
+                try container.encode(2, forKey: .b)
+                try container.encode("three", forKey: .a)
+            }
+        }
+        #expect(try DocumentEncoder().encode(Twice()) == DocumentBody(["a": "three", "b": 2]))
+    }
+
+    @Test("A field whose encoding failed and was caught leaves nothing behind")
+    func rollback() throws {
+        struct Failing: Encodable {
+            enum CodingKeys: CodingKey { case x, y }
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.container(keyedBy: CodingKeys.self)
+                try container.encode([1, 2, 3], forKey: .x)
+                try container.encode(UInt64.max, forKey: .y)
+            }
+        }
+        struct Lenient: Encodable {
+            enum CodingKeys: CodingKey { case a, failing, list, z }
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.container(keyedBy: CodingKeys.self)
+                try container.encode(1, forKey: .a)
+                try? container.encode(Failing(), forKey: .failing)
+                try container.encode(Elements(), forKey: .list)
+                try container.encode(2, forKey: .z)
+            }
+        }
+        struct Elements: Encodable {
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.unkeyedContainer()
+                try container.encode("first")
+                try? container.encode(Failing())
+                try container.encode("second")
+                #expect(container.count == 2)
+            }
+        }
+        let body = try DocumentEncoder().encode(Lenient())
+        #expect(body == DocumentBody(["a": 1, "list": ["first", "second"], "z": 2]))
+    }
+
+    @Test("A constant of a query is encoded by itself")
+    func values() throws {
+        let encoder = DocumentEncoder()
+        #expect(try encoder.encodeValue(3) == 3)
+        #expect(try encoder.encodeValue("x") == "x")
+        #expect(try encoder.encodeValue(Int?.none) == .null)
+        #expect(try encoder.encodeValue([1.5, 2]) == [1.5, 2.0])
+        #expect(try encoder.encodeValue(Boxed(value: true)) == ["value": true])
+        #expect(
+            try encoder.encodeValue(Date(timeIntervalSince1970: 0))
+                == .timestamp(Timestamp(microseconds: 0))
+        )
+        #expect(try DocumentDecoder().decodeValue([Int].self, from: [1, 2.0]) == [1, 2])
+        #expect(try DocumentDecoder().decodeValue(Int?.self, from: .null) == nil)
+    }
+}

@@ -1,0 +1,91 @@
+import KeelStorageAdapting
+import KeelTestKit
+import Testing
+
+@Suite("The line of those who want to commit", .timeLimit(.minutes(1)))
+struct CommitLineTests {
+    private static func batch(_ writes: Int) -> WriteBatch {
+        WriteBatch((0..<writes).map { DocumentWrite("notes/\($0)", .delete) })
+    }
+
+    /// What a turn comes to, in words.
+    private static func words(_ turn: CommitLine.Turn) -> String {
+        switch turn {
+        case .write(let isAlone): isAlone ? "write alone" : "write"
+        case .over(.success(let results)): "over, \(results.count)"
+        case .over(.failure(let error)): "failed, \(error.code.name)"
+        }
+    }
+
+    private static func turn(
+        in line: CommitLine,
+        for batches: [WriteBatch],
+        isAlone: Bool = false
+    ) -> Task<String, Never> {
+        Task { words(await line.turn(for: batches, isAlone: isAlone)) }
+    }
+
+    @Test("The first to come writes at once, the next one when the first has left")
+    func turns() async throws {
+        let line = CommitLine()
+        #expect(Self.words(await line.turn(for: [])) == "write")
+        let second = Self.turn(in: line, for: [Self.batch(1)])
+        try await waitUntil { line.count == 1 }
+        line.leave()
+        #expect(await second.value == "write")
+        line.leave()
+        #expect(Self.words(await line.turn(for: [])) == "write", "the line is empty again")
+    }
+
+    @Test("The writer takes the others' batches along, up to a number of writes")
+    func together() async throws {
+        let line = CommitLine()
+        _ = await line.turn(for: [Self.batch(100)])
+        var tasks: [Task<String, Never>] = []
+        for count in [200, 200, 200] {
+            tasks.append(Self.turn(in: line, for: [Self.batch(count)]))
+            try await waitUntil { line.count == tasks.count }
+        }
+        let others = line.others(along: 100)
+        #expect(others.map(\.batches.count) == [1, 1])
+        #expect(line.count == 1)
+        for other in others { other.finish(.success([])) }
+        line.leave()
+        #expect(await tasks[0].value == "over, 0")
+        #expect(await tasks[1].value == "over, 0")
+        #expect(await tasks[2].value == "write")
+    }
+
+    @Test("Those that are put back come first, and each by itself")
+    func putBack() async throws {
+        let line = CommitLine()
+        _ = await line.turn(for: [])
+        let first = Self.turn(in: line, for: [Self.batch(1)])
+        try await waitUntil { line.count == 1 }
+        let others = line.others(along: 1)
+        let second = Self.turn(in: line, for: [Self.batch(1)])
+        try await waitUntil { line.count == 1 }
+        line.putBack(others, isAlone: true)
+        #expect(line.others(along: 1).isEmpty, "a batch that is to be alone is not taken along")
+        line.leave()
+        #expect(await first.value == "write alone")
+        line.leave()
+        #expect(await second.value == "write")
+    }
+
+    @Test("A task that is cancelled leaves the line")
+    func cancels() async throws {
+        let line = CommitLine()
+        _ = await line.turn(for: [])
+        let waiting = Self.turn(in: line, for: [Self.batch(1)])
+        try await waitUntil { line.count == 1 }
+        waiting.cancel()
+        #expect(await waiting.value == "failed, cancelled")
+        #expect(line.count == 0)
+        let late = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return Self.words(await line.turn(for: []))
+        }
+        #expect(await late.value == "failed, cancelled")
+    }
+}

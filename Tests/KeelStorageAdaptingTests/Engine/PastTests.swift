@@ -1,0 +1,48 @@
+import KeelStorageAdapting
+import Testing
+
+@Suite("What a store keeps of its past")
+struct PastTests {
+    private static func document(_ number: Int) -> Document {
+        Document(
+            path: "notes/\(number)",
+            body: DocumentBody([:]),
+            revision: Revision(number: 1),
+            createTime: Timestamp(microseconds: 0),
+            updateTime: Timestamp(microseconds: 0)
+        )
+    }
+
+    @Test("Of documents of the past, those at the beginning are kept, and few more")
+    func window() {
+        var past = PastDocuments()
+        for number in (0..<5_000).reversed() {
+            past.take(Self.document(number), at: IndexKey.key(.integer(Int64(number))), within: 3)
+        }
+        #expect(past.found.count <= 2 * 3 + 1_000)
+        let keys = past.found.map(\.key).sorted { $0.lexicographicallyPrecedes($1) }
+        #expect(Array(keys.prefix(3)) == (0..<3).map { IndexKey.key(.integer($0)) })
+    }
+
+    @Test("Without a limit all are kept")
+    func everything() {
+        var past = PastDocuments()
+        for number in 0..<3_000 { past.take(Self.document(number), at: [], within: nil) }
+        #expect(past.found.count == 3_000)
+    }
+
+    @Test("The history is trimmed at once after an opening, then once in a sixteenth of its age")
+    func pace() {
+        let pace = ForgettingPace()
+        func time(_ seconds: Int64) -> Timestamp { Timestamp(microseconds: seconds * 1_000_000) }
+        let age = Duration.seconds(160)
+        #expect(pace.isDue(at: time(1_000), keeping: age))
+        #expect(!pace.isDue(at: time(1_009), keeping: age))
+        #expect(pace.isDue(at: time(1_010), keeping: age))
+        #expect(!pace.isDue(at: time(1_011), keeping: age))
+        pace.goOn()
+        #expect(pace.isDue(at: time(1_011), keeping: age))
+        // A clock that was set back puts it off for no longer than that.
+        #expect(pace.isDue(at: time(500), keeping: age))
+    }
+}

@@ -1,0 +1,35 @@
+import KeelStorageAdapting
+
+// A template: a decorator. Four requirements forward, and one does something of its own.
+
+/// Refuses all writes to a store.
+struct ReadOnlyStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
+    private let upstream: Upstream
+
+    init(_ upstream: Upstream) { self.upstream = upstream }
+
+    var capabilities: StorageCapabilities { upstream.capabilities }
+
+    func prepare(_ schema: StorageSchema) async throws(StorageError) {
+        try await upstream.prepare(schema)
+    }
+
+    func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
+        try await upstream.read(request)
+    }
+
+    func commit(
+        _ batches: [WriteBatch]
+    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
+        throw StorageError(.readOnly, "this store is only read")
+    }
+
+    func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
+        try await upstream.changes(request)
+    }
+}
+
+extension StorageAdapter {
+    /// Refuses all writes.
+    func readOnly() -> ReadOnlyStorageAdapter<Self> { ReadOnlyStorageAdapter(self) }
+}
