@@ -16,6 +16,7 @@ final class BrokenStorageAdapter: StorageAdapter {
         case deliversFirstStates, countsEverything, turnsNamesRound, drawsNewTimes
         case ignoresThePast, readsWithoutChecking, tellsCommitTimes, tellsNoTimes, turnsTimeBack
         case missesQueriesOfScopes, forgetsOrigins, acknowledgesNothing
+        case forgetsRemovals, tellsNoRemovalTimes, losesRemovalTimes
         case missesDeepDocuments, ordersByCutValues
 
         var testDescription: String { rawValue }
