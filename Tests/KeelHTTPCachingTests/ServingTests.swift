@@ -5,6 +5,7 @@ import KeelCore
 import KeelHTTP
 import KeelHTTPCaching
 import KeelTestKit
+import Synchronization
 import Testing
 
 @Suite("Answering from what is stored", .timeLimit(.minutes(1)))
@@ -149,6 +150,80 @@ struct ServingTests {
         #expect(same.text == "a")
         #expect(try await bench.send(.get, "/menu", [.cookie: "session=2"]).text == "b")
     }
+
+    @Test("A response that is replaced between the list and the body is served as it is now")
+    func servesReplacement() async throws {
+        let tier = InterleavedTier()
+        let bench = CacheBench(
+            ["old", "new", "newer"].map {
+                CacheBench.text($0, "max-age=1, stale-while-revalidate=60")
+            },
+            tier: tier
+        )
+        try await bench.send()
+        tier.beforeNextBody { _ = try? await bench.send(policy: .reload) }
+        let fresh = try await bench.send()
+        #expect((fresh.text, fresh.result) == ("new", .fresh))
+        await bench.pass(2)
+        tier.beforeNextBody { _ = try? await bench.send(policy: .reload) }
+        #expect(try await bench.send().text == "newer")
+        #expect(bench.requestCount == 3)
+    }
+
+    @Test(
+        "A response whose body is gone is no reason to ask the origin if only the cache may answer"
+    )
+    func refusesWithoutBody() async throws {
+        let tier = InterleavedTier()
+        let bench = CacheBench(
+            [CacheBench.text("soup")],
+            then: CacheBench.text("bread"),
+            tier: tier
+        )
+        for (fields, policy) in [([:], .cacheOnly), ([.cacheControl: "only-if-cached"], .standard)]
+            as [(HTTPFields, HTTPCachePolicy)]
+        {
+            try await bench.send(policy: .reload)
+            let count = bench.requestCount
+            tier.beforeNextBody { await tier.removeBodies() }
+            #expect(try await bench.send(.get, "/menu", fields, policy: policy).status == 504)
+            #expect(bench.requestCount == count)
+        }
+    }
+}
+
+/// A tier that lets another call come between a cache's reading of a list and of a body.
+private final class InterleavedTier: CacheTier {
+    private let base = InMemoryCacheTier(clock: .following(TestClock()))
+    private let bodies = Mutex<Set<[UInt8]>>([])
+    private let action = Mutex<(@Sendable () async -> Void)?>(nil)
+
+    func beforeNextBody(_ action: @escaping @Sendable () async -> Void) {
+        self.action.withLock { $0 = action }
+    }
+
+    func removeBodies() async { try? await base.remove(.keys(Array(bodies.withLock { $0 }))) }
+
+    /// The second byte of a key names the kind of its entry.
+    private func isBody(_ key: [UInt8]) -> Bool { key[1] == UInt8(ascii: "b") }
+
+    func read(_ key: [UInt8]) async throws(CacheError) -> CacheRecord? {
+        if isBody(key), let action = action.withLock({ $0.take() }) { await action() }
+        return try await base.read(key)
+    }
+
+    func write(_ records: [CacheRecord]) async throws(CacheError) {
+        bodies.withLock { $0.formUnion(records.map(\.key).filter(isBody)) }
+        try await base.write(records)
+    }
+
+    func remove(_ selection: CacheSelection) async throws(CacheError) {
+        try await base.remove(selection)
+    }
+
+    func flush() async throws(CacheError) {}
+    func makeFile() async throws(CacheError) -> (any CacheFileWriter)? { nil }
+    func usage() async throws(CacheError) -> CacheTierUsage { try await base.usage() }
 }
 
 private struct Tokens: TokenSource {

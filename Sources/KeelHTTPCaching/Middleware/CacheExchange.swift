@@ -50,32 +50,35 @@ struct CacheExchange: Sendable {
 
     func answer(_ cache: HTTPCache) async throws(TransportError) -> HTTPReply {
         guard !conditions.concernOrigin else { return try await fetched(.request, fallback: nil) }
-        let stored = await store.responses(at: key)
-        switch rules.decide(question, among: stored) {
-        case .serve(let choice):
-            if let reply = await served(choice, choice.reason.map { .stale($0) } ?? .fresh) {
-                return reply
+        // A response may be replaced, and its body removed, after its list was read.
+        var gone: Set<StoredResponse.BodyID> = []
+        while true {
+            let stored = await store.responses(at: key).filter { !gone.contains($0.body) }
+            switch rules.decide(question, among: stored) {
+            case .serve(let choice):
+                let result = choice.reason.map { HTTPCacheResult.stale($0) } ?? .fresh
+                if let reply = await served(choice, result) { return reply }
+                gone.insert(choice.response.body)
+            case .serveAndRevalidate(let choice):
+                if let reply = await served(choice, .stale(.revalidating)) {
+                    revalidateInBackground(choice, cache.revalidations)
+                    return reply
+                }
+                gone.insert(choice.response.body)
+            case .validate(let choice, let forward):
+                if let body = await readable(choice.response) {
+                    guard let key = flightKey(choice) else {
+                        return try await validated(choice, body, forward)
+                    }
+                    return try await joined(choice, body, forward, cache.flights, key)
+                }
+                gone.insert(choice.response.body)
+            case .forward(let forward, let fallback):
+                return try await fetched(forward, fallback: fallback)
+            case .refuse:
+                store.counts.add(\.onlyIfCachedMisses)
+                return refusal()
             }
-            return try await fetched(.uriMiss, fallback: nil)
-        case .serveAndRevalidate(let choice):
-            guard let reply = await served(choice, .stale(.revalidating)) else {
-                return try await fetched(.uriMiss, fallback: nil)
-            }
-            revalidateInBackground(choice, cache.revalidations)
-            return reply
-        case .validate(let choice, let forward):
-            guard let body = await readable(choice.response) else {
-                return try await fetched(.uriMiss, fallback: nil)
-            }
-            if let key = flightKey(choice) {
-                return try await joined(choice, body, forward, cache.flights, key)
-            }
-            return try await validated(choice, body, forward)
-        case .forward(let forward, let fallback):
-            return try await fetched(forward, fallback: fallback)
-        case .refuse:
-            store.counts.add(\.onlyIfCachedMisses)
-            return refusal()
         }
     }
 
