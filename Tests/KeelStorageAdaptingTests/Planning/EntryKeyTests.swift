@@ -1,5 +1,5 @@
 import KeelConformance
-import KeelDocuments
+import KeelStorageAdapting
 import Testing
 
 @Suite("Keys of index entries, cut")
