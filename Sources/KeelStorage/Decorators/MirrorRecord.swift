@@ -11,15 +11,17 @@ internal import KeelStorageAdapting
 struct MirrorRecord: Sendable {
     static let collection = "__keel_mirror__"
 
-    private static let cursorPath = DocumentPath(CollectionPath(trusted: collection), "log")
-
     let keeper: any StorageAdapter
 
-    /// For whom the first store keeps what the mirror has not copied yet.
-    let reader = ChangeReader("keel.mirror", lifetime: .seconds(30 * 86_400))
+    /// The reader for which the first store keeps what the mirror has not copied yet.
+    let reader: ChangeReader
 
-    /// The record of two stores; nil where neither keeps names of Keel's own.
-    init?(_ primary: some StorageAdapter, _ mirror: some StorageAdapter) {
+    private let cursorPath: DocumentPath
+
+    /// Creates the record of a mirror; nil where neither store keeps names of Keel's own.
+    init?(_ name: String, _ primary: some StorageAdapter, _ mirror: some StorageAdapter) {
+        reader = ChangeReader("keel.mirror.\(name)", lifetime: .seconds(30 * 86_400))
+        cursorPath = DocumentPath(CollectionPath(trusted: Self.collection), name)
         // What has a change log is one of Keel's own stores, or speaks its protocol.
         if mirror.capabilities.contains(.changeLog) {
             keeper = mirror
@@ -37,7 +39,7 @@ struct MirrorRecord: Sendable {
     // MARK: The cursor
 
     func cursor() async throws(StorageError) -> ChangeCursor? {
-        let result = try await keeper.read(ReadRequest(.documents([Self.cursorPath])))
+        let result = try await keeper.read(ReadRequest(.documents([cursorPath])))
         guard case .documents(let documents) = result.payload,
             case .bytes(let bytes)? = documents.first??["cursor"]
         else { return nil }
@@ -47,7 +49,7 @@ struct MirrorRecord: Sendable {
     /// The batch that moves the cursor.
     func batch(movingTo cursor: ChangeCursor, if condition: WriteCondition = .none) -> WriteBatch {
         let body = DocumentBody(["cursor": .bytes(cursor.bytes)])
-        return WriteBatch([DocumentWrite(Self.cursorPath, .set(body), if: condition)])
+        return WriteBatch([DocumentWrite(cursorPath, .set(body), if: condition)])
     }
 
     // MARK: Notes

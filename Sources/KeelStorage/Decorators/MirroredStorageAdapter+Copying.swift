@@ -104,9 +104,14 @@ extension MirroredStorageAdapter {
     /// Copies documents as they are now, and returns those that are to be tried again.
     private func copy(_ paths: [DocumentPath]) async throws(StorageError) -> Set<DocumentPath> {
         guard !paths.isEmpty else { return [] }
-        let result = try await primary.read(ReadRequest(.documents(paths)))
+        var request = ReadRequest(.documents(paths))
+        request.reportsUnreadable = true
+        let result = try await primary.read(request)
         guard case .documents(let documents) = result.payload else { return [] }
-        return try await store(zip(paths, documents).map { ($0, $1) })
+        for document in result.unreadable { observer(.copyFailed([document.path], document.error)) }
+        let unreadable = Set(result.unreadable.map(\.path))
+        let states = zip(paths, documents).filter { !unreadable.contains($0.0) }
+        return try await store(states.map { ($0, $1) })
     }
 
     /// Copies what the first store's log has after the cursor.

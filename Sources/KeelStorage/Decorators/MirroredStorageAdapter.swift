@@ -52,19 +52,21 @@ public struct MirroredStorageAdapter<Primary: StorageAdapter, Mirror: StorageAda
     /// - Parameters:
     ///   - primary: The store that the app works with.
     ///   - mirror: The store that gets the same writes.
+    ///   - name: The mirror's name, another one for each mirror of a store.
     ///   - comparedShare: Which part of the reads is compared, from 0 to 1.
     ///   - observer: Is told of differences and failures; it must not call the store.
     init(
         _ primary: Primary,
         to mirror: Mirror,
-        comparedShare: Double = 1,
+        name: String,
+        comparedShare: Double,
         observer: @escaping @Sendable (MirrorEvent) -> Void
     ) {
         self.primary = primary
         self.mirror = mirror
         self.comparedShare = comparedShare
         self.observer = observer
-        record = MirrorRecord(primary, mirror)
+        record = MirrorRecord(name, primary, mirror)
     }
 
     public var capabilities: StorageCapabilities { primary.capabilities }
@@ -160,14 +162,23 @@ extension StorageAdapter {
     ///
     /// - Parameters:
     ///   - mirror: The store that gets the same writes.
+    ///   - name: The name under which the stores remember what the mirror has: the same in each process,
+    ///     another one for each mirror of a store. It can be a document's id, of 80 bytes at most.
     ///   - comparedShare: Which part of the reads is compared, from 0 to 1.
     ///   - observer: Is told of differences and failures; it must not call the store.
     /// - Returns: The decorated adapter.
     public func mirrored<Mirror: StorageAdapter>(
         to mirror: Mirror,
+        name: String = "mirror",
         comparedShare: Double = 1,
         observer: @escaping @Sendable (MirrorEvent) -> Void
     ) -> MirroredStorageAdapter<Self, Mirror> {
-        MirroredStorageAdapter(self, to: mirror, comparedShare: comparedShare, observer: observer)
+        MirroredStorageAdapter(
+            self,
+            to: mirror,
+            name: name,
+            comparedShare: comparedShare,
+            observer: observer
+        )
     }
 }

@@ -103,4 +103,51 @@ struct MirrorAwayTests {
         #expect(told.behind == 1)
         #expect(copied < Self.count)
     }
+
+    @Test("Without a log, a document that cannot be read is named, and the others are copied")
+    func passesUnreadable() async throws {
+        let store = InMemoryStorageAdapter()
+        let isAway = Mutex(true)
+        let failed = Mutex<[DocumentPath]>([])
+        let copy = InMemoryStorageAdapter()
+        let migrations = DocumentMigrations([
+            DocumentMigration("notes", to: 1) { _, _ in }
+        ])
+        let mirror = copy.failing { _ in isAway.withLock { $0 } ? .fail(.unavailable) : nil }
+        let adapter = LoglessStore(upstream: store).migrating(migrations)
+            .mirrored(to: mirror, comparedShare: 0) { event in
+                guard case .copyFailed(let paths, let error) = event, error.code == .schemaTooNew
+                else { return }
+                failed.withLock { $0 += paths }
+            }
+        let storage = StorageClient(adapter)
+        for number in 1...3 { try await storage.setDocument("notes/\(number)", ["a": 1]) }
+        try await StorageClient(store).setDocument("notes/2", ["_version": 3])
+        isAway.withLock { $0 = false }
+        try await storage.setDocument("notes/4", ["a": 1])
+        #expect(failed.withLock { $0 } == ["notes/2"])
+        #expect(adapter.waitingCount == 0)
+        let copied = try await StorageClient(copy).queryDocuments(DocumentQuery("notes"))
+        #expect(copied.map(\.path.id) == ["1", "3", "4"])
+    }
+
+    @Test("Two mirrors of one store each catch up from where they are")
+    func twoMirrors() async throws {
+        let primary = InMemoryStorageAdapter()
+        let copies = [InMemoryStorageAdapter(), InMemoryStorageAdapter()]
+        // Neither can remember what it has, so the first store does for both.
+        let present = LoglessStore(upstream: copies[0])
+        for isAway in [true, false] {
+            let away = LoglessStore(upstream: copies[1])
+                .failing { _ in isAway ? .fail(.unavailable) : nil }
+            let storage = StorageClient(
+                primary.mirrored(to: away, name: "away") { _ in }
+                    .mirrored(to: present, name: "present") { _ in }
+            )
+            for _ in 1...2 { _ = try await storage.addDocument(to: "notes", ["a": 1]) }
+        }
+        for copy in copies {
+            #expect(try await StorageClient(copy).count(DocumentQuery("notes")) == 4)
+        }
+    }
 }
