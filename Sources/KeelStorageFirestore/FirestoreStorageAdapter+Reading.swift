@@ -162,7 +162,11 @@ extension FirestoreStorageAdapter {
         _ request: ReadRequest
     ) async throws(StorageError) -> ReadResult {
         // Aggregations need fields that the projection may leave out.
-        let whole = query.ordered(for: aggregations).with { $0.projection = nil }
+        var whole = query.ordered(for: aggregations).with { $0.projection = nil }
+        if case .everything = whole.scope {
+            // The protocol takes no fields here; the server adds this order itself.
+            whole.orders.removeAll { !$0.field.isDocumentID }
+        }
         let structured = try encoding.aggregation(whole, aggregations)
         let call = FirestoreCall(
             "runAggregationQuery",
