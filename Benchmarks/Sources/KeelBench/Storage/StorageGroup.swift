@@ -27,14 +27,14 @@ enum StorageGroup {
             set(
                 "set, one of two indexed fields changed",
                 two,
-                .atMost(1.5),
+                .atMost(1.3),
                 options,
                 scoreChanges: true
             ),
             set(
                 "set, no indexed field changed",
                 pair(.two, count),
-                .atMost(2.5),
+                .atMost(1.3),
                 options,
                 scoreChanges: false
             ),
@@ -47,6 +47,7 @@ enum StorageGroup {
             ),
             bulk(pair(.two, count), options),
             query(composite, options),
+            queryOfSameTables(composite, options),
             growth(composite, small: pair(.composite, options.scaled(1_000)), options),
             live(livePair, options, keepsSnapshot: false),
             live(livePair, options, keepsSnapshot: true),
@@ -62,7 +63,7 @@ enum StorageGroup {
         Measure(
             name: "get, decoded / row, same decoder",
             unit: "µs",
-            target: .atMost(1.5),
+            target: .atMost(1.2),
             keel: { try await keelGets(pair, options) },
             peer: {
                 let pair = try await pair.value()
@@ -113,7 +114,7 @@ enum StorageGroup {
         Measure(
             name: "query, equality and order, first 20 / SQL",
             unit: "µs",
-            target: .atMost(1.5),
+            target: .atMost(1.2),
             keel: { try await keelQueries(pair, options) },
             peer: {
                 let pair = try await pair.value()
@@ -123,6 +124,29 @@ enum StorageGroup {
                         limit: 20,
                         in: pair.peer
                     )
+                    try check(places, options)
+                }
+            }
+        )
+    }
+
+    private static func queryOfSameTables(
+        _ pair: Lazily<StorePair>,
+        _ options: Options
+    ) -> Measure {
+        let tables = Lazily {
+            let pair = try await pair.value()
+            return try PeerQuery.KeelTables(pair.keelFile.path, places: min(pair.count, 10))
+        }
+        return Measure(
+            name: "the same query / SQL over the same tables",
+            unit: "µs",
+            target: .atMost(1.2),
+            keel: { try await keelQueries(pair, options) },
+            peer: {
+                let tables = try await tables.value()
+                return try Timing.perCall(options.scaled(2_000)) { number in
+                    let places = try tables.run(district: Place.district(number), limit: 20)
                     try check(places, options)
                 }
             }
