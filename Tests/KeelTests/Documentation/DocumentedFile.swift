@@ -135,6 +135,9 @@ enum CompiledCode {
             "KeelAnalyticsTests/Support/LineDestination.swift",
             "KeelCacheTests/LegacyCacheTier.swift",
             "KeelDependenciesTests/CommentExamples.swift",
+            "KeelTemplateTests/LegacyStorageAdapterTemplate.swift",
+            "KeelTemplateTests/LegacyStorageAdapterTests.swift",
+            "KeelTemplateTests/ReadOnlyStorageAdapterTemplate.swift",
             // The linter is a separate package.
             "../Lint/Tests/KeelLintTests/ExampleTests.swift",
         ]

@@ -99,6 +99,12 @@ extension CommentExamples {
         _ = Restaurant.self
     }
 
+    static func documents(_ restaurant: CommentExamples.StoredRestaurant) throws {
+        let query = DocumentQuery("restaurants").where(.equal("borough", "Bronx")).order(by: "name")
+        let body = try DocumentEncoder().encode(restaurant)
+        _ = (query, body)
+    }
+
     static func documentID() async throws {
         struct Restaurant: Codable {
             @DocumentID var id: String?
