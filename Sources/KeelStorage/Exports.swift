@@ -1,4 +1,4 @@
-// What apps write beside the front: the model, and the name of what a store is made of.
+// Apps need the document model, and the adapter protocol's name to declare stores.
 @_exported public import KeelDocuments
 
 @_exported public import protocol KeelStorageAdapting.StorageAdapter

@@ -12,10 +12,10 @@ package final class SchemaPreparation: Sendable {
         isDone = Atomic(schema == StorageSchema())
     }
 
-    /// Prepares the adapter, unless that has been done.
+    /// Prepares the adapter unless that has been done.
     ///
-    /// Calls that meet here prepare it twice, which adapters take; a failure leaves it to the next
-    /// call.
+    /// Concurrent first calls may prepare it twice, which adapters must accept. After a failure, the next
+    /// call tries again.
     func run(on adapter: any StorageAdapter) async throws(StorageError) {
         guard !isDone.load(ordering: .acquiring) else { return }
         try schema.check()

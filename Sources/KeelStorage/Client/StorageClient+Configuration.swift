@@ -9,38 +9,39 @@ extension StorageClient {
 
         /// Whether a query that no declared index serves is refused.
         ///
-        /// The refusal has the code `StorageError/Code/indexRequired` and names the index. Good in
-        /// tests and development, where a forgotten index should be noticed.
+        /// The refusal has the code `StorageError/Code/indexRequired` and names the index. Useful in tests
+        /// and development, to notice a forgotten index.
         public var isStrict = false
 
-        /// Called when a query looked at every document of a collection, with the index that would
-        /// serve it in the plan's `QueryPlan/suggestion`.
+        /// Called after a query that read every document of a collection; the plan's `QueryPlan/suggestion`
+        /// is the index that would serve it.
         public var onScan: (@Sendable (DocumentQuery, QueryPlan) -> Void)?
 
-        /// How often and how patiently a transaction is tried again after a conflict.
+        /// The retry policy of transactions after a conflict.
         public var transactions = RetryPolicy(
             attempts: 5,
             baseDelay: .milliseconds(10),
             maximumDelay: .seconds(1)
         )
 
-        /// How often a listener asks again on an adapter that has no change log.
+        /// The time between two reads of a listener on an adapter that has no change log.
         public var pollInterval: Duration = .seconds(2)
 
-        /// How long one call may take, its repetitions and a transaction's body included; nil for any time.
+        /// The time limit of one call, including its retries and a transaction's body; nil for none.
         ///
-        /// It ends with `StorageError/Code/timeout` then, whose `StorageError/effect` says of a write
-        /// whether it may have been applied. A write that the store has begun to apply is completed and
-        /// answered where the store is at hand. ``StorageClient/limited(to:)`` sets it for single calls.
+        /// A call that exceeds it throws `StorageError/Code/timeout`; the error's `StorageError/effect` says
+        /// whether a write may have been applied. A local store completes a write that it has begun to apply,
+        /// and returns its receipt. ``StorageClient/limited(to:)`` sets the limit for single calls.
         public var timeLimit: Duration?
 
-        /// Who asks, for the rules of stores that have some; nil for the app itself.
+        /// The principal on whose behalf the client calls, for stores with access rules; nil for the app
+        /// itself.
         public var principal: StoragePrincipal?
 
-        /// The clock that pauses and limits are measured on.
+        /// The clock for pauses and time limits.
         public var clock: any Clock<Duration> = ContinuousClock()
 
-        /// Makes the id of a document that is added without one.
+        /// Returns the id of a document that is added without one.
         public var makeID: @Sendable () -> String = { DocumentPath.randomID() }
 
         /// Creates settings.

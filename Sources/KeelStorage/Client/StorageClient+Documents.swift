@@ -26,10 +26,10 @@ extension StorageClient {
         try await document(at: path, for: "findDocument")
     }
 
-    /// Returns the documents at several paths, from one moment, in the order of the paths.
+    /// Returns the documents at several paths, all as of one moment, in the order of the paths.
     ///
-    /// Over Firestore's protocol more than 300 documents are several requests, which are of one moment
-    /// where the server can read the past: Google's can, and `keel serve` with a history.
+    /// Over Firestore's protocol, more than 300 documents take several requests. These read one moment only
+    /// if the server can read the past, as Google's can and `keel serve` with a history.
     @concurrent
     public func findDocuments(
         _ paths: [DocumentPath]
@@ -57,14 +57,14 @@ extension StorageClient {
 
     // MARK: Writing
 
-    /// Stores fields at a path, replacing what is there.
+    /// Stores fields at a path, replacing the document there.
     ///
     /// - Parameters:
-    ///   - path: Where the document is.
-    ///   - fields: Its new fields.
-    ///   - condition: The condition that must hold of the document before.
+    ///   - path: The path of the document.
+    ///   - fields: The document's new fields.
+    ///   - condition: The condition that the existing document must meet.
     /// - Returns: The receipt, whose `CommitReceipt/revision` a later conditional write can name.
-    /// - Throws: The code that `condition` names, `StorageError/Code/invalidArgument`.
+    /// - Throws: The code that `condition` names, or `StorageError/Code/invalidArgument`.
     @discardableResult
     @concurrent
     public func setDocument(
@@ -75,9 +75,9 @@ extension StorageClient {
         try await write(.set(fields, at: path, if: condition), for: "setDocument")
     }
 
-    /// Stores fields at a path, keeping the other fields of a document that is there.
+    /// Stores fields at a path, keeping the other fields of an existing document.
     ///
-    /// Maps are merged name by name; any other value, an array too, replaces what is there.
+    /// Maps are merged name by name; any other value, including an array, is replaced.
     @discardableResult
     @concurrent
     public func mergeDocument(
@@ -87,7 +87,7 @@ extension StorageClient {
         try await write(.merge(fields, at: path), for: "mergeDocument")
     }
 
-    /// Stores fields at a path where there is no document yet.
+    /// Stores fields at a path that has no document.
     ///
     /// - Throws: `StorageError/Code/alreadyExists` if there is one.
     @discardableResult
@@ -133,7 +133,7 @@ extension StorageClient {
         return try await self.write(write, for: "updateDocument")
     }
 
-    /// Removes a document; a missing one is no error unless the condition asks for it.
+    /// Removes a document. Removing a missing document succeeds unless the condition requires it to exist.
     @discardableResult
     @concurrent
     public func deleteDocument(

@@ -2,31 +2,31 @@ public import KeelDocuments
 internal import KeelStorageAdapting
 
 extension StorageClient {
-    /// Returns this client with a limit of time for each call.
+    /// Returns this client with a time limit for each call.
     ///
     /// ```swift
     /// let found = try await storage.limited(to: .seconds(2)).queryDocuments(query)
     /// ```
     ///
-    /// It replaces the ``Configuration/timeLimit`` of the configuration, for typed collections of the
-    /// returned client too. It costs nothing to make: connections and listeners are shared. Of a
-    /// sequence of documents, each page has the limit; listeners have none.
+    /// The limit replaces ``Configuration/timeLimit``, including for typed collections of the returned
+    /// client. The copy is cheap: it shares connections and listeners. For a sequence of documents, the limit
+    /// applies to each page; listeners have none.
     public func limited(to limit: Duration) -> StorageClient {
         var client = self
         client.configuration.timeLimit = limit
         return client
     }
 
-    /// Returns this client for calls on behalf of somebody else than the app itself.
+    /// Returns this client for calls on behalf of a principal other than the app itself.
     ///
-    /// Adapters find the principal in the `StorageContext`. Nothing in Keel decides by it yet.
+    /// Adapters find the principal in the `StorageContext`. Nothing in Keel makes decisions by it yet.
     public func acting(as principal: StoragePrincipal) -> StorageClient {
         var client = self
         client.configuration.principal = principal
         return client
     }
 
-    /// The limits of a call that begins now; nil if it has none, and is the app's own.
+    /// The context of a call that begins now; nil without a time limit and a principal.
     var context: StorageContext? {
         var context = StorageContext.current
         if let principal = configuration.principal { context = context.of(principal) }

@@ -2,25 +2,23 @@ public import KeelDocuments
 internal import KeelStorageAdapting
 
 extension StorageClient {
-    /// Returns a client that reads the store as it was at a time, and writes nothing.
+    /// Returns a client that reads the store as of a time and cannot write.
     ///
     /// ```swift
     /// let before = try storage.asOf(receipt.commitTime)
     /// let deleted = try await before.getDocument("notes/1")
     /// ```
     ///
-    /// Documents, queries, aggregations, names of collections and typed collections all answer from
-    /// that one moment. The time is one of the store's own: a commit's
-    /// `CommitReceipt/commitTime`, what ``currentTime()`` returns, or any moment between. It follows the
-    /// clock as long as that is right, and never goes back: where the clock has been years ahead, the
-    /// times of documents are right again and the store's stay there. A moment
-    /// after the store's last change is not settled before the next one: a commit that is under way
-    /// may still get a time before it.
+    /// Documents, queries, aggregations, collection names and typed collections all read that one moment. The
+    /// time is a commit time of the store: a `CommitReceipt/commitTime`, the result of ``currentTime()``, or
+    /// any moment between. Commit times follow the system clock and never go back: after the clock has been
+    /// years ahead and is corrected, the times of documents are right again, but commit times stay ahead. A
+    /// moment after the store's last change is not settled until the next change, because a commit in
+    /// progress may still get an earlier time.
     ///
-    /// Reads through it throw `StorageError/Code/snapshotTooOld` for a time that the store's
-    /// history does not reach back to, and `StorageError/Code/invalidArgument` for one that has
-    /// not come yet; writes and transactions throw `StorageError/Code/readOnly`. A listener gets
-    /// the one snapshot and never another.
+    /// Reads throw `StorageError/Code/snapshotTooOld` for a time that the store's history does not reach, and
+    /// `StorageError/Code/invalidArgument` for a time in the future. Writes and transactions throw
+    /// `StorageError/Code/readOnly`. A listener gets exactly one snapshot.
     ///
     /// - Throws: `StorageError/Code/unsupported` if the adapter does not offer
     ///   `StorageCapabilities/pointInTimeReads`.
@@ -33,8 +31,9 @@ extension StorageClient {
         )
     }
 
-    /// Returns the time of the store's last change: a client ``asOf(_:)`` it goes on reading what is
-    /// there now, whatever is written meanwhile.
+    /// Returns the commit time of the store's last change.
+    ///
+    /// A client ``asOf(_:)`` this time keeps reading the current state, whatever is written later.
     ///
     /// - Throws: `StorageError/Code/unsupported` if the adapter does not offer
     ///   `StorageCapabilities/pointInTimeReads`.
@@ -54,13 +53,14 @@ extension StorageClient {
     }
 }
 
-/// The state of a store at one time.
+/// An adapter that reads another one as of a time, and refuses writes.
 struct PointInTimeStorageAdapter: StorageAdapter {
     let upstream: any StorageAdapter
     let time: Timestamp
 
     var capabilities: StorageCapabilities {
-        // Whatever writes comes as far as the refusal of a commit, which says why.
+        // Writing capabilities are claimed so that a write reaches `commit`, whose error says why it is
+        // refused.
         let reading: StorageCapabilities = [
             .aggregation, .declaredIndexes, .collectionListing, .textSearch, .pointInTimeReads,
         ]
@@ -76,7 +76,7 @@ struct PointInTimeStorageAdapter: StorageAdapter {
 
     func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
         var request = request
-        // A client of the past can go further back.
+        // A client of the past can read further back.
         request.asOf = request.asOf ?? time
         return try await upstream.read(request)
     }

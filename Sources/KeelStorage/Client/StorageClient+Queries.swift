@@ -8,7 +8,7 @@ extension StorageClient {
         try await run(query).documents
     }
 
-    /// Runs a query and says how it was answered.
+    /// Runs a query, and returns its documents with the plan that found them.
     @concurrent
     public func run(_ query: DocumentQuery) async throws(StorageError) -> QueryResult {
         let checked = try check(query, for: "queryDocuments")
@@ -28,9 +28,9 @@ extension StorageClient {
         return Int(values.first?.integerValue ?? 0)
     }
 
-    /// Returns values computed over the documents that a query finds, one an aggregation.
+    /// Returns values computed over the documents that a query finds, one per aggregation.
     ///
-    /// An adapter that cannot compute them itself hands over the documents, and the client does.
+    /// If the adapter cannot aggregate, the client reads the documents and computes the values.
     @concurrent
     public func aggregate(
         _ query: DocumentQuery,
@@ -51,7 +51,7 @@ extension StorageClient {
         return values
     }
 
-    /// Returns the names of the collections at the top level, or of a document, sorted.
+    /// Returns the sorted names of the top-level collections, or of a document's collections.
     @concurrent
     public func collections(
         under parent: DocumentPath? = nil
@@ -61,7 +61,7 @@ extension StorageClient {
         let request = ReadRequest(.collections(under: parent))
         let result = try await read(request, for: "collections", on: parent?.string)
         guard case .names(let names) = result.payload else { return [] }
-        // What Keel keeps for itself is not the app's business.
+        // Reserved names belong to Keel.
         return names.filter { !StoredName.isReserved($0) }
     }
 
@@ -77,7 +77,7 @@ extension StorageClient {
         }
     }
 
-    /// Checks a query and what is computed over its documents, and orders it as that needs it.
+    /// Checks a query and its aggregations, and orders the query as the aggregations require.
     func check(
         _ query: DocumentQuery,
         _ aggregations: [Aggregation],
@@ -100,10 +100,10 @@ extension StorageClient {
     }
 }
 
-/// The documents that a query found, and how it found them.
+/// The documents that a query found, and the plan that found them.
 public struct QueryResult: Sendable {
     /// The documents, in the query's order.
     public let documents: [Document]
-    /// How the adapter answered, where it plans queries.
+    /// The plan of the query, if the adapter plans queries.
     public let plan: QueryPlan?
 }

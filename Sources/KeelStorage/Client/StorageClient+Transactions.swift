@@ -3,7 +3,7 @@ public import KeelDocuments
 package import KeelStorageAdapting
 
 extension StorageClient {
-    /// Commits several writes together: all take effect, or none.
+    /// Commits several writes atomically.
     ///
     /// ```swift
     /// try await storage.commit { batch in
@@ -12,7 +12,7 @@ extension StorageClient {
     /// }
     /// ```
     ///
-    /// - Throws: `StorageError`, or what `body` throws; nothing has then been written.
+    /// - Throws: `StorageError`, or the error of `body`; nothing has been written in either case.
     @discardableResult
     @concurrent
     public func commit(
@@ -23,19 +23,18 @@ extension StorageClient {
         return try await commit(builder, for: "commit")
     }
 
-    /// Commits writes together: all take effect, or none.
+    /// Commits writes atomically.
     @discardableResult
     @concurrent
     public func commit(_ writes: [DocumentWrite]) async throws(StorageError) -> CommitReceipt {
         try await commit(WriteBatch(writes), for: "commit")
     }
 
-    /// Reads and writes as if nothing else happened in between.
+    /// Reads and writes in isolation from other writers.
     ///
-    /// The body reads through the transaction and collects writes, which take effect together when
-    /// it returns and only if nothing that it read has changed meanwhile. After a conflict the body
-    /// runs again, so it should have no effects of its own. Reads see the store as it was before
-    /// the transaction's writes, and must come before them.
+    /// The body reads through the transaction and collects writes, which are committed together after it
+    /// returns, provided that nothing it read has changed. After a conflict the body runs again, so it should
+    /// have no other side effects. Reads must come before writes, and see the store without them.
     ///
     /// ```swift
     /// try await storage.transaction { transaction in
@@ -45,16 +44,16 @@ extension StorageClient {
     /// }
     /// ```
     ///
-    /// - Returns: The body's result in the run that was committed.
+    /// - Returns: The result of the body's committed run.
     /// - Throws: `StorageError/Code/conflict` if every attempt met a conflict,
-    ///   `StorageError/Code/unsupported` on an adapter without transactions, or what the body
-    ///   throws; nothing has then been written.
+    ///   `StorageError/Code/unsupported` on an adapter without transactions, or the error of the body;
+    ///   nothing has been written in any of these cases.
     @concurrent
     public func transaction<Value: Sendable>(
         _ body: (StorageTransaction) async throws -> Value
     ) async throws -> Value {
         try require(.transactions, for: "transaction")
-        // What the body reads, and the commit, find the limit there.
+        // Bound, so that the body's reads and the commit share the time limit.
         guard let context else { return try await committed(body) }
         return try await context.bind { try await committed(body) }
     }
@@ -78,7 +77,7 @@ extension StorageClient {
         }
     }
 
-    /// Commits what a builder has collected, then calls what waits for that.
+    /// Commits a builder's writes, then runs its follow-ups.
     @concurrent
     package func commit(
         _ builder: WriteBatchBuilder,
@@ -94,7 +93,7 @@ extension StorageClient {
         return receipt
     }
 
-    /// Commits writes to the part of the store that is Keel's own.
+    /// Commits writes to reserved paths.
     package func commitOwn(
         _ writes: [DocumentWrite],
         id: String? = nil,

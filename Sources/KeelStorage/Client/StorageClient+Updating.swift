@@ -1,23 +1,23 @@
 public import KeelDocuments
 
 extension StorageClient {
-    /// Sets some fields of a document that exists, and leaves its other fields alone.
+    /// Sets some fields of an existing document, and keeps the others.
     ///
     /// ```swift
     /// try await storage.updateDocument("users/1", ["name": "Ann", "age": 31])
     /// ```
     ///
-    /// Each value replaces what its field holds, a map as a whole:
-    /// ``mergeDocument(_:_:)-(_,DocumentFields)`` merges maps, and creates a document that is
-    /// missing. Names are not paths: use `FieldChange` for a field inside of a map.
+    /// Each value replaces its whole field, including a map.
+    /// ``mergeDocument(_:_:)-(_,DocumentFields)`` merges maps instead, and creates a missing document. Names are not paths: use `FieldChange`
+    /// for a field within a map.
     ///
     /// - Parameters:
-    ///   - path: Where the document is.
-    ///   - fields: The new values of some of its fields.
-    ///   - condition: The condition that must hold of the document before.
+    ///   - path: The path of the document.
+    ///   - fields: The new values of some fields.
+    ///   - condition: The condition that the existing document must meet.
     /// - Returns: The receipt.
     /// - Throws: `StorageError/Code/documentNotFound` if there is no document,
-    ///   `StorageError/Code/invalidArgument` where no field is named.
+    ///   `StorageError/Code/invalidArgument` if `fields` is empty.
     @discardableResult
     @concurrent
     public func updateDocument(
@@ -28,7 +28,7 @@ extension StorageClient {
         try await write(.update(path, fields, if: condition), for: "updateDocument")
     }
 
-    /// Sets those fields of a document that exists which a value is encoded to.
+    /// Sets the fields of an existing document that a value encodes.
     ///
     /// ```swift
     /// struct Profile: Encodable {
@@ -39,19 +39,18 @@ extension StorageClient {
     /// try await storage.updateDocument("users/1", from: Profile(name: "Ann"))
     /// ```
     ///
-    /// A field that the value does not encode stays as it is: a synthesized `Encodable` leaves out
-    /// properties that are nil, here `photo`. The store fills a `ServerTimestamp` that is nil. A
-    /// `DocumentID` is not looked at.
+    /// Fields that the value does not encode are kept: a synthesized `Encodable` leaves out properties that
+    /// are nil, here `photo`. The store fills a `ServerTimestamp` that is nil. A `DocumentID` is ignored.
     ///
     /// - Parameters:
-    ///   - path: Where the document is.
-    ///   - value: The new values of some of its fields.
-    ///   - encoder: How names and values are written.
-    ///   - condition: The condition that must hold of the document before.
+    ///   - path: The path of the document.
+    ///   - value: The new values of some fields.
+    ///   - encoder: The encoder of the value.
+    ///   - condition: The condition that the existing document must meet.
     /// - Returns: The receipt.
     /// - Throws: `StorageError/Code/documentNotFound` if there is no document,
-    ///   `StorageError/Code/encodingFailed` if the value has no form as fields,
-    ///   `StorageError/Code/invalidArgument` where it encodes no field.
+    ///   `StorageError/Code/encodingFailed` if the value cannot be encoded as fields,
+    ///   `StorageError/Code/invalidArgument` if the value encodes no field.
     @discardableResult
     @concurrent
     public func updateDocument<Value: Encodable & Sendable>(

@@ -1,6 +1,6 @@
 public import KeelDocuments
 
-// The calls for documents by their path, with a value in place of fields.
+// Document operations that take or return a value instead of fields.
 extension StorageClient {
     /// Returns the document at a path as a value.
     ///
@@ -25,7 +25,7 @@ extension StorageClient {
         return try DocumentDecoder().decode(type, from: document)
     }
 
-    /// Stores a value at a path, replacing what is there.
+    /// Stores a value at a path, replacing the document there.
     ///
     /// - Throws: `StorageError/Code/encodingFailed`, or the code of `condition`.
     @discardableResult
@@ -39,9 +39,9 @@ extension StorageClient {
         try await write(.set(value, at: path, if: condition), for: "setDocument")
     }
 
-    /// Stores a value at a path, keeping those fields of a document that it does not encode.
+    /// Stores a value at a path, keeping the fields of an existing document that the value does not encode.
     ///
-    /// Maps are merged name by name; any other value, an array too, replaces what is there.
+    /// Maps are merged name by name; any other value, including an array, is replaced.
     ///
     /// - Throws: `StorageError/Code/encodingFailed`.
     @discardableResult
@@ -54,7 +54,7 @@ extension StorageClient {
         try await write(.merge(value, at: path), for: "mergeDocument")
     }
 
-    /// Stores a value at a path where there is no document yet.
+    /// Stores a value at a path that has no document.
     ///
     /// - Throws: `StorageError/Code/alreadyExists` if there is one,
     ///   `StorageError/Code/encodingFailed`.

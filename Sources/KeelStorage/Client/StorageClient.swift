@@ -1,7 +1,7 @@
 public import KeelDocuments
 public import KeelStorageAdapting
 
-/// The front of document storage: what apps call.
+/// The client of document storage, which apps call.
 ///
 /// ```swift
 /// let storage = StorageClient(InMemoryStorageAdapter())
@@ -9,10 +9,10 @@ public import KeelStorageAdapting
 /// let note = try await storage.getDocument("notes/1")
 /// ```
 ///
-/// The client is a value: copies share the adapter, and the listeners' one connection to its
-/// change log. It checks every call against the data model's rules before the adapter sees it, so
-/// that what works on one adapter works on all. Every call throws `StorageError` and nothing
-/// else; a cancelled one throws its code `cancelled`.
+/// The client is a value. Its copies share the adapter and one connection to the change log for all
+/// listeners. It validates every call against the rules of the data model before the adapter sees it, so that
+/// calls behave the same on all adapters. Every call throws only `StorageError`; a canceled call throws the
+/// code `cancelled`.
 public struct StorageClient: Sendable {
     package let adapter: any StorageAdapter
     package internal(set) var configuration: Configuration
@@ -21,8 +21,7 @@ public struct StorageClient: Sendable {
 
     /// Creates a client on an adapter.
     ///
-    /// The schema is made ready with the first call; call ``prepare()`` to do it at a time of your
-    /// choice.
+    /// The first call prepares the schema; call ``prepare()`` to do it earlier.
     public init(_ adapter: some StorageAdapter, configuration: Configuration = Configuration()) {
         self.init(
             adapter,
@@ -31,7 +30,7 @@ public struct StorageClient: Sendable {
         )
     }
 
-    /// Creates a client that shares what makes the schema ready with another one.
+    /// Creates a client that shares the schema preparation of another.
     init(
         _ adapter: some StorageAdapter,
         configuration: Configuration,
@@ -43,10 +42,10 @@ public struct StorageClient: Sendable {
         hub = ListenerHub(adapter: adapter, configuration: configuration)
     }
 
-    /// Whether what is read never changes, because it is past.
+    /// Whether the client reads as of a time in the past, so that results never change.
     var isOfThePast: Bool { adapter is PointInTimeStorageAdapter }
 
-    /// Creates a client with a schema and otherwise usual settings.
+    /// Creates a client with a schema and default settings.
     public init(_ adapter: some StorageAdapter, schema: StorageSchema) {
         self.init(adapter, configuration: Configuration(schema: schema))
     }
@@ -54,13 +53,13 @@ public struct StorageClient: Sendable {
     /// The adapter's capabilities.
     public var capabilities: StorageCapabilities { adapter.capabilities }
 
-    /// Declares the schema's indexes, and begins to build those that the store does not have yet.
+    /// Declares the schema's indexes, and starts building missing ones.
     @concurrent
     public func prepare() async throws(StorageError) {
         try await preparation.run(on: adapter)
     }
 
-    /// Refuses a call that needs more than the adapter offers.
+    /// Throws if the adapter lacks a needed capability.
     package func require(
         _ needed: StorageCapabilities,
         for operation: String
@@ -74,7 +73,7 @@ public struct StorageClient: Sendable {
         )
     }
 
-    /// Reads through the adapter, with the schema ready and the error completed.
+    /// Reads through the adapter, with the schema prepared and errors naming the operation.
     package func read(
         _ request: ReadRequest,
         for operation: String,
@@ -108,7 +107,7 @@ public struct StorageClient: Sendable {
         }
     }
 
-    /// Commits one batch through the adapter, with writes to Keel's own part of the store.
+    /// Commits one batch through the adapter; `ownWrites` are writes to reserved paths.
     package func commit(
         _ batch: WriteBatch,
         own ownWrites: [DocumentWrite] = [],
@@ -128,7 +127,7 @@ public struct StorageClient: Sendable {
         }
     }
 
-    /// Commits one batch that has been checked, with the schema ready.
+    /// Commits a validated batch, with the schema prepared.
     func apply(_ batch: WriteBatch) async throws(StorageError) -> CommitReceipt {
         try await preparation.run(on: adapter)
         guard let result = try await adapter.commit([batch]).first else {

@@ -1,6 +1,6 @@
 public import KeelDocuments
 
-// Values in place of fields.
+// Operations on values instead of fields.
 extension StorageTransaction {
     /// Returns the document at a path as a value.
     ///
@@ -27,9 +27,9 @@ extension StorageTransaction {
 
     /// Replaces a document by a value when the body returns.
     ///
-    /// As in every write of a value, the store fills a `ServerTimestamp` that is nil.
+    /// The store fills a `ServerTimestamp` that is nil, as in every write of a value.
     ///
-    /// - Throws: `StorageError/Code/encodingFailed` if the value has no form as fields.
+    /// - Throws: `StorageError/Code/encodingFailed` if the value cannot be encoded as fields.
     @_disfavoredOverload
     public func set(
         _ path: DocumentPath,
@@ -39,10 +39,9 @@ extension StorageTransaction {
         try collect { batch throws(StorageError) in try batch.set(path, value, if: condition) }
     }
 
-    /// Sets those fields of a document that exists which a value is encoded to, when the body
-    /// returns.
+    /// Sets the fields of an existing document that a value encodes, when the body returns.
     ///
-    /// - Throws: `StorageError/Code/encodingFailed` if the value has no form as fields.
+    /// - Throws: `StorageError/Code/encodingFailed` if the value cannot be encoded as fields.
     public func update(
         _ path: DocumentPath,
         from value: some Encodable
@@ -51,9 +50,9 @@ extension StorageTransaction {
     }
 }
 
-// Values of typed collections.
+// Operations on values of typed collections.
 extension StorageTransaction {
-    /// Returns the value of a collection with an id.
+    /// Returns the value of a document in a collection.
     ///
     /// - Throws: `StorageError/Code/documentNotFound` if there is none.
     @concurrent
@@ -64,7 +63,7 @@ extension StorageTransaction {
         try collection.decode(try await getDocument(collection.path.document(id)))
     }
 
-    /// Returns the value of a collection with an id, or nil if there is none.
+    /// Returns the value of a document in a collection, or nil if there is none.
     @concurrent
     public func find<Documents: TypedCollection>(
         _ id: String,
@@ -76,7 +75,7 @@ extension StorageTransaction {
         return try collection.decode(document)
     }
 
-    /// Returns the values of a collection or a collection group that a query finds.
+    /// Returns the values that a query finds in a collection or a collection group.
     @concurrent
     public func query<Documents: TypedDocuments>(
         in documents: Documents,
@@ -89,9 +88,9 @@ extension StorageTransaction {
         return items
     }
 
-    /// Stores a value of a collection under its own id when the body returns.
+    /// Stores a value in a collection under its own id when the body returns.
     ///
-    /// - Returns: The path under which the value is stored.
+    /// - Returns: The path of the document.
     /// - Throws: `StorageError/Code/invalidArgument` if the value has no id,
     ///   `StorageError/Code/encodingFailed`.
     @discardableResult
@@ -102,7 +101,7 @@ extension StorageTransaction {
         try collect { batch throws(StorageError) in try batch.save(element, in: collection) }
     }
 
-    /// Stores a value of a collection under an id when the body returns.
+    /// Stores a value in a collection under an id when the body returns.
     ///
     /// - Throws: `StorageError/Code/encodingFailed`.
     public func save<Element>(
@@ -115,7 +114,7 @@ extension StorageTransaction {
         }
     }
 
-    /// Stores a value in place of the version of it that was read, when the body returns.
+    /// Stores a changed value when the body returns, provided that its document has kept its revision.
     ///
     /// - Throws: `StorageError/Code/encodingFailed`.
     public func save<Element>(
@@ -125,7 +124,7 @@ extension StorageTransaction {
         try collect { batch throws(StorageError) in try batch.save(versioned, in: collection) }
     }
 
-    /// Stores a value of a collection under a new id when the body returns.
+    /// Stores a value in a collection under a new id when the body returns.
     ///
     /// - Returns: The new path.
     /// - Throws: `StorageError/Code/encodingFailed`.

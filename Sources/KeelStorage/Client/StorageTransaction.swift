@@ -4,19 +4,18 @@ internal import Synchronization
 
 /// The reads and writes of one attempt of a transaction.
 ///
-/// All reads of an attempt are of one moment if the adapter offers
-/// `StorageCapabilities/checkedReads` or `StorageCapabilities/pointInTimeReads`. With the first, a
-/// read throws `StorageError/Code/conflict` once something that was read before has changed: let the
-/// body throw this error, so that the body runs again. With the second, later reads are of the moment
-/// of the first one. On an adapter with neither, reads may be of several moments, and the conflict is
-/// found by the commit.
+/// If the adapter offers `StorageCapabilities/checkedReads` or `StorageCapabilities/pointInTimeReads`, all
+/// reads of an attempt see one moment. With the first, a read throws `StorageError/Code/conflict` once an
+/// earlier read has become outdated: let the body throw this error, so that the body runs again. With the
+/// second, later reads see the moment of the first. On an adapter with neither, reads may see different
+/// moments, and the commit detects the conflict.
 ///
-/// It is a reference, so that a body can hand it to functions of its own. It must not be used after
-/// the body has returned; what is written then is lost, and says so by throwing.
+/// The transaction is a reference, so that a body can pass it to functions. After the body has returned, its
+/// methods must not be used; writes then throw.
 public final class StorageTransaction: Sendable {
     private struct State {
         var reads = TransactionReads()
-        /// The moment that is read, where the adapter reads the past.
+        /// The moment of the reads, if the adapter reads the past.
         var time: Timestamp?
         var batch = WriteBatchBuilder()
         var isFinished = false
@@ -75,7 +74,7 @@ public final class StorageTransaction: Sendable {
         return documents
     }
 
-    /// Reads at the moment of the reads before, and notes what was read.
+    /// Reads at the moment of the earlier reads, and records the result.
     private func read(
         _ operation: ReadOperation,
         on resource: String,
@@ -98,7 +97,7 @@ public final class StorageTransaction: Sendable {
                 )
             }
             let isTaken = state.withLock { state in
-                // Another read of the body, under way at the same time, may have brought another moment.
+                // A concurrent read of the body may have set another moment.
                 if request.needsPosition {
                     guard
                         state.reads == before.reads
@@ -129,10 +128,9 @@ public final class StorageTransaction: Sendable {
         return request
     }
 
-    /// Collects writes for when the body returns.
+    /// Collects writes to commit when the body returns.
     ///
-    /// - Throws: What the closure throws, or `StorageError/Code/invalidArgument` once the
-    ///   transaction is over.
+    /// - Throws: The error of `body`, or `StorageError/Code/invalidArgument` once the transaction is over.
     public func write<Value: Sendable>(
         _ body: (inout WriteBatchBuilder) throws -> Value
     ) throws -> Value {
@@ -160,7 +158,7 @@ public final class StorageTransaction: Sendable {
         }
     }
 
-    /// Replaces a document by these fields when the body returns.
+    /// Replaces a document by fields when the body returns.
     public func set(
         _ path: DocumentPath,
         _ fields: DocumentFields,

@@ -1,12 +1,12 @@
 public import KeelDocuments
 
-// Values in place of fields.
+// Writes of values instead of fields.
 extension WriteBatchBuilder {
     /// Replaces a document by a value.
     ///
-    /// As in every write of a value, the store fills a `ServerTimestamp` that is nil.
+    /// The store fills a `ServerTimestamp` that is nil, as in every write of a value.
     ///
-    /// - Throws: `StorageError/Code/encodingFailed` if the value has no form as fields.
+    /// - Throws: `StorageError/Code/encodingFailed` if the value cannot be encoded as fields.
     @_disfavoredOverload
     public mutating func set(
         _ path: DocumentPath,
@@ -16,9 +16,9 @@ extension WriteBatchBuilder {
         add(try .set(value, at: path, if: condition))
     }
 
-    /// Puts what a value is encoded to beside the fields that a document has.
+    /// Merges the fields that a value encodes into a document.
     ///
-    /// - Throws: `StorageError/Code/encodingFailed` if the value has no form as fields.
+    /// - Throws: `StorageError/Code/encodingFailed` if the value cannot be encoded as fields.
     @_disfavoredOverload
     public mutating func merge(
         _ path: DocumentPath,
@@ -27,9 +27,9 @@ extension WriteBatchBuilder {
         add(try .merge(value, at: path))
     }
 
-    /// Stores a value where there is no document yet.
+    /// Stores a value at a path that has no document.
     ///
-    /// - Throws: `StorageError/Code/encodingFailed` if the value has no form as fields.
+    /// - Throws: `StorageError/Code/encodingFailed` if the value cannot be encoded as fields.
     @_disfavoredOverload
     public mutating func create(
         _ path: DocumentPath,
@@ -38,9 +38,9 @@ extension WriteBatchBuilder {
         add(try .set(value, at: path, if: .isMissing))
     }
 
-    /// Sets those fields of a document that exists which a value is encoded to.
+    /// Sets the fields of an existing document that a value encodes.
     ///
-    /// - Throws: `StorageError/Code/encodingFailed` if the value has no form as fields.
+    /// - Throws: `StorageError/Code/encodingFailed` if the value cannot be encoded as fields.
     public mutating func update(
         _ path: DocumentPath,
         from value: some Encodable,
@@ -50,11 +50,11 @@ extension WriteBatchBuilder {
     }
 }
 
-// Values of typed collections.
+// Writes of values of typed collections.
 extension WriteBatchBuilder {
-    /// Stores a value of a collection under its own id, replacing what is there.
+    /// Stores a value in a collection under its own id, replacing the document there.
     ///
-    /// - Returns: The path under which the value is stored.
+    /// - Returns: The path of the document.
     /// - Throws: `StorageError/Code/invalidArgument` if the value has no id,
     ///   `StorageError/Code/encodingFailed`.
     @discardableResult
@@ -67,7 +67,7 @@ extension WriteBatchBuilder {
         return write.path
     }
 
-    /// Stores a value of a collection under an id, replacing what is there.
+    /// Stores a value in a collection under an id, replacing the document there.
     ///
     /// - Throws: `StorageError/Code/encodingFailed`.
     public mutating func save<Element>(
@@ -79,9 +79,9 @@ extension WriteBatchBuilder {
         add(try collection.write(element, id: id, if: condition))
     }
 
-    /// Stores a value in place of the version of it that was read.
+    /// Stores a changed value, provided that its document has kept its revision.
     ///
-    /// The commit throws `StorageError/Code/conflict` if the document has changed since.
+    /// The commit throws `StorageError/Code/conflict` if the document has changed since it was read.
     ///
     /// - Throws: `StorageError/Code/encodingFailed`.
     public mutating func save<Element>(
@@ -91,7 +91,7 @@ extension WriteBatchBuilder {
         add(try collection.write(for: versioned))
     }
 
-    /// Stores a value of a collection under a new id.
+    /// Stores a value in a collection under a new id.
     ///
     /// - Returns: The new path.
     /// - Throws: `StorageError/Code/encodingFailed`.
@@ -106,7 +106,7 @@ extension WriteBatchBuilder {
         return write.path
     }
 
-    /// Changes some fields of a value that is there.
+    /// Changes some fields of an existing document.
     public mutating func update(
         _ id: String,
         _ changes: [FieldChange],

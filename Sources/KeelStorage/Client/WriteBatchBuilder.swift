@@ -1,21 +1,20 @@
 public import KeelDocuments
 
-/// Collects writes that are to take effect together.
+/// A collection of writes that are committed atomically.
 ///
-/// A write names its document by a path, or by an id `in` a typed collection; it takes fields or a
-/// value.
+/// A write names its document by a path, or by an id in a typed collection, and takes fields or a value.
 public struct WriteBatchBuilder: Sendable {
     package private(set) var writes: [DocumentWrite] = []
 
-    /// Writes of another of Keel's modules to the part of the store that is Keel's own.
+    /// Writes to reserved paths, by other modules of Keel.
     package private(set) var ownWrites: [DocumentWrite] = []
 
-    /// What is called once the batch has been committed.
+    /// Closures that run once the batch has been committed.
     package private(set) var followUps: [@Sendable () -> Void] = []
 
     package init() {}
 
-    /// Replaces a document by these fields.
+    /// Replaces a document by fields.
     ///
     /// - Throws: `StorageError/Code/invalidArgument` if a field breaks a rule of the data model.
     public mutating func set(
@@ -26,7 +25,7 @@ public struct WriteBatchBuilder: Sendable {
         writes.append(try .set(fields, at: path, if: condition))
     }
 
-    /// Puts fields beside those that a document has.
+    /// Merges fields into a document.
     ///
     /// - Throws: `StorageError/Code/invalidArgument` if a field breaks a rule of the data model.
     public mutating func merge(
@@ -36,7 +35,7 @@ public struct WriteBatchBuilder: Sendable {
         writes.append(try .merge(fields, at: path))
     }
 
-    /// Stores fields where there is no document yet.
+    /// Stores fields at a path that has no document.
     ///
     /// - Throws: `StorageError/Code/invalidArgument` if a field breaks a rule of the data model.
     public mutating func create(
@@ -46,7 +45,7 @@ public struct WriteBatchBuilder: Sendable {
         writes.append(try .set(fields, at: path, if: .isMissing))
     }
 
-    /// Changes some fields of a document that exists.
+    /// Changes some fields of an existing document.
     public mutating func update(
         _ path: DocumentPath,
         _ changes: [FieldChange],
@@ -55,7 +54,7 @@ public struct WriteBatchBuilder: Sendable {
         writes.append(.update(path, changes, if: condition))
     }
 
-    /// Sets some fields of a document that exists, and leaves its other fields alone.
+    /// Sets some fields of an existing document, and keeps the others.
     ///
     /// - Throws: `StorageError/Code/invalidArgument` if a field breaks a rule of the data model.
     public mutating func update(
@@ -71,15 +70,15 @@ public struct WriteBatchBuilder: Sendable {
         writes.append(.delete(path, if: condition))
     }
 
-    /// Makes the batch depend on a document without changing it.
+    /// Makes the commit conditional on a document without changing it.
     public mutating func verify(_ path: DocumentPath, _ condition: WriteCondition) {
         writes.append(DocumentWrite(path, .verify, if: condition))
     }
 
-    /// Adds a write made elsewhere.
+    /// Adds a write.
     public mutating func add(_ write: DocumentWrite) { writes.append(write) }
 
-    /// Adds a write to a reserved path, and what is to be called after the commit.
+    /// Adds a write to a reserved path, and a closure that runs after the commit.
     package mutating func addOwn(
         _ write: DocumentWrite,
         afterCommit followUp: @escaping @Sendable () -> Void

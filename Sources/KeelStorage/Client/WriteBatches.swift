@@ -4,8 +4,8 @@ internal import KeelStorageAdapting
 extension StorageClient {
     /// Commits writes in as few batches as the limits allow, and stops at the first that fails.
     ///
-    /// - Throws: The error of that batch; where others have been committed, their number is in its
-    ///   message and its effect is unknown.
+    /// - Throws: The error of the failed batch. If earlier batches have been committed, the message contains
+    ///   their number of writes, and the effect is unknown.
     package func commitInBatches(
         _ writes: [DocumentWrite],
         for operation: String,
@@ -15,7 +15,7 @@ extension StorageClient {
         try await commitInBatches(writes, for: operation, on: resource, done: &done)
     }
 
-    /// Commits writes likewise, and counts those that have been committed.
+    /// Commits writes as above, and adds the number of committed writes to `done`.
     func commitInBatches(
         _ writes: [DocumentWrite],
         for operation: String,
@@ -25,7 +25,7 @@ extension StorageClient {
         var batches = WriteBatches(self, for: operation, on: resource)
         defer { done += batches.done }
         do throws(StorageError) {
-            // What is wrong in a late batch is known before the first one is committed.
+            // An error in a late batch is found before the first one is committed.
             for start in stride(from: 0, to: writes.count, by: WriteValidation.mostWrites) {
                 let end = min(start + WriteValidation.mostWrites, writes.count)
                 try WriteValidation.check(Array(writes[start..<end]))
@@ -38,19 +38,19 @@ extension StorageClient {
     }
 }
 
-/// Writes that are committed in as few batches as the limits allow, one after the other.
+/// Writes that are committed in as few batches as the limits allow, one batch at a time.
 struct WriteBatches {
-    /// About how many bytes of documents a batch has: no other writer waits long, and it is one message.
+    /// The approximate size of a batch in bytes, small enough for one message and for other writers' waits.
     private static let mostBytes = 4 << 20
 
     private let client: StorageClient
     private let operation: String
     private let resource: String
-    /// One limit for all batches together.
+    /// One time limit for all batches together.
     private let context: StorageContext?
     private var writes: [DocumentWrite] = []
     private var bytes = 0
-    /// How many writes have been committed.
+    /// The number of committed writes.
     private(set) var done = 0
 
     init(_ client: StorageClient, for operation: String, on resource: String) {
@@ -60,7 +60,7 @@ struct WriteBatches {
         context = client.context
     }
 
-    /// Adds a write, and commits the batch that is full with it.
+    /// Adds a write, and commits the batch when it is full.
     mutating func add(_ write: DocumentWrite) async throws(StorageError) {
         let size = write.size
         if !writes.isEmpty, bytes + size > Self.mostBytes { try await commit() }
@@ -69,7 +69,7 @@ struct WriteBatches {
         if writes.count == WriteValidation.mostWrites { try await commit() }
     }
 
-    /// Commits what is left.
+    /// Commits the last batch.
     mutating func finish() async throws(StorageError) {
         if !writes.isEmpty { try await commit() }
     }
@@ -80,7 +80,7 @@ struct WriteBatches {
         bytes = 0
         do throws(StorageError) {
             try WriteValidation.check(batch.writes)
-            // One call after the other, so that a lost connection is waited for once.
+            // One batch at a time, so that a lost connection is waited for once.
             if let context {
                 _ = try await context.run { [client] () async throws(StorageError) in
                     try await client.apply(batch)
@@ -96,7 +96,7 @@ struct WriteBatches {
 }
 
 extension DocumentWrite {
-    /// About how many bytes the write takes.
+    /// The approximate size of the write in bytes.
     fileprivate var size: Int {
         switch operation {
         case .set(let body, _): body.bytes.count + 400
@@ -107,7 +107,7 @@ extension DocumentWrite {
 }
 
 extension StorageError {
-    /// The error of a call of which so many writes have taken effect.
+    /// Returns the error for a call of which `count` writes have been committed.
     func after(_ count: Int) -> StorageError {
         guard count > 0 else { return self }
         return StorageError(

@@ -1,11 +1,11 @@
 package import KeelDocuments
 
-/// The rules of writes and batches, checked by the front before an adapter sees them.
+/// The rules of writes and batches, which the client checks before an adapter sees them.
 package enum WriteValidation {
     /// The most writes in one batch.
     package static let mostWrites = 500
 
-    /// Checks the writes of a batch; `own` are those to Keel's own part of the store.
+    /// Checks the writes of a batch; `own` are those to reserved paths.
     package static func check(
         _ writes: [DocumentWrite],
         own: [DocumentWrite] = []
@@ -28,7 +28,7 @@ package enum WriteValidation {
         }
     }
 
-    /// Refuses a write that asks for a document which the same batch has deleted before.
+    /// Refuses a write that requires a document which the same batch deletes earlier.
     private static func checkSequence(of writes: [DocumentWrite]) throws(StorageError) {
         var deleted: Set<DocumentPath> = []
         for write in writes {
@@ -55,7 +55,7 @@ package enum WriteValidation {
                 try check(transform.operation, of: transform.field, in: write.path)
             }
         case .update(let changes):
-            // A merge of no fields makes sure that there is a document; an update would do nothing.
+            // An empty merge creates a missing document; an empty update would do nothing.
             guard !changes.isEmpty || write.condition == .none else {
                 throw StorageError(
                     .invalidArgument,
@@ -84,9 +84,9 @@ package enum WriteValidation {
         }
     }
 
-    /// Refuses changes that depend on an order which a request cannot tell.
+    /// Refuses changes whose order a request cannot express.
     ///
-    /// Transforms are computed after everything that is set or removed, and in their order.
+    /// Transforms are computed in their order, after all other changes.
     private static func check(
         _ changes: [FieldChange],
         of path: DocumentPath
@@ -113,16 +113,16 @@ package enum WriteValidation {
         try check(transformed: transformed, of: path)
     }
 
-    /// Refuses bad field paths, and transforms of a map and of a field in it.
+    /// Refuses invalid field paths, and transforms of a map together with a field in it.
     private static func check(
         transformed fields: [FieldPath],
         of path: DocumentPath
     ) throws(StorageError) {
-        // Several transforms of one field build on each other.
+        // Several transforms of one field build on each other, so a field may occur more than once.
         try check(fields: Array(Set(fields)), of: path)
     }
 
-    /// Refuses bad field paths and paths of which one contains the other.
+    /// Refuses invalid field paths, and a path that contains another.
     private static func check(
         fields: [FieldPath],
         of path: DocumentPath
@@ -139,7 +139,7 @@ package enum WriteValidation {
                 throw StorageError(.invalidArgument, flaw, resource: path.string)
             }
         }
-        // Sorted, a path stands directly before the first of those it contains.
+        // In sorted order, a path directly precedes the first path that it contains.
         let sorted = fields.sorted()
         for (one, next) in zip(sorted, sorted.dropFirst()) where one.contains(next) {
             throw StorageError(

@@ -1,6 +1,6 @@
 public import KeelDocuments
 
-/// The documents of every collection with one name, as values of one type.
+/// The documents of all collections with one name, as values of one type.
 ///
 /// ```swift
 /// let ratings = storage.collectionGroup("ratings", as: Rating.self)
@@ -8,15 +8,15 @@ public import KeelDocuments
 /// for rating in try await ratings.versioned.findAll() { print(rating.path, rating.value.stars) }
 /// ```
 ///
-/// ``TypedDocuments/versioned`` tells the place of each value, and with ``Versioned/parent`` the
-/// document that its collection belongs to. To write, use the collection itself.
+/// ``TypedDocuments/versioned`` adds the path of each value; ``Versioned/parent`` is the document that its
+/// collection belongs to. To write, use the collection itself.
 public struct CollectionGroup<Element: Decodable & Sendable>: TypedDocuments {
     public let client: StorageClient
-    /// The name that the collections have.
+    /// The name of the collections.
     public let name: String
-    /// The document below which the collections are; nil for the whole store.
+    /// The document under which the collections are; nil for the whole store.
     public let ancestor: DocumentPath?
-    /// How documents become values.
+    /// The decoder of documents.
     public let decoder: DocumentDecoder
 
     public var everything: DocumentQuery { DocumentQuery(group: name, under: ancestor) }
@@ -27,14 +27,14 @@ public struct CollectionGroup<Element: Decodable & Sendable>: TypedDocuments {
 }
 
 extension StorageClient {
-    /// Returns a typed view of all collections that have a name.
+    /// Returns a typed view of all collections with a name.
     ///
     /// - Parameters:
-    ///   - name: The collections' own name, the last part of their paths.
-    ///   - ancestor: The document below which they are; nil for the whole store.
+    ///   - name: The name of the collections, the last part of their paths.
+    ///   - ancestor: The document under which they are; nil for the whole store.
     ///   - type: The type of the values.
-    ///   - decoder: How documents become values.
-    /// - Returns: The view, which reads nothing by itself.
+    ///   - decoder: The decoder of documents.
+    /// - Returns: The view; creating it reads nothing.
     public func collectionGroup<Element: Decodable & Sendable>(
         _ name: String,
         under ancestor: DocumentPath? = nil,

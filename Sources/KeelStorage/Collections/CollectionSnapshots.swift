@@ -3,9 +3,9 @@ public import KeelDocuments
 extension TypedDocuments {
     /// Listens to the values that a query finds.
     ///
-    /// It behaves like ``StorageClient/listen(to:)``; of each snapshot, only the values that
-    /// changed are decoded. A document that cannot be read, or that does not have the form of the
-    /// type, is in ``CollectionSnapshot/failures``, and the others are shown without it.
+    /// The sequence behaves like
+    /// ``StorageClient/listen(to:)``, and decodes only changed values. A document that cannot be read or decoded is in ``CollectionSnapshot/failures``,
+    /// and left out of the items.
     ///
     /// ```swift
     /// for try await snapshot in restaurants.listen({ $0.order(by: "name") }) {
@@ -24,32 +24,32 @@ extension TypedDocuments {
 public struct CollectionSnapshot<Element: Sendable>: Sendable {
     /// The values, in the query's order.
     public let items: [Element]
-    /// The steps that lead from the items before to these: see ``QuerySnapshot/changes``.
+    /// The changes from the previous items to these; see ``QuerySnapshot/changes``.
     public let changes: [DocumentChange]
-    /// The documents that are not among the items because they cannot be read or decoded, by path.
+    /// The documents that cannot be read or decoded, by path.
     public let failures: [UnreadableDocument]
 }
 
-/// The snapshots of typed documents: see ``TypedDocuments/listen(_:)``.
+/// The snapshots of typed documents; see ``TypedDocuments/listen(_:)``.
 public struct CollectionSnapshots<Item: Sendable>: AsyncSequence, Sendable {
     public typealias Element = CollectionSnapshot<Item>
     public typealias Failure = StorageError
 
     let reader: TypedReader<Item>
-    /// The query, or why it could not be made.
+    /// The query, or the error of the closure that makes it.
     let query: Result<DocumentQuery, StorageError>
 
     public func makeAsyncIterator() -> Iterator {
         Iterator(CollectionListener(reader, query))
     }
 
-    /// A listener, as long as it is kept.
+    /// A listener, which lives as long as the iterator.
     public struct Iterator: AsyncIteratorProtocol {
         private let listener: CollectionListener<Item>
 
         init(_ listener: CollectionListener<Item>) { self.listener = listener }
 
-        /// Waits for the next snapshot; nil when the task is cancelled.
+        /// Waits for the next snapshot; returns nil when the task is canceled.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(StorageError) -> CollectionSnapshot<Item>? {
@@ -61,7 +61,7 @@ public struct CollectionSnapshots<Item: Sendable>: AsyncSequence, Sendable {
 @available(*, unavailable)
 extension CollectionSnapshots.Iterator: Sendable {}
 
-/// Decodes what a query listener tells; an actor, so that decoding happens off the caller's actor.
+/// Decodes the snapshots of a query listener; an actor, to decode off the caller's actor.
 actor CollectionListener<Item: Sendable> {
     private let reader: TypedReader<Item>
     private let query: Result<DocumentQuery, StorageError>

@@ -2,19 +2,19 @@ internal import KeelDocuments
 
 /// The values of a query's result, without the documents that cannot be decoded.
 ///
-/// Steps between results count documents. Those that this tells count values, so that an observer who
-/// keeps a list of values can apply them although some documents have none.
+/// Indexes in changes between results count documents. This type converts them to indexes of values, so that
+/// an observer can apply the changes to a list of values even if some documents have none.
 struct DecodedResult<Item: Sendable> {
     /// The values, in the order of their documents.
     private(set) var items: [Item] = []
-    /// Whether each document of the result has a value.
+    /// Whether each document of the result has been decoded.
     private var isDecoded: [Bool] = []
     private var undecoded: [DocumentPath: UnreadableDocument] = [:]
 
     /// The documents that cannot be decoded.
     var failures: [UnreadableDocument] { Array(undecoded.values) }
 
-    /// Applies the steps of a snapshot and tells them in terms of the values.
+    /// Applies the changes of a snapshot, and returns them with indexes of values.
     mutating func apply(
         _ changes: [DocumentChange],
         decode: (Document) throws(StorageError) -> Item
@@ -47,7 +47,7 @@ struct DecodedResult<Item: Sendable> {
         }
     }
 
-    /// Removes a document and returns where its value was, if it had one.
+    /// Removes a document, and returns the former index of its value, if it had one.
     private mutating func remove(at index: Int) -> Int? {
         let position = position(of: index)
         guard isDecoded.remove(at: index) else { return nil }
@@ -55,7 +55,7 @@ struct DecodedResult<Item: Sendable> {
         return position
     }
 
-    /// Adds a document and returns where its value is, if it has one.
+    /// Adds a document, and returns the index of its value, if it has one.
     private mutating func insert(_ item: Item?, at index: Int) -> Int? {
         let position = position(of: index)
         isDecoded.insert(item != nil, at: index)
@@ -64,7 +64,7 @@ struct DecodedResult<Item: Sendable> {
         return position
     }
 
-    /// The value of a document; nil notes why there is none.
+    /// Decodes a document; returns nil after recording a failure.
     private mutating func item(
         of document: Document,
         _ decode: (Document) throws(StorageError) -> Item
@@ -79,7 +79,7 @@ struct DecodedResult<Item: Sendable> {
         }
     }
 
-    /// Where the value of the document at an index is, or would be.
+    /// Returns the index of the value of the document at an index, or where it would be.
     private func position(of index: Int) -> Int {
         items.count == isDecoded.count ? index : isDecoded[..<index].count { $0 }
     }

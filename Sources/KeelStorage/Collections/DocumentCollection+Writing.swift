@@ -3,12 +3,12 @@ public import KeelDocuments
 internal import KeelStorageAdapting
 
 extension DocumentCollection {
-    /// Stores a value under its own id, replacing what is there.
+    /// Stores a value under its own id, replacing the document there.
     ///
-    /// The id is what the value's `DocumentID` holds, or its `id` if it is `Identifiable`. An
-    /// `Identifiable` value whose id is nil gets a new one.
+    /// The id is the value's `DocumentID`, or its `id` if it is `Identifiable`. An `Identifiable` value whose
+    /// id is nil gets a new one.
     ///
-    /// - Returns: The path under which the value is stored.
+    /// - Returns: The path of the document.
     /// - Throws: `StorageError/Code/invalidArgument` if the value has no id.
     @discardableResult
     @concurrent
@@ -18,7 +18,7 @@ extension DocumentCollection {
         return write.path
     }
 
-    /// Stores a value under an id, replacing what is there.
+    /// Stores a value under an id, replacing the document there.
     @discardableResult
     @concurrent
     public func save(
@@ -30,7 +30,7 @@ extension DocumentCollection {
         return try await client.commit(WriteBatch([write]), for: "save", on: write.path.string)
     }
 
-    /// Stores a value in place of the version of it that was read.
+    /// Stores a changed value, provided that its document has kept its revision.
     ///
     /// ```swift
     /// var note = try await notes.versioned.get("1")
@@ -38,10 +38,10 @@ extension DocumentCollection {
     /// note = try await notes.save(note)
     /// ```
     ///
-    /// - Returns: The value with its new revision, to be changed and saved again. A
-    ///   `ServerTimestamp` that the store has filled is nil in it still.
-    /// - Throws: `StorageError/Code/conflict` if the document has changed since it was read, or is
-    ///   not there any more; read it again, and decide what becomes of both.
+    /// - Returns: The value with its new revision, to be changed and saved again. A `ServerTimestamp` that
+    ///   the store has filled is still nil in it.
+    /// - Throws: `StorageError/Code/conflict` if the document has changed since it was read, or no longer
+    ///   exists. Read it again and resolve the conflict.
     @discardableResult
     @concurrent
     public func save(
@@ -56,17 +56,15 @@ extension DocumentCollection {
         return versioned.saved(by: receipt)
     }
 
-    /// Stores values under their own ids, up to 500 in one atomic batch after the other.
+    /// Stores values under their own ids in consecutive atomic batches of up to 500.
     ///
-    /// Values are taken from the sequence and encoded as their batch comes, so that a lazy sequence of any
-    /// length is stored in bounded memory, and others write between two batches. The first batch that fails
-    /// is the last one that is tried: those before it are stored. So it is with a value that cannot be
-    /// encoded.
+    /// Values are taken from the sequence and encoded batch by batch, so a lazy sequence of any length is
+    /// stored in bounded memory, and other writers can write between batches. A batch that fails, or a value
+    /// that cannot be encoded, ends the call; earlier batches stay stored.
     ///
     /// - Returns: The paths, in the order of the values.
-    /// - Throws: The error of the batch that failed. Its effect is
-    ///   `StorageError/Effect-swift.enum/unknown` where batches before it have been stored, and its
-    ///   message says how many values those are.
+    /// - Throws: The error of the batch that failed. If earlier batches have been stored, its effect is
+    ///   `StorageError/Effect-swift.enum/unknown`, and its message contains the number of stored values.
     @discardableResult
     @concurrent
     public func saveAll(
@@ -89,7 +87,7 @@ extension DocumentCollection {
 
     /// Stores a value under a new id.
     ///
-    /// - Returns: The new path.
+    /// - Returns: The path of the document.
     @discardableResult
     @concurrent
     public func add(_ element: Element) async throws(StorageError) -> DocumentPath {
@@ -98,9 +96,9 @@ extension DocumentCollection {
         return write.path
     }
 
-    /// Changes some fields of a value that is there.
+    /// Changes some fields of an existing document.
     ///
-    /// - Throws: `StorageError/Code/documentNotFound` if it is not.
+    /// - Throws: `StorageError/Code/documentNotFound` if there is no document.
     @discardableResult
     @concurrent
     public func update(
@@ -110,24 +108,22 @@ extension DocumentCollection {
         try await client.updateDocument(path.document(id), changes)
     }
 
-    /// Removes the value with an id; a missing one is no error.
+    /// Removes the value with an id. Removing a missing value succeeds.
     @discardableResult
     @concurrent
     public func delete(_ id: String) async throws(StorageError) -> CommitReceipt {
         try await client.deleteDocument(path.document(id))
     }
 
-    /// Removes everything that a query finds, up to 500 documents in one atomic batch after the
-    /// other.
+    /// Removes all documents that a query finds, in consecutive atomic batches of up to 500.
     ///
-    /// A document is removed as it was found. One that somebody changes meanwhile is looked at again,
-    /// and stays if the query does not find it any more; as often as
-    /// ``StorageClient/Configuration/transactions`` says.
+    /// A document that is changed concurrently is queried again, and kept if the query no longer finds it.
+    /// The number of attempts is that of ``StorageClient/Configuration/transactions``.
     ///
-    /// - Returns: How many documents were removed.
-    /// - Throws: The error of the batch that failed, with the effect
-    ///   `StorageError/Effect-swift.enum/unknown` where others have been removed before;
-    ///   `StorageError/Code/conflict` where documents keep changing.
+    /// - Returns: The number of removed documents.
+    /// - Throws: The error of the batch that failed, with the effect `StorageError/Effect-swift.enum/unknown`
+    ///   if other documents have been removed before; `StorageError/Code/conflict` if documents keep
+    ///   changing.
     @discardableResult
     @concurrent
     public func deleteAll(
@@ -155,7 +151,7 @@ extension DocumentCollection {
         return deleted
     }
 
-    /// The write that stores a value under its own id.
+    /// Returns the write that stores a value under its own id.
     func write(for element: Element) throws(StorageError) -> DocumentWrite {
         let encoded = try encoder.encodeDocument(element)
         let own = DocumentEncoder.documentID(of: element, encoded: encoded)
@@ -180,7 +176,7 @@ extension DocumentCollection {
         try .set(element, at: path.document(id), encoder: encoder, if: condition)
     }
 
-    /// The write that replaces the version of a value that was read.
+    /// Returns the write that replaces the version of a value that was read.
     func write(for versioned: Versioned<Element>) throws(StorageError) -> DocumentWrite {
         guard versioned.path.collection == path else {
             throw StorageError(

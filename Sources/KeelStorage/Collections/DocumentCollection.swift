@@ -14,14 +14,14 @@ public import KeelDocuments
 /// let inTheBronx = try await restaurants.query { $0.where(.equal("borough", "Bronx")) }
 /// ```
 ///
-/// It is a value that costs nothing to make. In an app whose types belong to the main actor by
-/// default, declare the element `nonisolated struct`, so that it can be decoded elsewhere.
+/// Creating the value costs nothing. In an app whose types belong to the main actor by default, declare the
+/// element `nonisolated struct`, so that it can be decoded off the main actor.
 public struct DocumentCollection<Element: Codable & Sendable>: TypedCollection {
     public let client: StorageClient
     public let path: CollectionPath
-    /// How values become documents.
+    /// The encoder of values.
     public let encoder: DocumentEncoder
-    /// How documents become values.
+    /// The decoder of documents.
     public let decoder: DocumentDecoder
 
     public var everything: DocumentQuery { DocumentQuery(path) }
@@ -30,7 +30,7 @@ public struct DocumentCollection<Element: Codable & Sendable>: TypedCollection {
         try decoder.decode(Element.self, from: document)
     }
 
-    /// The same collection with other rules for encoding and decoding.
+    /// Returns the same collection with another encoder and decoder.
     public func coding(_ encoder: DocumentEncoder, _ decoder: DocumentDecoder) -> Self {
         Self(client: client, path: path, encoder: encoder, decoder: decoder)
     }

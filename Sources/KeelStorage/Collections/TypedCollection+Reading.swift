@@ -16,7 +16,7 @@ extension TypedCollection {
         return try decode(document)
     }
 
-    /// Returns the values with these ids, in their order, nil for a missing one.
+    /// Returns the values with these ids, in the order of the ids; nil for a missing one.
     @concurrent
     public func find(_ ids: [String]) async throws(StorageError) -> [Item?] {
         let documents = try await client.findDocuments(ids.map(path.document))

@@ -2,9 +2,9 @@ public import KeelDocuments
 
 /// Documents that are read as values of one type.
 ///
-/// A ``DocumentCollection`` is the documents of one place, a ``CollectionGroup`` those of every
-/// collection with one name. Both are queried, counted, paged through and listened to in the same way,
-/// and so is what ``versioned`` makes of either: each value with its revision.
+/// A
+/// ``DocumentCollection`` covers one collection, a ``CollectionGroup`` all collections with one name. Both can be queried, counted, paged through and listened to, and so can their ``versioned``
+/// form, whose values carry their revisions.
 public protocol TypedDocuments<Item>: Sendable {
     /// The type that each document is read as.
     associatedtype Item: Sendable
@@ -16,27 +16,27 @@ public protocol TypedDocuments<Item>: Sendable {
 
     /// Returns the value of a document.
     ///
-    /// - Throws: `StorageError/Code/decodingFailed` if the document does not have the type's form.
+    /// - Throws: `StorageError/Code/decodingFailed` if the document does not match the type.
     func decode(_ document: Document) throws(StorageError) -> Item
 }
 
-/// The typed documents of one collection, which an id names.
+/// The typed documents of one collection, addressed by id.
 public protocol TypedCollection<Item>: TypedDocuments {
-    /// Where the documents are.
+    /// The path of the collection.
     var path: CollectionPath { get }
 }
 
 extension TypedDocuments {
     /// Returns all values, in the order of their ids.
     ///
-    /// The result is as large as the collection: ``all`` reads a large one page by page.
+    /// The result is as large as the collection; ``all`` reads a large one page by page.
     @concurrent
     public func findAll() async throws(StorageError) -> [Item] { try await find(everything) }
 
     /// Returns the values that a query finds.
     ///
-    /// - Throws: `StorageError/Code/decodingFailed` if one of the documents does not have the
-    ///   type's form; the message names it.
+    /// - Throws: `StorageError/Code/decodingFailed` if one of the documents does not match the type; the
+    ///   message names the document.
     @concurrent
     public func query(
         _ refine: @Sendable (DocumentQuery) throws -> DocumentQuery
@@ -76,7 +76,7 @@ extension TypedDocuments {
 }
 
 extension DocumentQuery {
-    /// The query that a closure of the app makes of this one.
+    /// Returns the query that the app's closure makes from this one.
     func refined(
         _ refine: (DocumentQuery) throws -> DocumentQuery
     ) throws(StorageError) -> DocumentQuery {
@@ -90,7 +90,7 @@ extension DocumentQuery {
     }
 }
 
-/// What a sequence of values keeps of the documents that it reads.
+/// The parts of typed documents that a sequence of values needs.
 struct TypedReader<Item: Sendable>: Sendable {
     let client: StorageClient
     let everything: DocumentQuery
@@ -112,7 +112,7 @@ struct TypedReader<Item: Sendable>: Sendable {
         self.decode = decode
     }
 
-    /// The query that a closure of the app makes, or why it could not.
+    /// Returns the query that the app's closure makes, or its error.
     func query(
         _ refine: (DocumentQuery) throws -> DocumentQuery
     ) -> Result<DocumentQuery, StorageError> {

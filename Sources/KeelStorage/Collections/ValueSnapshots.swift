@@ -9,10 +9,10 @@ extension TypedCollection {
     /// }
     /// ```
     ///
-    /// The first value is the one that is there, or nil; each later one is what a change has made of
-    /// it, nil while there is none. It behaves like ``StorageClient/listenToDocument(_:)``. A document
-    /// that cannot be read or decoded throws; the iterator is not at its end then, and its next call
-    /// waits for what comes after.
+    /// The first value is the current one, or nil; each later one is the value after a change, nil while the
+    /// document is missing. The sequence behaves like ``StorageClient/listenToDocument(_:)``. A document that
+    /// cannot be read or decoded throws; the iterator has not ended then, and its next call waits for the
+    /// next change.
     public func listen(_ id: String) -> ValueSnapshots<Item> {
         ValueSnapshots(
             documents: client.listenToDocument(path.document(id)),
@@ -21,7 +21,7 @@ extension TypedCollection {
     }
 }
 
-/// The values that a document has had, one after the other: see `listen(_:)` of ``TypedCollection``.
+/// The successive values of a document; see `listen(_:)` of ``TypedCollection``.
 public struct ValueSnapshots<Item: Sendable>: AsyncSequence, Sendable {
     public typealias Element = Item?
     public typealias Failure = StorageError
@@ -33,7 +33,7 @@ public struct ValueSnapshots<Item: Sendable>: AsyncSequence, Sendable {
         Iterator(documents: documents.makeAsyncIterator(), decode: decode)
     }
 
-    /// A listener, as long as it is kept.
+    /// A listener, which lives as long as the iterator.
     public struct Iterator: AsyncIteratorProtocol {
         private var documents: DocumentSnapshots.Iterator
         private let decode: @Sendable (Document) throws(StorageError) -> Item
@@ -46,7 +46,7 @@ public struct ValueSnapshots<Item: Sendable>: AsyncSequence, Sendable {
             self.decode = decode
         }
 
-        /// Waits for the next value; nil when the task is cancelled.
+        /// Waits for the next value; returns nil when the task is canceled.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(StorageError) -> Item?? {

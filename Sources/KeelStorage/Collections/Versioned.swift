@@ -1,6 +1,6 @@
 public import KeelDocuments
 
-/// A value with what the store knows about its document.
+/// A value with its document's path, revision and times.
 ///
 /// ```swift
 /// var note = try await notes.versioned.get("1")
@@ -8,18 +8,18 @@ public import KeelDocuments
 /// try await notes.save(note)
 /// ```
 ///
-/// Saving it depends on the revision: if somebody has changed the document since it was read, `save`
-/// throws `StorageError/Code/conflict` and the other change stays.
+/// Saving it is conditional on the revision: if the document has changed since it was read, `save` throws
+/// `StorageError/Code/conflict` and keeps the other change.
 public struct Versioned<Value: Sendable>: Sendable {
-    /// The value, to be changed and saved.
+    /// The value, which can be changed and saved.
     public var value: Value
-    /// Where the document is.
+    /// The path of the document.
     public let path: DocumentPath
-    /// The version of the document that the value was read from.
+    /// The revision of the document that the value was read from.
     public let revision: Revision
-    /// When the document was created.
+    /// The time when the document was created.
     public let createTime: Timestamp
-    /// When the document was last changed.
+    /// The time when the document was last changed.
     public let updateTime: Timestamp
 
     /// Creates a value of a document.
@@ -39,9 +39,9 @@ public struct Versioned<Value: Sendable>: Sendable {
         self.updateTime = updateTime
     }
 
-    /// The value as the version that a commit has made of it.
+    /// Returns the value with the revision and time of a commit.
     func saved(by receipt: CommitReceipt) -> Versioned {
-        // What changes nothing keeps revision and time.
+        // A write that changes nothing keeps revision and time.
         guard let revision = receipt.revision, revision != self.revision else { return self }
         return Versioned(self, revision, receipt.commitTime)
     }
@@ -49,9 +49,9 @@ public struct Versioned<Value: Sendable>: Sendable {
     /// The document's id within its collection.
     public var id: String { path.id }
 
-    /// The document that the collection belongs to, nil at the top level.
+    /// The document that the collection belongs to; nil at the top level.
     ///
-    /// Of a ``CollectionGroup`` it tells whose value this is.
+    /// In a ``CollectionGroup``, it identifies the owner of the value.
     public var parent: DocumentPath? { path.collection.parent }
 }
 
@@ -60,11 +60,11 @@ extension Versioned: Equatable where Value: Equatable {}
 extension Versioned: Hashable where Value: Hashable {}
 
 extension TypedDocuments {
-    /// The same documents, each read as its value with its revision and times.
+    /// The same documents, whose values carry their revisions and times.
     public var versioned: VersionedDocuments<Self> { VersionedDocuments(base: self) }
 }
 
-/// Typed documents whose values come with their revisions: see ``TypedDocuments/versioned``.
+/// Typed documents whose values carry their revisions; see ``TypedDocuments/versioned``.
 public struct VersionedDocuments<Base: TypedDocuments>: TypedDocuments {
     let base: Base
 

@@ -2,7 +2,7 @@ internal import KeelCore
 internal import KeelDocuments
 internal import KeelStorageAdapting
 
-/// What is known of each batch of a commit while the call is repeated.
+/// The state of each batch of a commit across retries.
 struct CommitAttempts {
     private typealias Answer = Result<CommitReceipt, StorageError>
 
@@ -11,9 +11,9 @@ struct CommitAttempts {
     private var answers: [Answer]
     /// The batches that are not settled, in order.
     private var open: [Int]
-    /// The batches that a call whose reply was lost may have applied.
+    /// The batches that may have been applied by a call whose reply was lost.
     private var uncertain: Set<Int> = []
-    /// Whether a call has reported on batches one by one.
+    /// Whether a call has reported on individual batches.
     private(set) var hasAnswers = false
 
     init(_ batches: [WriteBatch], isIdempotent: Bool) {
@@ -25,30 +25,30 @@ struct CommitAttempts {
         }
     }
 
-    /// What the next call commits.
+    /// The batches for the next call.
     var openBatches: [WriteBatch] { open.map { batches[$0] } }
 
-    /// One result a batch, in order.
+    /// The results, one per batch, in order.
     var results: [Result<CommitReceipt, StorageError>] { answers }
 
-    /// Whether what failed with this error can be committed again without applying it twice.
+    /// Returns whether a batch that failed with an error can be retried without applying it twice.
     func mayRepeat(_ error: StorageError) -> Bool {
         error.isTransient && (isIdempotent || error.effect == .none)
     }
 
-    /// Takes the error of a call that failed as a whole.
+    /// Records the error of a call that failed as a whole.
     ///
-    /// - Returns: The error, with what earlier attempts may have done in its effect.
+    /// - Returns: The error, whose effect includes earlier attempts.
     mutating func fail(with error: StorageError) -> StorageError {
         if error.effect == .unknown { uncertain.formUnion(open) }
         for index in open { answers[index] = .failure(marked(error, at: index)) }
         return uncertain.isEmpty ? error : error.withUnknownEffect
     }
 
-    /// Takes a call's results.
+    /// Records a call's results.
     ///
-    /// - Returns: The first error that asks for a repetition, or nil when nothing is left to do.
-    /// - Throws: An error if the results do not fit the batches.
+    /// - Returns: The first error that requires a retry, or nil when all batches are settled.
+    /// - Throws: An error if the number of results is wrong.
     mutating func take(
         _ results: [Result<CommitReceipt, StorageError>]
     ) throws(StorageError) -> StorageError? {
@@ -69,7 +69,7 @@ struct CommitAttempts {
                 continue
             }
             if error.effect == .unknown { uncertain.insert(index) }
-            // A store's final word on a batch with an id settles what a lost reply left open.
+            // A permanent error for a batch with an id is definite, even after a lost reply.
             answers[index] = error.isTransient ? .failure(marked(error, at: index)) : result
             if mayRepeat(error) { unsettled.append(index) }
         }
@@ -77,7 +77,7 @@ struct CommitAttempts {
         return open.first.flatMap { error(at: $0) }
     }
 
-    /// Whether a later batch may have written to a document that this one writes to.
+    /// Returns whether a later batch may have written to a document that this one writes to.
     private func isOvertaken(_ index: Int) -> Bool {
         let paths = Set(batches[index].writes.map(\.path))
         return batches.indices.dropFirst(index + 1).contains { later in

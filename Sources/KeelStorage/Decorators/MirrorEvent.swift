@@ -1,30 +1,29 @@
 public import KeelDocuments
 public import KeelStorageAdapting
 
-/// An event that a ``MirroredStorageAdapter`` tells of its mirror.
+/// An event of the mirror of a ``MirroredStorageAdapter``.
 public enum MirrorEvent: Sendable {
     /// The mirror could not prepare for a schema.
     case preparationFailed(StorageError)
-    /// Documents could not be copied; after a passing failure they are tried again.
+    /// Documents could not be copied; after a transient failure they are retried.
     ///
-    /// Their names are missing if the change log of the first store tells them instead.
+    /// The list is empty if the change log of the first store names the documents.
     case copyFailed([DocumentPath], StorageError)
-    /// The record of what is to be copied could not be written.
+    /// The record of the documents to copy could not be written.
     ///
-    /// If the process ends before the copy is made, the mirror lacks it, and the next process does not
-    /// know.
+    /// If the process ends before they are copied, the mirror lacks them, and the next process does not know
+    /// it.
     case notKept(StorageError)
-    /// The mirror may lack changes that the first store's change log does not have any more, or that it
-    /// has no log to tell of.
+    /// The mirror may lack changes because the first store has no change log, or the log no longer has them.
     case isBehind(StorageError)
-    /// The mirror could not answer a read that the first store answered.
+    /// The mirror failed to answer a read that the first store answered.
     case readFailed(ReadOperation, StorageError)
-    /// The mirror's answer differs, in these documents where the answer has documents.
+    /// The mirror's result differs from the first store's, in these documents if the result has documents.
     case differs(ReadOperation, [DocumentPath])
 }
 
 extension MirrorEvent: CustomStringConvertible {
-    /// The event on one line, which names documents, never their contents.
+    /// The event on one line, with the names of documents but not their contents.
     public var description: String {
         switch self {
         case .preparationFailed(let error): "the mirror could not be prepared: \(error)"

@@ -1,10 +1,10 @@
 internal import KeelDocuments
 internal import Synchronization
 
-/// Keeps which documents a mirror has not got in their last state.
+/// The documents of which a mirror lacks the last state.
 ///
-/// One call at a time copies. A document that is written to while it is being copied is noted again,
-/// so that the last copy is of the last state.
+/// One call at a time copies. A document that is written while it is being copied is recorded again, so that
+/// the last copy has the last state.
 final class MirrorLedger: Sendable {
     private struct State {
         var commitsUnderWay = 0
@@ -12,34 +12,34 @@ final class MirrorLedger: Sendable {
         var waiting: Set<DocumentPath> = []
         var copying: Set<DocumentPath> = []
         var isCopying = false
-        /// Whether the first store's log may have changes that are not copied, whoever made them.
+        /// Whether the first store's log may have changes that are not copied, by any writer.
         var isBehind = false
-        /// Whether the names of documents that wait were given up, because the log has them.
+        /// Whether the names of waiting documents were dropped because the log has them.
         var leavesNamesToLog = false
-        /// The notes of commits that have ended, which are kept until their documents are copied.
+        /// The notes of finished commits, kept until their documents are copied.
         var notes: Set<DocumentPath> = []
-        /// Whether what an earlier process left is known.
+        /// Whether the state left by an earlier process is known.
         var isOpen = false
         var wasReadBeforeOpening = false
-        /// Up to where the mirror has the first store's change log.
+        /// The position in the first store's change log up to which the mirror has been copied.
         var cursor: ChangeCursor?
     }
 
     private let state = Mutex(State())
 
-    /// The most documents that are kept by their names.
+    /// The largest number of documents that are kept by name.
     static var mostNames: Int { 10_000 }
 
-    /// How many documents wait or are being copied, of those whose names are kept.
+    /// The number of named documents that wait or are being copied.
     var count: Int {
         state.withLock { state in
             state.waiting.count + state.copying.count { !state.waiting.contains($0) }
         }
     }
 
-    /// How many commits there were, if the mirror has all of them; nil while it has not.
+    /// The number of commits so far if the mirror has all of them; nil otherwise.
     ///
-    /// Where this is the same number before and after, nothing was written in between.
+    /// An equal number before and after an operation means that nothing was written in between.
     var stillness: UInt64? {
         state.withLock { state in
             let isStill =
@@ -51,7 +51,7 @@ final class MirrorLedger: Sendable {
 
     // MARK: Commits
 
-    /// Notes that a commit begins: it may take effect at any moment from now on.
+    /// Records the start of a commit, which may take effect at any moment from now on.
     func beginCommit() {
         state.withLock { state in
             state.commitsUnderWay += 1
@@ -59,9 +59,9 @@ final class MirrorLedger: Sendable {
         }
     }
 
-    /// Notes that a commit has ended, and the documents that it may have changed.
+    /// Records the end of a commit, and the documents that it may have changed.
     ///
-    /// - Returns: Whether documents that wait were given up, as in ``end(keeping:without:isBehind:)``.
+    /// - Returns: Whether waiting documents were dropped, as in ``end(keeping:without:isBehind:)``.
     func endCommit(_ paths: Set<DocumentPath>, _ note: DocumentPath? = nil) -> Bool {
         state.withLock { state in
             state.commitsUnderWay -= 1
@@ -69,7 +69,7 @@ final class MirrorLedger: Sendable {
                 state.isBehind = true
                 return false
             }
-            // The mirror may never answer the call that copies, or the one that opens.
+            // The mirror may never answer the call that copies or opens.
             let areGivenUp = (state.isCopying || !state.isOpen) && Self.giveUp(in: &state)
             state.waiting.formUnion(paths)
             if let note { state.notes.insert(note) }
@@ -77,9 +77,9 @@ final class MirrorLedger: Sendable {
         }
     }
 
-    /// Gives up the names of documents that wait, if there are too many of them.
+    /// Drops the names of waiting documents if there are too many.
     ///
-    /// - Returns: Whether no log tells of them.
+    /// - Returns: Whether they are lost because no log has them.
     private static func giveUp(in state: inout State) -> Bool {
         guard state.waiting.count > mostNames || state.notes.count > mostNames else { return false }
         state.waiting = []
@@ -93,8 +93,8 @@ final class MirrorLedger: Sendable {
 
     var isOpen: Bool { state.withLock { $0.isOpen } }
 
-    /// Whether a read comes first, before any commit: the mirror is then asked what an earlier process
-    /// left, once.
+    /// Returns whether this is the first read and no commit has opened the ledger, so that the read must open
+    /// it.
     func isFirstRead() -> Bool {
         state.withLock { state in
             defer { state.wasReadBeforeOpening = true }
@@ -102,15 +102,15 @@ final class MirrorLedger: Sendable {
         }
     }
 
-    /// Where the copying of the log goes on.
+    /// The position at which copying the log continues.
     var cursor: ChangeCursor? { state.withLock { $0.cursor } }
 
-    /// Takes where the log goes on, unless that is known.
+    /// Sets the position of the log unless it is known.
     func begin(at cursor: ChangeCursor) {
         state.withLock { $0.cursor = $0.cursor ?? cursor }
     }
 
-    /// Notes that what an earlier process left is known: documents that wait, and their notes.
+    /// Records the state of an earlier process: its waiting documents and their notes.
     func open(_ paths: Set<DocumentPath> = [], _ notes: Set<DocumentPath> = []) {
         state.withLock { state in
             guard !state.isOpen else { return }
@@ -121,12 +121,12 @@ final class MirrorLedger: Sendable {
         }
     }
 
-    /// Notes up to where the log has been copied.
+    /// Moves the position up to which the log has been copied.
     func move(to cursor: ChangeCursor) { state.withLock { $0.cursor = cursor } }
 
     // MARK: Copying
 
-    /// Takes documents to copy, or returns nil if there are none or somebody else is copying.
+    /// Takes documents to copy; returns nil if there are none or another call is copying.
     func begin(upTo limit: Int) -> (paths: [DocumentPath], notes: Set<DocumentPath>)? {
         state.withLock { state in
             let isDue = !state.waiting.isEmpty || !state.notes.isEmpty || state.isBehind
@@ -136,17 +136,17 @@ final class MirrorLedger: Sendable {
             let paths = Array(state.waiting.prefix(limit))
             state.copying = Set(paths)
             state.waiting.subtract(paths)
-            // Those whose documents all are among the last ones.
+            // A note may be removed only with the last waiting documents, which include all of its own.
             return (paths, state.waiting.isEmpty ? state.notes : [])
         }
     }
 
-    /// Ends what ``begin(upTo:)`` began; `failed` are to be copied again, `notes` are done with.
+    /// Ends the copying that ``begin(upTo:)`` began; `failed` are to be retried, `notes` have been removed.
     ///
-    /// While the mirror is away, no more than ``mostNames`` documents are kept by their names. Where a log
-    /// tells what was changed, all of them are left to it; where none does, they are given up.
+    /// While the mirror is unavailable, at most ``mostNames`` documents are kept by name. Beyond that, all
+    /// names are dropped: the log has the documents, or they are lost if there is no log.
     ///
-    /// - Returns: Whether documents were given up, so that the mirror lacks them.
+    /// - Returns: Whether documents were lost, so that the mirror lacks them.
     func end(
         keeping failed: Set<DocumentPath>,
         without notes: Set<DocumentPath>,

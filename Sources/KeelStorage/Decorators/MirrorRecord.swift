@@ -2,27 +2,26 @@ internal import KeelCore
 internal import KeelDocuments
 internal import KeelStorageAdapting
 
-/// What of a mirror's work outlives the process, in a collection of Keel's own.
+/// The persistent state of a mirror, in a reserved collection.
 ///
-/// Where the first store has a change log, it is one cursor: up to where the mirror has the log. Where it
-/// has none, it is a note of each commit, written before the commit and removed when its documents
-/// have been copied. Either is kept in the mirror, or in the first store if only that takes names of
-/// Keel's own.
+/// If the first store has a change log, the record is one cursor: the position up to which the log has been
+/// copied. Otherwise it is one note per commit, written before the commit and removed when its documents have
+/// been copied. The record is kept in the mirror, or in the first store if only that accepts reserved names.
 struct MirrorRecord: Sendable {
     static let collection = "__keel_mirror__"
 
     let keeper: any StorageAdapter
 
-    /// The reader for which the first store keeps what the mirror has not copied yet.
+    /// The reader for which the first store retains changes that have not been copied.
     let reader: ChangeReader
 
     private let cursorPath: DocumentPath
 
-    /// Creates the record of a mirror; nil where neither store keeps names of Keel's own.
+    /// Creates the record of a mirror; returns nil if neither store accepts reserved names.
     init?(_ name: String, _ primary: some StorageAdapter, _ mirror: some StorageAdapter) {
         reader = ChangeReader("keel.mirror.\(name)", lifetime: .seconds(30 * 86_400))
         cursorPath = DocumentPath(CollectionPath(trusted: Self.collection), name)
-        // What has a change log is one of Keel's own stores, or speaks its protocol.
+        // A store with a change log is one of Keel's, or speaks its protocol, and accepts reserved names.
         if mirror.capabilities.contains(.changeLog) {
             keeper = mirror
         } else if primary.capabilities.contains(.changeLog) {
@@ -46,7 +45,7 @@ struct MirrorRecord: Sendable {
         return ChangeCursor(bytes: bytes)
     }
 
-    /// The batch that moves the cursor.
+    /// Returns the batch that moves the cursor.
     func batch(movingTo cursor: ChangeCursor, if condition: WriteCondition = .none) -> WriteBatch {
         let body = DocumentBody(["cursor": .bytes(cursor.bytes)])
         return WriteBatch([DocumentWrite(cursorPath, .set(body), if: condition)])
@@ -54,7 +53,7 @@ struct MirrorRecord: Sendable {
 
     // MARK: Notes
 
-    /// Notes documents before a commit to them, and returns the note.
+    /// Records documents before a commit to them, and returns the note.
     func note(_ paths: Set<DocumentPath>) async throws(StorageError) -> DocumentPath {
         let note = DocumentPath(CollectionPath(trusted: Self.collection), DocumentPath.randomID())
         let names = paths.map { DocumentValue.string($0.string) }
@@ -63,7 +62,7 @@ struct MirrorRecord: Sendable {
         return note
     }
 
-    /// The documents that processes before this one have noted, and the notes.
+    /// Returns the documents that earlier processes have recorded, and the notes.
     func noted() async throws(StorageError) -> (Set<DocumentPath>, Set<DocumentPath>) {
         let query = DocumentQuery(CollectionPath(trusted: Self.collection))
         let result = try await keeper.read(ReadRequest(.query(query)))

@@ -3,19 +3,19 @@ internal import KeelDocuments
 internal import KeelStorageAdapting
 
 extension MirroredStorageAdapter {
-    /// The most documents that are copied at a time.
+    /// The largest number of documents that are copied at a time.
     private static var mostAtOnce: Int { 200 }
 
-    /// Whether the first store tells what has changed.
+    /// Whether the first store's change log provides the changes.
     private var followsLog: Bool {
         primary.capabilities.contains(.changeLog) && record != nil
     }
 
     // MARK: Before a commit
 
-    /// Learns what an earlier process has left, and sees to it that what this one leaves will be found.
+    /// Loads the state of an earlier process, and sets up the record of this one.
     ///
-    /// - Throws: The first store's own error, if it does not tell where its log is.
+    /// - Throws: The error of the first store if it fails to return its position.
     func open() async throws(StorageError) {
         guard !ledger.isOpen else { return }
         guard let record else {
@@ -23,7 +23,7 @@ extension MirroredStorageAdapter {
             observer(.notKept(.noKeeper))
             return
         }
-        // Before anything else: what is committed from here on comes after it.
+        // First of all, so that the position precedes every later commit.
         if followsLog, ledger.cursor == nil, let present = try await position() {
             ledger.begin(at: present)
         }
@@ -39,7 +39,7 @@ extension MirroredStorageAdapter {
         }
     }
 
-    /// Goes on after the cursor that is kept, or keeps the first one.
+    /// Continues after the stored cursor, or stores the first one.
     private func openLog(_ record: MirrorRecord) async throws(StorageError) {
         if let start = ledger.cursor {
             do throws(StorageError) {
@@ -58,7 +58,7 @@ extension MirroredStorageAdapter {
         return try await primary.read(request).position
     }
 
-    /// Notes documents before a commit to them, where no log tells of it.
+    /// Records documents before a commit to them, unless the log provides them.
     func note(_ paths: Set<DocumentPath>) async -> DocumentPath? {
         guard let record, !followsLog, !paths.isEmpty else { return nil }
         do throws(StorageError) {
@@ -71,7 +71,7 @@ extension MirroredStorageAdapter {
 
     // MARK: After a commit
 
-    /// Brings the mirror up to date with what has been noted, unless another call is doing so.
+    /// Copies all recorded changes to the mirror, unless another call is copying.
     func copy() async {
         guard ledger.isOpen || record == nil || followsLog else { return }
         // The log is copied to its end, whichever documents it names.
@@ -90,7 +90,7 @@ extension MirroredStorageAdapter {
                 (failed, isDone) = (Set(paths), false)
                 if !error.isCancellation { observer(.copyFailed(paths, error)) }
             }
-            // What failed now would fail again: it waits for the next commit.
+            // A retry would fail now, so failed documents wait for the next commit.
             let areGivenUp = ledger.end(
                 keeping: failed,
                 without: done,
@@ -101,7 +101,7 @@ extension MirroredStorageAdapter {
         }
     }
 
-    /// Copies documents as they are now, and returns those that are to be tried again.
+    /// Copies the current state of documents, and returns those to retry.
     private func copy(_ paths: [DocumentPath]) async throws(StorageError) -> Set<DocumentPath> {
         guard !paths.isEmpty else { return [] }
         var request = ReadRequest(.documents(paths))
@@ -114,14 +114,14 @@ extension MirroredStorageAdapter {
         return try await store(states.map { ($0, $1) })
     }
 
-    /// Copies what the first store's log has after the cursor.
+    /// Copies the first store's log after the cursor.
     ///
-    /// - Returns: Of `paths`, those that are to be tried again.
+    /// - Returns: The documents of `paths` to retry.
     private func copyLog(_ paths: [DocumentPath]) async throws(StorageError) -> Set<DocumentPath> {
         guard let record else { return [] }
-        // Where the keeper was away when the first commit came.
+        // The keeper may have been unavailable at the first commit.
         if !ledger.isOpen { try await openLog(record) }
-        // A store that tells no position has no place from which its log could be copied.
+        // Without a position, there is no place from which to copy the log.
         guard ledger.cursor != nil else { return try await copy(paths) }
         while let cursor = ledger.cursor {
             let page: ChangePage
@@ -145,7 +145,7 @@ extension MirroredStorageAdapter {
         return []
     }
 
-    /// Goes on from the present where the log does not reach back to the cursor.
+    /// Continues from the present because the log no longer reaches the cursor.
     private func beginAnew(
         _ paths: [DocumentPath],
         after error: StorageError,
@@ -154,7 +154,7 @@ extension MirroredStorageAdapter {
         observer(.isBehind(error))
         guard let present = try await position() else { throw error }
         let failed = try await copy(paths)
-        // The log after the present does not name them: the next attempt must come this way again.
+        // The log after the present does not name them, so the next attempt must take this path again.
         guard failed.isEmpty else { return failed }
         try await record.commit([record.batch(movingTo: present)])
         ledger.move(to: present)
@@ -177,7 +177,7 @@ extension MirroredStorageAdapter {
         return try await store(states)
     }
 
-    /// Writes states of documents to the mirror, and returns those that are to be tried again.
+    /// Writes states of documents to the mirror, and returns the documents to retry.
     private func store(
         _ states: [(DocumentPath, Document?)]
     ) async throws(StorageError) -> Set<DocumentPath> {

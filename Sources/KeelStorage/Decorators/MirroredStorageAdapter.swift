@@ -2,11 +2,11 @@ internal import KeelCore
 public import KeelDocuments
 public import KeelStorageAdapting
 
-/// An adapter that copies what is written to a second store, and compares what both answer.
+/// An adapter that copies writes to a second store, and compares the results of reads.
 ///
-/// It is for moving to another backend step by step: the app goes on with the store that it has,
-/// and the new one is watched doing the same work. When nothing has differed for long enough, the
-/// composition root names the new store alone.
+/// Use it to move to another backend step by step: the app keeps using its store while the new one does the
+/// same work under observation. When no differences have appeared for long enough, the app switches to the
+/// new store.
 ///
 /// ```swift
 /// let storage = StorageClient(
@@ -14,28 +14,27 @@ public import KeelStorageAdapting
 /// )
 /// ```
 ///
-/// - The first store has the last word: its answers and errors are the app's. Whatever happens in
-///   the mirror is told to the observer and fails no call.
-/// - After a commit, what has changed in the first store is written to the mirror as it is then, by one
-///   call at a time: concurrent commits cannot leave the mirror with an older state. Where both stores
-///   replicate, times and revisions are kept. A document that the mirror could not take for a passing
-///   reason, or because the caller cancelled, is tried again with the next commit.
-/// - A process may be killed at any moment. The next one copies with its first call what was not copied.
-///   It finds these documents in the first store's change log, behind a cursor that is kept in the
-///   mirror. If the first store has no log, as Google's Firestore, it finds them by notes that are
-///   written to the mirror before each commit. If neither the cursor nor the note can be written, the
-///   observer gets ``MirrorEvent/notKept(_:)``; if the log does not reach back to the cursor,
+/// - The first store is authoritative: the app gets its results and errors. Failures of the mirror are
+///   reported to the observer and fail no call.
+/// - After a commit, the current state of the changed documents is copied to the mirror, by one call at a
+///   time, so that concurrent commits cannot leave the mirror with an older state. If both stores replicate,
+///   times and revisions are kept. A copy that failed with a transient error, or because the caller was
+///   canceled, is retried with the next commit.
+/// - If the process is killed, the first call of the next one copies what is missing. It finds the documents
+///   in the first store's change log, after a cursor that is kept in the mirror. If the first store has no
+///   log, as with Google's Firestore, it finds them in notes that are written to the mirror before each
+///   commit. If neither the cursor nor the note can be written, the observer gets
+///   ``MirrorEvent/notKept(_:)``; if the log no longer reaches the cursor, ``MirrorEvent/isBehind(_:)``.
+/// - While the mirror is unavailable, the names of up to 10,000 documents are kept in memory. Beyond that,
+///   they are found in the first store's change log; without one, the observer gets
 ///   ``MirrorEvent/isBehind(_:)``.
-/// - While the mirror is away, the names of up to 10,000 documents are kept in memory. More are found in
-///   the first store's change log; if it has none, the observer gets ``MirrorEvent/isBehind(_:)``.
-/// - A part of the reads is repeated on the mirror. A difference is looked at twice, so that a write
-///   in between is not taken for one; bodies and order count, times and revisions do not.
+/// - A share of the reads is repeated on the mirror. A difference is checked again, so that a concurrent
+///   write is not reported; bodies and order are compared, times and revisions are not.
 /// - Changes come from the first store.
 ///
-/// Documents that were stored before are not copied: `keel documents copy` does that, and is to be
-/// run once more after one of these two events. One process at a time mirrors a store. Each
-/// mirrored commit costs a read and two commits to the mirror more, each compared read a read more,
-/// and the caller waits for them.
+/// Existing documents are not copied: run `keel documents copy` for them, and once more after either of these
+/// two events. Only one process at a time may mirror a store. Each mirrored commit costs an additional read
+/// and two commits to the mirror, each compared read an additional read; the caller waits for them.
 public struct MirroredStorageAdapter<Primary: StorageAdapter, Mirror: StorageAdapter>:
     StorageAdapter
 {
@@ -44,17 +43,16 @@ public struct MirroredStorageAdapter<Primary: StorageAdapter, Mirror: StorageAda
     private let comparedShare: Double
     let observer: @Sendable (MirrorEvent) -> Void
     let ledger = MirrorLedger()
-    /// What outlives the process; nil where neither store can keep it.
+    /// The persistent state; nil if neither store can keep it.
     let record: MirrorRecord?
 
-    /// Creates the decorator; `adapter.mirrored(to:)` is the usual way.
+    /// Creates the decorator. Use `adapter.mirrored(to:)`.
     ///
     /// - Parameters:
-    ///   - primary: The store that the app works with.
-    ///   - mirror: The store that gets the same writes.
-    ///   - name: The mirror's name, another one for each mirror of a store.
-    ///   - comparedShare: Which part of the reads is compared, from 0 to 1.
-    ///   - observer: Is told of differences and failures; it must not call the store.
+    ///   - primary: The store that the app uses.
+    ///   - mirror: The store to copy to.
+    ///   - comparedShare: The share of reads that are compared, from 0 to 1.
+    ///   - observer: Receives differences and failures; it must not call the store.
     init(
         _ primary: Primary,
         to mirror: Mirror,
@@ -71,10 +69,10 @@ public struct MirroredStorageAdapter<Primary: StorageAdapter, Mirror: StorageAda
 
     public var capabilities: StorageCapabilities { primary.capabilities }
 
-    /// How many documents the mirror has not got in their last state, as far as their names are kept.
+    /// The number of documents of which the mirror lacks the last state, as far as their names are kept.
     ///
-    /// If the mirror is away for more than 10,000 documents, those that the first store's change log tells
-    /// of are not counted.
+    /// If more than 10,000 documents wait for the mirror, those in the first store's change log are not
+    /// counted.
     public var waitingCount: Int { ledger.count }
 
     public func prepare(_ schema: StorageSchema) async throws(StorageError) {
@@ -96,8 +94,8 @@ public struct MirroredStorageAdapter<Primary: StorageAdapter, Mirror: StorageAda
         _ batches: [WriteBatch]
     ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
         let paths = Set(batches.flatMap { $0.writes.filter(\.changesDocument).map(\.path) })
-        // No read is compared while the commit takes effect. An error changes nothing about what is
-        // to be copied: the outcome can be unknown, or that of some batches only.
+        // No read is compared while the commit takes effect. The documents are copied after an error too,
+        // because its effect may be unknown, or concern only some batches.
         try await open()
         let note = await note(paths)
         ledger.beginCommit()
@@ -124,7 +122,7 @@ public struct MirroredStorageAdapter<Primary: StorageAdapter, Mirror: StorageAda
             await copy()
         }
         let result = try await primary.read(request)
-        // The mirror has times of commits of its own, and so another past.
+        // The mirror has commit times of its own, and therefore another past.
         guard request.asOf == nil else { return result }
         let isCompared = comparedShare >= 1 || Double.random(in: 0..<1) < comparedShare
         if isCompared, let stillness = ledger.stillness {
@@ -142,7 +140,7 @@ public struct MirroredStorageAdapter<Primary: StorageAdapter, Mirror: StorageAda
         do throws(StorageError) {
             let mirrored = try await mirror.read(request).payload
             guard !answer.says(mirrored) else { return }
-            // A write may have come in between: only an answer that stands can differ.
+            // A write may have come in between, so only a stable result counts as different.
             let again = try await primary.read(request).payload
             let mirroredAgain = try await mirror.read(request).payload
             guard again.says(answer), !again.says(mirroredAgain), ledger.stillness == stillness
@@ -156,16 +154,14 @@ public struct MirroredStorageAdapter<Primary: StorageAdapter, Mirror: StorageAda
 }
 
 extension StorageAdapter {
-    /// Copies what is written to a second store, and compares what both answer.
+    /// Copies writes to a second store, and compares the results of reads.
     ///
     /// See ``MirroredStorageAdapter``.
     ///
     /// - Parameters:
-    ///   - mirror: The store that gets the same writes.
-    ///   - name: The name under which the stores remember what the mirror has: the same in each process,
-    ///     another one for each mirror of a store. It can be a document's id, of 80 bytes at most.
-    ///   - comparedShare: Which part of the reads is compared, from 0 to 1.
-    ///   - observer: Is told of differences and failures; it must not call the store.
+    ///   - mirror: The store to copy to.
+    ///   - comparedShare: The share of reads that are compared, from 0 to 1.
+    ///   - observer: Receives differences and failures; it must not call the store.
     /// - Returns: The decorated adapter.
     public func mirrored<Mirror: StorageAdapter>(
         to mirror: Mirror,

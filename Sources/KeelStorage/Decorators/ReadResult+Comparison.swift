@@ -2,7 +2,7 @@ internal import KeelDocuments
 internal import KeelStorageAdapting
 
 extension ReadResult.Payload {
-    /// Whether two stores give the same answer, apart from times and revisions.
+    /// Returns whether two stores give the same result, apart from times and revisions.
     func says(_ other: Self) -> Bool {
         switch (self, other) {
         case (.documents(let one), .documents(let other)):
@@ -16,7 +16,7 @@ extension ReadResult.Payload {
         }
     }
 
-    /// Names without the collection that only the store has that keeps the mirror's record.
+    /// Removes the name of the mirror's record, which only one of the stores has.
     private static func comparable(_ names: [String]) -> [String] {
         names.filter { !StoredName.same($0, MirrorRecord.collection) }
     }
@@ -25,7 +25,7 @@ extension ReadResult.Payload {
         one.count == other.count && zip(one, other).allSatisfy(StoredName.same)
     }
 
-    /// The documents in which two answers differ, where they have documents.
+    /// Returns the documents in which two results differ, if they have documents.
     func differences(from other: Self) -> [DocumentPath] {
         let (one, others) = (bodies, other.bodies)
         return Set(one.keys).union(others.keys).filter { one[$0] != others[$0] }.sorted()

@@ -2,33 +2,33 @@ public import KeelCore
 public import KeelDocuments
 public import KeelStorageAdapting
 
-/// An adapter that repeats calls which failed for a passing reason.
+/// An adapter that retries calls after transient failures.
 ///
-/// Reads, preparations and requests for changes are repeated whenever their error is transient. A
-/// commit is repeated only when its error says that nothing happened, or when the adapter below
-/// keeps idempotency ids: a lost reply never applies a write twice. In that case each batch without
-/// an id gets one before the first attempt, which costs the store one more record a batch.
+/// Reads, preparations and requests for changes are retried after every transient error. A commit is retried
+/// only if its error's effect is none, or if the upstream adapter keeps idempotency ids, so that a lost reply
+/// never applies a write twice. In that case, each batch without an id gets one before the first attempt,
+/// which costs the store one more record per batch.
 ///
-/// Of a commit of several batches, only those are repeated that failed for a passing reason, and
-/// each result stays in the place of its batch. A batch is not repeated once a later one of the
-/// call has taken effect on the same document: the older write would come out on top.
+/// In a commit of several batches, only the batches that failed with a transient error are retried, and the
+/// results stay in the order of the batches. A batch is not retried once a later batch of the call has taken
+/// effect on the same document, because the older write would overwrite it.
 ///
-/// Place it outside a timeout, so that each attempt gets its own, and inside
-/// observation, so that only the outcome is logged. Conflicts are not repeated: they need a new
-/// read, as `StorageClient.transaction(_:)` does.
+/// Place it outside a timeout, so that each attempt has its own, and inside observation, so that only the
+/// outcome is logged. Conflicts are not retried: they need a new read, as `StorageClient.transaction(_:)`
+/// does.
 public struct RetryingStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
     private let upstream: Upstream
     private let policy: RetryPolicy
     private let clock: any Clock<Duration>
     private let makeID: @Sendable () -> String
 
-    /// Creates the decorator; `adapter.retrying(_:)` is the usual way.
+    /// Creates the decorator. Use `adapter.retrying(_:)`.
     ///
     /// - Parameters:
-    ///   - upstream: The adapter whose calls are repeated.
-    ///   - policy: How often and how patiently to try.
-    ///   - clock: The clock that pauses are measured on.
-    ///   - makeID: Makes the id of a batch that has none; no two may be equal.
+    ///   - upstream: The adapter whose calls are retried.
+    ///   - policy: The number of attempts and the pauses between them.
+    ///   - clock: The clock for pauses.
+    ///   - makeID: Returns a unique id for a batch without one.
     package init(
         _ upstream: Upstream,
         policy: RetryPolicy,
@@ -84,7 +84,7 @@ public struct RetryingStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
                 if let error = try attempts.take(results) { throw error }
             }
         } catch {
-            // Thrown, it would say of batches that have succeeded that they failed.
+            // Throwing would report success of individual batches as failure.
             guard attempts.hasAnswers else { throw error }
         }
         return attempts.results
@@ -99,11 +99,11 @@ public struct RetryingStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
 }
 
 extension StorageAdapter {
-    /// Repeats calls which failed for a passing reason; see ``RetryingStorageAdapter``.
+    /// Retries calls after transient failures; see ``RetryingStorageAdapter``.
     ///
     /// - Parameters:
-    ///   - policy: How often and how patiently to try.
-    ///   - clock: The clock that pauses are measured on.
+    ///   - policy: The number of attempts and the pauses between them.
+    ///   - clock: The clock for pauses.
     /// - Returns: The decorated adapter.
     public func retrying(
         _ policy: RetryPolicy,
@@ -114,7 +114,7 @@ extension StorageAdapter {
 }
 
 extension WriteBatch {
-    /// A new id: 128 random bits as 32 hexadecimal digits.
+    /// Returns a new id: 128 random bits as 32 hexadecimal digits.
     public static func randomID() -> String {
         var generator = SystemRandomNumberGenerator()
         let halves: [UInt64] = [generator.next(), generator.next()]

@@ -5,8 +5,7 @@ internal import Synchronization
 
 /// An adapter that keeps documents in memory, for tests and previews.
 ///
-/// It offers all that an adapter can offer but durability, and answers every query by looking at
-/// every document of the collection. What it holds is gone with it.
+/// It offers all capabilities except durability, and answers every query by scanning the collection.
 public final class InMemoryStorageAdapter: StorageAdapter {
     private let state: Mutex<MemoryState>
     private let held: HeldStates<MemoryState>
@@ -19,10 +18,10 @@ public final class InMemoryStorageAdapter: StorageAdapter {
     /// Creates an empty store.
     ///
     /// - Parameters:
-    ///   - clock: The clock on which a request for changes waits, and by which the history grows old.
-    ///   - keptChanges: How many changes the log keeps; older cursors expire.
-    ///   - history: How far back documents can be read as they were; nil and zero keep no history.
-    ///   - now: The wall clock's time, right or wrong, which documents get.
+    ///   - clock: The clock for the waits of change requests and the age of the history.
+    ///   - keptChanges: The number of changes that the log keeps; older cursors expire.
+    ///   - history: How far back documents can be read as of a time; nil or zero keeps no history.
+    ///   - now: Returns the wall clock's time, right or wrong, for the times of documents.
     public init(
         clock: any Clock<Duration> = ContinuousClock(),
         keptChanges: Int = 100_000,
@@ -54,8 +53,8 @@ public final class InMemoryStorageAdapter: StorageAdapter {
     public func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
         try checkCancellation()
         guard let time = request.asOf else {
-            // Of a copy, so that a long query does not hold up those who write meanwhile. A few documents
-            // are found sooner than others have to wait.
+            // Queries run on a copy, so that a long one does not block writers. Reading a few documents is
+            // faster than the wait it causes.
             if case .documents = request.operation, request.heldFor == nil, request.reads == nil {
                 return try state.withLock { state throws(StorageError) in try state.answer(request)
                 }
@@ -75,7 +74,7 @@ public final class InMemoryStorageAdapter: StorageAdapter {
             return try state.answer(request)
         }
         if held.hasEnded(time), !keepsHistory { throw .snapshotTooOld(time) }
-        // On a copy, so that going back does not hold up those who write meanwhile for long.
+        // On a copy, so that going back in time does not block writers.
         let now = now()
         let present = state.withLock { $0 }
         return try present.asOf(time, now: now).answer(request)
@@ -103,8 +102,8 @@ public final class InMemoryStorageAdapter: StorageAdapter {
             return page
         }
         await signal.wait(since: generation, upTo: limit, on: clock)
-        // A change outside of the scope wakes the request too; it then answers with an empty page
-        // that has moved on, which does no harm and keeps the wait within its limit.
+        // A change outside of the scope wakes the request too. The empty page with an advanced cursor is
+        // harmless, and keeps the wait within its limit.
         try checkCancellation()
         return try state.withLock { state throws(StorageError) in try state.changes(request) }
     }

@@ -1,30 +1,30 @@
 internal import KeelDocuments
 
-/// What the documents of a memory adapter were before they were changed.
+/// The earlier states of the documents of a memory adapter.
 struct MemoryHistory: Sendable {
     private struct Image: Sendable {
         let time: Timestamp
-        /// How old the store was then.
+        /// The age of the store at the change.
         let age: Duration
         let path: DocumentPath
-        /// The document until this time; nil if there was none.
+        /// The document before this time; nil if there was none.
         let document: Document?
     }
 
     private let age: Duration
     /// In the order of their times.
     private var images: [Image] = []
-    /// The earliest time whose state is known: there is no image of a later change that is gone.
+    /// The earliest time whose state is known: all images of later changes are present.
     private var start = Timestamp(microseconds: 0)
 
     init(age: Duration) { self.age = age }
 
-    /// Notes what documents were until a commit.
+    /// Records the states of documents before a commit.
     ///
     /// - Parameters:
     ///   - before: The documents.
-    ///   - time: The store's time of the commit.
-    ///   - present: How old the store is, by a clock that nobody sets.
+    ///   - time: The commit time.
+    ///   - present: The age of the store, by a monotonic clock.
     mutating func note(
         _ before: [(DocumentPath, Document?)],
         before time: Timestamp,
@@ -32,23 +32,23 @@ struct MemoryHistory: Sendable {
     ) {
         images += before.map { Image(time: time, age: present, path: $0, document: $1) }
         let oldest = present - age
-        // Removing in larger steps keeps the cost of moving the array small.
+        // Removing many at once keeps the cost of shifting the array small.
         guard images.count > 64, images[images.count / 4].age < oldest else { return }
         let surplus = images.prefix { $0.age < oldest }
         start = surplus.last?.time ?? start
         images.removeFirst(surplus.count)
     }
 
-    /// Refuses a time whose state is not known.
+    /// Throws for a time whose state is not known.
     func check(_ time: Timestamp, latest: Timestamp) throws(StorageError) {
         guard time >= start else { throw .snapshotTooOld(time) }
         guard time <= latest else { throw .notYet(time, present: latest) }
     }
 
-    /// The documents that were others at a time, as they were.
+    /// Returns the documents that have changed since a time, in their state at that time.
     func documents(asOf time: Timestamp) -> [DocumentPath: Document?] {
         var documents: [DocumentPath: Document?] = [:]
-        // The first change after the time replaced what was there then.
+        // The first change after the time replaced the state at that time.
         for image in images.reversed() {
             guard image.time > time else { break }
             documents[image.path] = .some(image.document)

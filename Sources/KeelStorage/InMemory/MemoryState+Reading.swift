@@ -16,7 +16,7 @@ extension MemoryState {
             result = ReadResult(.found(documents), plan: plan)
             result.end(at: request.mostBytes, of: query)
         case .aggregate(let query, let aggregations):
-            // Aggregations need fields that the projection may leave out.
+            // Aggregations may need fields that the projection leaves out.
             let whole = query.ordered(for: aggregations).with { $0.projection = nil }
             let (documents, plan) = try self.result(of: whole, isStrict: request.isStrict)
             let values = try StorageEvaluator.values(of: aggregations, over: documents)
@@ -26,14 +26,14 @@ extension MemoryState {
         }
         if request.needsPosition { result.position = position }
         if request.needsTime {
-            // After the last change nothing is settled yet.
+            // The present is settled only up to the last change.
             let last = latestSequence.map { Timestamp(microseconds: $0) } ?? time
             result.time = request.asOf.map { min($0, last) } ?? last
         }
         return result
     }
 
-    /// Refuses what depends on something that is not as it was read.
+    /// Throws if something has changed since it was read.
     func check(_ reads: TransactionReads) throws(StorageError) {
         if let known = reads.position, known == position { return }
         try StorageEvaluator.check(
@@ -70,7 +70,7 @@ extension MemoryState {
 
     private func names(under parent: DocumentPath?) -> [String] {
         let prefix = parent.map { $0.string + "/" } ?? ""
-        // As bytes: a set of strings would take canonically equivalent names for one.
+        // As bytes, because a set of strings would merge canonically equivalent names.
         let names = collections.keys.compactMap { collection -> [UInt8]? in
             guard collection.string.hasBytePrefix(prefix) else { return nil }
             let rest = collection.string.utf8.dropFirst(prefix.utf8.count)
@@ -82,7 +82,7 @@ extension MemoryState {
 }
 
 extension ReadResult {
-    /// Ends what a query has found at so many bytes.
+    /// Cuts the result of a query off at a number of bytes.
     fileprivate mutating func end(at mostBytes: Int?, of query: DocumentQuery) {
         guard case .found(let documents) = payload else { return }
         if case .last = query.limit {

@@ -6,7 +6,7 @@ struct MemoryState: Sendable {
     typealias Documents = [DocumentPath: Document]
 
     private(set) var collections: [CollectionPath: Documents] = [:]
-    /// One change, as the log keeps it.
+    /// A change in the log.
     private struct Entry: Sendable {
         let sequence: Int64
         let path: DocumentPath
@@ -17,21 +17,22 @@ struct MemoryState: Sendable {
     private var log: [Entry] = []
     /// The last mutation of each client.
     private var mutations: [String: Int64] = [:]
-    /// The sequence of the last change, also when the log has been trimmed.
+    /// The sequence of the last change, kept when the log is trimmed.
     private(set) var lastSequence: Int64 = 0
-    /// In a past state, the sequence of the present one.
+    /// The present sequence, in a past state.
     private(set) var latestSequence: Int64?
-    /// The highest sequence that the log no longer has.
+    /// The highest sequence that has been trimmed from the log.
     private var trimmedUpTo: Int64 = 0
     private let keptChanges: Int
-    /// The receipts of batches by the bytes of their ids, which `String` would not tell apart.
+    /// The receipts of batches by the bytes of their ids, because `String` equality includes canonical
+    /// equivalence.
     private var receipts: [[UInt8]: CommitReceipt] = [:]
-    /// The highest revision that any document has had; a replica may bring one from ahead.
+    /// The highest revision of any document so far, including replicas.
     private var highestRevision: Int64 = 0
     private(set) var schema = StorageSchema()
-    /// When documents were removed, as far back as the log goes: one that is created again gets a later time.
+    /// The times of removals, as far back as the log reaches: a document created again gets a later time.
     private var removals: [DocumentPath: (sequence: Int64, time: Timestamp)] = [:]
-    /// What documents were; nil where that is not kept.
+    /// The earlier states; nil without a history.
     private var history: MemoryHistory?
 
     init(keptChanges: Int, history: MemoryHistory? = nil) {
@@ -39,7 +40,7 @@ struct MemoryState: Sendable {
         self.history = history
     }
 
-    /// The state at a time, for reading alone.
+    /// Returns the read-only state at a time.
     func asOf(_ time: Timestamp, now: Timestamp) throws(StorageError) -> MemoryState {
         guard let history else {
             throw StorageError(.unsupported, "the store keeps no history; create it with one")
@@ -48,7 +49,7 @@ struct MemoryState: Sendable {
         var past = self
         for (path, document) in history.documents(asOf: time) { past.put(document, at: path) }
         past.latestSequence = lastSequence
-        // What the log does not have any more must not look as if it had.
+        // A trimmed log must not look complete.
         past.lastSequence =
             log.last { $0.sequence <= time.microseconds }?.sequence
             ?? min(time.microseconds, trimmedUpTo)
@@ -73,14 +74,14 @@ struct MemoryState: Sendable {
 
     // MARK: Writing
 
-    /// Applies a batch whole, or leaves everything as it was.
+    /// Applies a batch atomically.
     ///
     /// - Parameters:
     ///   - batch: The batch.
     ///   - clock: The wall clock's time, right or wrong.
-    ///   - age: How old the store is, by a clock that nobody sets.
-    /// - Returns: The receipt; for a batch that was applied before, the first one.
-    /// - Throws: `StorageError/Code/conflict`, and what a write's condition says.
+    ///   - age: The age of the store, by a monotonic clock.
+    /// - Returns: The receipt; for a batch that was applied before, its first receipt.
+    /// - Throws: `StorageError/Code/conflict`, or the code of a write's condition.
     mutating func apply(
         _ batch: WriteBatch,
         at clock: Timestamp,
@@ -92,7 +93,7 @@ struct MemoryState: Sendable {
         let circumstances = StorageEvaluator.Commit(after: time, clock: clock)
         let first = circumstances.storeTime.microseconds
         let firstRevision = max(first, highestRevision + 1)
-        // All writes are worked out first; what fails has then changed nothing.
+        // All writes are computed before any is applied, so that a failure changes nothing.
         var drafts: [DocumentPath: Document?] = [:]
         var effects: [(StorageEvaluator.Effect, DocumentPath)] = []
         var outcomes: [CommitReceipt.WriteOutcome] = []
@@ -117,7 +118,7 @@ struct MemoryState: Sendable {
             let before = drafts.keys.map { ($0, self[$0]) }
             history?.note(before, before: circumstances.storeTime, age: age)
         }
-        // Worked out while the documents are still there with their times.
+        // Computed while the documents still have their times.
         var removed: [DocumentPath: Timestamp] = [:]
         for (path, document) in drafts where document == nil {
             removed[path] = circumstances.documentTime(after: lastTime(of: path))
@@ -166,7 +167,7 @@ struct MemoryState: Sendable {
     }
 
     private mutating func trim() {
-        // Trimming in larger steps keeps the cost of moving the array small.
+        // Removing many at once keeps the cost of shifting the array small.
         guard log.count > keptChanges + keptChanges / 4 + 1 else { return }
         let surplus = log.count - keptChanges
         trimmedUpTo = log[surplus - 1].sequence
@@ -174,7 +175,7 @@ struct MemoryState: Sendable {
         removals = removals.filter { $0.value.sequence > trimmedUpTo }
     }
 
-    /// When a document was last changed, or removed.
+    /// Returns the time when a document was last changed or removed.
     private func lastTime(of path: DocumentPath) -> Timestamp? {
         self[path]?.updateTime ?? removals[path]?.time
     }
@@ -183,7 +184,7 @@ struct MemoryState: Sendable {
 
     var position: ChangeCursor { MemoryCursor.log(lastSequence).cursor }
 
-    /// The store's time: that of the last change.
+    /// The commit time of the last change.
     var time: Timestamp { Timestamp(microseconds: lastSequence) }
 
     func changes(_ request: ChangeRequest) throws(StorageError) -> ChangePage {
@@ -216,8 +217,8 @@ struct MemoryState: Sendable {
         let isCaughtUp = part.count == wanted.count
         var latest: [DocumentPath: Int] = [:]
         for (index, entry) in part.enumerated() { latest[entry.path] = index }
-        // A page shows what is, so a removal has the revision of the last entry, not of the one
-        // that the page has come to: a page before may have shown a later state already.
+        // A page shows current states, so a removal has the revision of the document's last entry in the log,
+        // not of the entry in this page: an earlier page may have shown a later state.
         var last: [DocumentPath: Entry] = [:]
         for entry in wanted where latest[entry.path] != nil { last[entry.path] = entry }
         let changes = part.enumerated().filter { latest[$0.element.path] == $0.offset }
@@ -248,10 +249,10 @@ struct MemoryState: Sendable {
             )
     }
 
-    /// Brings all documents, in the order of their paths, for a reader that begins from nothing.
+    /// Returns a page of all documents in the order of their paths, for a reader without a cursor.
     ///
-    /// It goes on after the key of the last path that the copy has. A count would pass over some
-    /// documents when others disappear meanwhile.
+    /// The copy continues after the key of its last path. With a count, it would skip documents when others
+    /// are removed meanwhile.
     private func copyPage(
         after key: [UInt8],
         start: Int64,
@@ -268,7 +269,7 @@ struct MemoryState: Sendable {
             upTo: request.mostBytes
         )
         let part = rest.prefix(most)
-        // Documents may change while a copy is under way; the log from its start on brings them.
+        // Documents that change during the copy follow in the log from the start of the copy.
         let isDone = part.count == rest.count
         let next: MemoryCursor =
             isDone ? .log(start) : .copy(after: part.last?.key ?? key, start: start)
@@ -299,7 +300,7 @@ struct MemoryState: Sendable {
     }
 }
 
-/// What the bytes of a memory adapter's cursor mean.
+/// The content of a memory adapter's cursor.
 private enum MemoryCursor {
     case copy(after: [UInt8], start: Int64)
     case log(Int64)

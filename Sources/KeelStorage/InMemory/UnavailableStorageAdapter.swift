@@ -1,17 +1,17 @@
 public import KeelDocuments
 public import KeelStorageAdapting
 
-/// An adapter every call of which fails with the same error.
+/// An adapter whose calls all fail with the same error.
 ///
-/// For the place of a store that could not be opened, where making the store cannot throw, and for
-/// tests that must not touch storage.
+/// Use it in place of a store that could not be opened, where creating the store cannot throw, and in tests
+/// that must not access storage.
 public struct UnavailableStorageAdapter: StorageAdapter {
     private let error: StorageError
 
     /// Creates an adapter that fails with an error.
     public init(_ error: StorageError) { self.error = error }
 
-    /// All of them, so that each call comes as far as the error.
+    /// All capabilities, so that every call reaches the error.
     public var capabilities: StorageCapabilities {
         [
             .changeLog, .transactions, .idempotentCommits, .aggregation, .declaredIndexes,

@@ -4,13 +4,13 @@ public import KeelDocuments
 extension StorageClient {
     /// Observes values computed over the documents that a query finds.
     ///
-    /// The first element has the values as they are, one for each aggregation; another comes when a
-    /// change in the query's collections has made one of them different. The store computes them anew
-    /// after such a change, once for all changes that have come meanwhile, and never otherwise.
+    /// The first element has the current values, one per aggregation; another follows when a change in the
+    /// query's collections makes one of them different. The store recomputes the values only after such a
+    /// change, and once for all changes that have arrived by then.
     ///
-    /// A failure that may pass is waited out, as in ``listen(to:)``. The sequence throws
-    /// `StorageError/Code/unsupported` on an adapter without `StorageCapabilities/changeLog`: there
-    /// only asking at intervals could tell a change.
+    /// Transient failures are retried, as in
+    /// ``listen(to:)``. The sequence throws `StorageError/Code/unsupported` on an adapter without `StorageCapabilities/changeLog`,
+    /// where only polling could detect a change.
     public func observe(
         _ query: DocumentQuery,
         _ aggregations: [Aggregation]
@@ -20,7 +20,7 @@ extension StorageClient {
 }
 
 extension TypedDocuments {
-    /// Observes how many documents a query finds.
+    /// Observes the number of documents that a query finds.
     ///
     /// ```swift
     /// for try await count in notes.observeCount({ $0.where(.equal("isDone", false)) }) {
@@ -28,7 +28,7 @@ extension TypedDocuments {
     /// }
     /// ```
     ///
-    /// It behaves like ``StorageClient/observe(_:_:)``.
+    /// The sequence behaves like ``StorageClient/observe(_:_:)``.
     public func observeCount(
         _ refine: (DocumentQuery) throws -> DocumentQuery = { $0 }
     ) -> AggregateSnapshots<Int> {
@@ -40,7 +40,7 @@ extension TypedDocuments {
 
     /// Observes values computed over the documents that a query finds.
     ///
-    /// It behaves like ``StorageClient/observe(_:_:)``.
+    /// The sequence behaves like ``StorageClient/observe(_:_:)``.
     public func observe(
         _ aggregations: [Aggregation],
         _ refine: (DocumentQuery) throws -> DocumentQuery = { $0 }
@@ -50,7 +50,7 @@ extension TypedDocuments {
     }
 }
 
-/// The results of an aggregation, one after the other: see ``StorageClient/observe(_:_:)``.
+/// The successive results of an aggregation; see ``StorageClient/observe(_:_:)``.
 public struct AggregateSnapshots<Value: Sendable>: AsyncSequence, Sendable {
     public typealias Element = Value
     public typealias Failure = StorageError
@@ -76,7 +76,7 @@ public struct AggregateSnapshots<Value: Sendable>: AsyncSequence, Sendable {
         Iterator(AggregateListener(client: client, query: query, aggregations), value: value)
     }
 
-    /// A listener, as long as it is kept.
+    /// A listener, which lives as long as the iterator.
     public struct Iterator: AsyncIteratorProtocol {
         private let listener: AggregateListener
         private let value: @Sendable ([DocumentValue]) -> Value
@@ -89,7 +89,7 @@ public struct AggregateSnapshots<Value: Sendable>: AsyncSequence, Sendable {
             self.value = value
         }
 
-        /// Waits for the next result; nil when the task is cancelled.
+        /// Waits for the next result; returns nil when the task is canceled.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(StorageError) -> Value? {
@@ -101,16 +101,16 @@ public struct AggregateSnapshots<Value: Sendable>: AsyncSequence, Sendable {
 @available(*, unavailable)
 extension AggregateSnapshots.Iterator: Sendable {}
 
-/// One listener to an aggregation; its one caller is an iterator.
+/// A listener to an aggregation; an iterator is its only caller.
 actor AggregateListener {
     private let client: StorageClient
     private let query: Result<DocumentQuery, StorageError>
     private let aggregations: [Aggregation]
     private var subscription: Subscription?
     private var id: ListenerHub.ID?
-    /// Whether the subscription gets every change from now on.
+    /// Whether the subscription receives every change from now on.
     private var isFollowing = false
-    /// Whether the values have to be computed before anything can be told; also after a failure.
+    /// Whether the values must be computed first; stays true after a failure.
     private var needsRead = true
     private var told: [DocumentValue]?
 

@@ -2,41 +2,41 @@ internal import KeelCore
 internal import KeelDocuments
 internal import KeelStorageAdapting
 
-/// A hub that reads an adapter's change log once for many, with one task at a time: the *reader*.
+/// Reads an adapter's change log once for many listeners, with one task at a time: the *reader*.
 ///
-/// ``ListenerHub`` and the hub of a server share this reading, and ``InterestIndex``. They deliver apart,
-/// because they promise different things. A client's listeners want the last state of each document, at
-/// consistent points only; its reader asks for the union of their interests, and is replaced when a
-/// listener comes that it does not cover. A server's listeners want bytes, also between consistent
-/// points; its reader asks its own disk for everything, and encodes each page once, outside of the lock.
+/// ``ListenerHub`` and the hub of a server share this loop and ``InterestIndex``, but deliver differently. A
+/// client's listeners want the last state of each document, at consistent positions only; the reader asks for
+/// the union of their interests, and is replaced when it does not cover a new listener. A server's listeners
+/// want bytes, at other positions too; the reader asks the local disk for all changes, and encodes each page
+/// once, outside of the lock.
 package protocol ChangeReading: AnyObject, Sendable {
-    /// What is read.
+    /// The adapter whose change log is read.
     var adapter: any StorageAdapter { get }
-    /// The clock of pauses.
+    /// The clock for pauses.
     var clock: any Clock<Duration> { get }
 
-    /// The next request of a reader; nil if another one has replaced it, or nobody listens.
+    /// Returns the next request of a reader; nil if the reader has been replaced or there are no listeners.
     func nextRequest(of reader: UInt64) -> ChangeRequest?
 
-    /// Takes a page of a reader; of one that was replaced, it tells nothing to anybody.
+    /// Delivers a page of a reader; ignores the page if the reader has been replaced.
     func deliver(_ page: ChangePage, of reader: UInt64)
 
-    /// Begins anew at a position, because the log does not reach back to the reader's.
+    /// Continues at a position because the log no longer reaches the reader's cursor.
     func restart(at position: ChangeCursor, of reader: UInt64)
 
-    /// Notes that the reader asks for the same again after a pause.
+    /// Records that the reader repeats its request after a pause.
     func miss(of reader: UInt64)
 
-    /// Takes an error that repeating does not mend.
+    /// Handles an error that a retry cannot fix.
     ///
-    /// - Returns: Whether the reader goes on at once.
+    /// - Returns: Whether the reader continues at once.
     func refuse(_ error: StorageError, of reader: UInt64) -> Bool
 }
 
 extension ChangeReading {
-    /// Starts a reader, which ends when its task is cancelled or ``nextRequest(of:)`` has none.
+    /// Starts a reader, which ends when its task is canceled or ``nextRequest(of:)`` returns nil.
     ///
-    /// The hub is held only between the waits, so that one that is let go can go.
+    /// The task references the hub weakly while it waits, so that the hub can be released.
     package func startReader(_ reader: UInt64) -> Task<Void, Never> {
         let hub: @Sendable () -> Self? = { [weak self] in self }
         return StorageContext.withoutContext { Task { await Self.read(as: reader, for: hub) } }

@@ -2,11 +2,11 @@ public import KeelDocuments
 
 /// A document at one moment, or the fact that there is none.
 public struct DocumentSnapshot: Sendable, Hashable {
-    /// The path that is listened to.
+    /// The path of the document.
     public let path: DocumentPath
-    /// The document; nil while there is none at the path, or where it cannot be read.
+    /// The document; nil if there is none, or if it cannot be read.
     public let document: Document?
-    /// Why the document that is there cannot be read; nil otherwise.
+    /// The reason why an existing document cannot be read; nil otherwise.
     public let failure: UnreadableDocument?
 
     /// Creates a snapshot.
@@ -20,6 +20,6 @@ public struct DocumentSnapshot: Sendable, Hashable {
         self.failure = failure
     }
 
-    /// Whether there is a document at the path, also one that cannot be read.
+    /// Whether there is a document at the path, including one that cannot be read.
     public var exists: Bool { document != nil || failure != nil }
 }

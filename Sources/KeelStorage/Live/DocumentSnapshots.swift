@@ -5,20 +5,19 @@ internal import KeelStorageAdapting
 extension StorageClient {
     /// Listens to one document.
     ///
-    /// The first snapshot is the document as it is, or says that there is none; listening goes on
-    /// in either case, also when the document is deleted and created again. A reader that is slower
-    /// than the changes gets the latest state. Listening ends with the iterating task.
+    /// The first snapshot is the current document, or the fact that there is none. Listening continues when
+    /// the document is deleted and created again. A consumer that is slower than the changes gets the latest
+    /// state. Listening ends with the iterating task.
     ///
-    /// A failure that may pass, such as a lost connection, is waited out: the snapshot comes when the
-    /// store answers. Where the document itself cannot be read, a snapshot says so in
-    /// ``DocumentSnapshot/failure`` and listening goes on. The sequence throws only what repeating
-    /// does not mend.
+    /// Transient failures, such as a lost connection, are retried. If the document itself cannot be read, a
+    /// snapshot has a ``DocumentSnapshot/failure`` and listening continues. The sequence throws only errors
+    /// that a retry cannot fix.
     public func listenToDocument(_ path: DocumentPath) -> DocumentSnapshots {
         DocumentSnapshots(client: self, path: path)
     }
 }
 
-/// The snapshots of a document: see ``StorageClient/listenToDocument(_:)``.
+/// The snapshots of a document; see ``StorageClient/listenToDocument(_:)``.
 public struct DocumentSnapshots: AsyncSequence, Sendable {
     public typealias Element = DocumentSnapshot
     public typealias Failure = StorageError
@@ -28,7 +27,7 @@ public struct DocumentSnapshots: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(client: client, path: path) }
 
-    /// A listener, as long as it is kept.
+    /// A listener, which lives as long as the iterator.
     public struct Iterator: AsyncIteratorProtocol {
         private let client: StorageClient
         private let path: DocumentPath
@@ -39,7 +38,7 @@ public struct DocumentSnapshots: AsyncSequence, Sendable {
             self.path = path
         }
 
-        /// Waits for the next snapshot; nil when the task is cancelled.
+        /// Waits for the next snapshot; returns nil when the task is canceled.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(StorageError) -> DocumentSnapshot? {
@@ -59,14 +58,14 @@ public struct DocumentSnapshots: AsyncSequence, Sendable {
 @available(*, unavailable)
 extension DocumentSnapshots.Iterator: Sendable {}
 
-/// One listener to a document; its one caller is an iterator.
+/// A listener to a document; an iterator is its only caller.
 actor DocumentListener {
     private let client: StorageClient
     private let path: DocumentPath
     private let subscription: Subscription
     private var id: ListenerHub.ID?
     private var current: DocumentSnapshot?
-    /// Whether the document has to be read before anything can be told; also after a failed read.
+    /// Whether the document must be read first; stays true after a failed read.
     private var needsRead = true
 
     init(client: StorageClient, path: DocumentPath) {
@@ -102,7 +101,7 @@ actor DocumentListener {
         }
     }
 
-    /// For adapters without a change log: asks again at intervals and compares.
+    /// Polls an adapter without a change log.
     private func poll() async throws(StorageError) -> DocumentSnapshot? {
         while true {
             if needsRead, let snapshot = try await read() { return snapshot }
@@ -111,7 +110,7 @@ actor DocumentListener {
         }
     }
 
-    /// Reads the document; nil if it is as it was.
+    /// Reads the document; returns nil if it is unchanged.
     private func read() async throws(StorageError) -> DocumentSnapshot? {
         let result = try await client.readForListener(
             .documents([path]),

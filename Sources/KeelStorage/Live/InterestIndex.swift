@@ -1,24 +1,24 @@
 package import KeelDocuments
 package import KeelStorageAdapting
 
-/// Finds those whom a document concerns by the scopes that they have named.
+/// An index from documents to the keys of the scopes that cover them.
 ///
-/// Conditions of queries do not count: whoever asks for some documents of a collection is found by all.
+/// Conditions of queries are ignored: a key with a query is found for all documents of its collection.
 package struct InterestIndex<Key: Hashable & Sendable>: Sendable {
     private var everything: Set<Key> = []
     private var byDocument: [DocumentPath: Set<Key>] = [:]
     private var byCollection: [CollectionPath: Set<Key>] = [:]
-    /// By the bytes of the names: equal texts can be written with other characters.
+    /// Keyed by the bytes of the names, because `String` equality includes canonical equivalence.
     private var byGroup: [[UInt8]: Set<Key>] = [:]
 
     package init() {}
 
-    /// Adds a scope's interests.
+    /// Adds a key for a scope.
     package mutating func insert(_ key: Key, for scope: ChangeScope) {
         change(scope) { $0.insert(key) }
     }
 
-    /// Takes out the interests of a scope that was added for the same key.
+    /// Removes a key for a scope that was added with it.
     package mutating func remove(_ key: Key, for scope: ChangeScope) {
         change(scope) { $0.remove(key) }
     }
@@ -37,7 +37,7 @@ package struct InterestIndex<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Those whom a document can concern, each once.
+    /// Returns the keys of all scopes that may contain a document.
     package func keys(for path: DocumentPath) -> Set<Key> {
         var keys = byDocument[path] ?? []
         let group = byGroup.isEmpty ? nil : byGroup[Array(path.collection.name.utf8)]
@@ -49,7 +49,7 @@ package struct InterestIndex<Key: Hashable & Sendable>: Sendable {
 }
 
 extension Dictionary {
-    /// Changes a set, of which there is none while it is empty.
+    /// Changes a set, which is absent while it is empty.
     package mutating func change<Member>(
         _ key: Key,
         _ body: (inout Value) -> Void

@@ -5,10 +5,9 @@ internal import Synchronization
 
 /// Reads an adapter's change log once for all listeners of a client.
 ///
-/// One task, the reader, waits for the changes that concern one of the listeners and puts each into
-/// their mailboxes. It starts with the first listener and is cancelled with the last. What a
-/// listener does with a change happens in the listener's own task. ``ListenerTable`` decides;
-/// ``ChangeReading`` reads.
+/// One task, the reader, waits for changes that concern a listener, and puts each into the listeners'
+/// mailboxes. It starts with the first listener and is canceled with the last. Listeners process changes in
+/// their own tasks. ``ListenerTable`` makes the decisions; ``ChangeReading`` reads.
 package final class ListenerHub: ChangeReading {
     package typealias ID = ListenerTable.ID
 
@@ -20,7 +19,7 @@ package final class ListenerHub: ChangeReading {
     package let adapter: any StorageAdapter
     package let clock: any Clock<Duration>
     private let state = Mutex(State())
-    /// Raised after a turn that listeners have waited for.
+    /// Raised after a turn that listeners wait for.
     private let turns = Signal()
 
     init(adapter: any StorageAdapter, configuration: StorageClient.Configuration) {
@@ -30,12 +29,12 @@ package final class ListenerHub: ChangeReading {
 
     deinit { state.withLock { $0.reader?.cancel() } }
 
-    /// How many listeners there are.
+    /// The number of listeners.
     package var count: Int { state.withLock { $0.table.count } }
 
     // MARK: Coming and going
 
-    /// Opens a mailbox; from now on it gets every change that the reader sees.
+    /// Opens a mailbox, which receives every change that the reader sees from now on.
     package func subscribe(_ subscription: Subscription) -> ID {
         let (id, old) = state.withLock { state -> (ID, Task<Void, Never>?) in
             let (id, isGivenUp) = state.table.subscribe(subscription)
@@ -47,7 +46,7 @@ package final class ListenerHub: ChangeReading {
         return id
     }
 
-    /// Closes a mailbox, and ends the reader with the last one.
+    /// Closes a mailbox, and cancels the reader with the last one.
     package func unsubscribe(_ id: ID) {
         let reader = state.withLock { state -> Task<Void, Never>? in
             guard state.table.unsubscribe(id) else { return nil }
@@ -57,10 +56,10 @@ package final class ListenerHub: ChangeReading {
         reader?.cancel()
     }
 
-    /// Starts the reader if there is none, for a listener that has read its first state at `position`.
+    /// Starts the reader, if there is none, for a listener that has read its first state at `position`.
     ///
-    /// - Returns: Whether the mailbox has every change after `position`. If not, the reader had come
-    ///   further, and reading again gives a position from which the mailbox has all.
+    /// - Returns: Whether the mailbox has every change after `position`. If false, the reader was ahead; a
+    ///   new read gives a position from which the mailbox is complete.
     /// - Throws: `StorageError/Code/cancelled`.
     package func activate(
         _ id: ID,
@@ -105,7 +104,7 @@ package final class ListenerHub: ChangeReading {
         return state.withLock { $0.table.refuse(error.during("listen"), of: reader) }
     }
 
-    /// Changes the table, and wakes those who wait for a turn's end if it says so.
+    /// Changes the table, and wakes the callers that wait for the end of a turn if the change returns true.
     private func change(_ change: (inout ListenerTable) -> Bool) {
         if state.withLock({ change(&$0.table) }) { turns.raise() }
     }

@@ -1,69 +1,69 @@
 package import KeelDocuments
 package import KeelStorageAdapting
 
-/// The listeners of a hub, and how far its reader of the change log is: a pure state machine.
+/// The listeners of a hub and the progress of its change log reader, as a pure state machine.
 ///
-/// The reader takes *turns*: each asks for the changes after ``cursor`` in the union of the
-/// listeners' interests. A listener whose interest a turn does not have is *covered* from the next
-/// turn on: the position where that begins is the earliest at which its own read may be.
+/// The reader takes *turns*: each asks for the changes after ``cursor`` in the union of the listeners'
+/// interests. A listener whose interest is missing from a turn is *covered* from the next turn on, and its
+/// own read must not be earlier than the position where that turn begins.
 ///
-/// A turn that waits for changes is given up when a listener comes that it does not cover; the one
-/// after it does not wait and is never given up, so that the reader gets on however often listeners
-/// come. Interests of listeners that have left go with the next turn.
+/// A waiting turn is abandoned for a new listener that it does not cover; the following turn does not wait
+/// and is never abandoned, so that the reader makes progress however often listeners arrive. Interests of
+/// listeners that have left are dropped with the next turn.
 package struct ListenerTable: Sendable {
     package typealias ID = UInt64
 
-    /// What becomes of a listener that has read its first state.
+    /// The state of a listener after its first read.
     package enum Activation: Sendable, Equatable {
         /// Its mailbox has every change after its read.
         case covered
-        /// The reader had come further than the listener's read: it has to read again.
+        /// The reader was ahead of the listener's read: the listener must read again.
         case tooEarly
-        /// It is known after the reader's turn.
+        /// The answer is not known before the end of the reader's turn.
         case unknown
     }
 
-    /// The conditions that one scope has at most; with more, whole collections are asked for.
+    /// The largest number of conditions in a scope; with more, the reader asks for whole collections.
     package static let mostConditions = 32
 
     private var nextID: ID = 0
     private var subscriptions: [ID: Subscription] = [:]
     private var interested = InterestIndex<ID>()
-    /// The listeners that have read, which shows that what they ask is answered.
+    /// The listeners whose read has succeeded, so that the store accepts their requests.
     private var readers: Set<ID> = []
-    /// The listeners that a refused turn had and that have not read: turns do without them.
+    /// The listeners of a refused turn that have not read yet; turns leave them out.
     private var excluded: Set<ID> = []
-    /// The scope of the last turn that was answered.
+    /// The scope of the last successful turn.
     private var accepted = ChangeScope()
-    /// How many listeners have each interest.
+    /// The number of listeners per interest.
     private var interests: [ChangeScope: Int] = [:]
     private var union: ChangeScope?
-    /// Which reader may still tell something: one that was cancelled can come back with a page.
+    /// Identifies the current reader; a canceled one may still deliver a page, which is ignored.
     package private(set) var generation: UInt64 = 0
-    /// How far the reader has come; nil while there is none.
+    /// The position of the reader; nil without a reader.
     package private(set) var cursor: ChangeCursor?
-    /// The request under way; one that waits is given up for a listener that it does not cover.
+    /// The current request; a waiting one is abandoned for a listener that it does not cover.
     private var turn: ChangeRequest?
-    /// Whether the next turn is to come back at once.
+    /// Whether the next turn must not wait for changes.
     private var isHasty = false
-    /// From where on each listener gets what concerns it.
+    /// The position from which each listener receives its changes.
     private var coverage: [ID: ChangeCursor] = [:]
-    /// The listeners that the turn under way does not cover.
+    /// The listeners that the current turn does not cover.
     private var newcomers: Set<ID> = []
-    /// Listeners with changes that have not been published.
+    /// The listeners with unpublished changes.
     private var staged: Set<ID> = []
 
     package init() {}
 
-    /// How many listeners there are.
+    /// The number of listeners.
     package var count: Int { subscriptions.count }
 
     // MARK: Coming and going
 
     /// Opens a mailbox.
     ///
-    /// - Returns: The listener's id, and whether the turn under way has been given up for it: the
-    ///   reader is to be replaced by one of the new generation.
+    /// - Returns: The listener's id, and whether the current turn has been abandoned for it: the caller must
+    ///   then start a reader of the new generation.
     package mutating func subscribe(_ subscription: Subscription) -> (id: ID, isGivenUp: Bool) {
         nextID += 1
         let id = nextID
@@ -72,9 +72,9 @@ package struct ListenerTable: Sendable {
         return (id, include(id, subscription.scope))
     }
 
-    /// Asks for an interest from the next turn on, or from the one under way if it has it.
+    /// Includes an interest from the next turn on, or from the current turn if that covers it.
     ///
-    /// - Returns: Whether the turn under way has been given up.
+    /// - Returns: Whether the current turn has been abandoned.
     private mutating func include(_ id: ID, _ scope: ChangeScope) -> Bool {
         interests[scope, default: 0] += 1
         if interests[scope] == 1 { union?.formUnion(scope) }
@@ -94,7 +94,7 @@ package struct ListenerTable: Sendable {
         return true
     }
 
-    /// Asks for a listener's interest no more.
+    /// Excludes a listener's interest.
     private mutating func leaveOut(_ id: ID, _ scope: ChangeScope) {
         interests[scope] = interests[scope].flatMap { $0 > 1 ? $0 - 1 : nil }
         if interests[scope] == nil { union = nil }
@@ -105,7 +105,7 @@ package struct ListenerTable: Sendable {
 
     /// Closes a mailbox.
     ///
-    /// - Returns: Whether it was the last one: the reader is to be cancelled.
+    /// - Returns: Whether it was the last one: the caller must then cancel the reader.
     package mutating func unsubscribe(_ id: ID) -> Bool {
         guard let subscription = subscriptions.removeValue(forKey: id) else { return false }
         interested.remove(id, for: subscription.scope)
@@ -127,10 +127,10 @@ package struct ListenerTable: Sendable {
         isHasty = false
     }
 
-    /// Takes the position of a listener's first read.
+    /// Records the position of a listener's first read.
     ///
-    /// - Returns: What becomes of the listener, and whether a reader of the new generation is to be
-    ///   started.
+    /// - Returns: The state of the listener, and whether the caller must start a reader of the new
+    ///   generation.
     package mutating func activate(
         _ id: ID,
         at position: ChangeCursor
@@ -157,7 +157,7 @@ package struct ListenerTable: Sendable {
 
     // MARK: The reader
 
-    /// The reader's next request; nil if the reader is not the one that counts.
+    /// Returns the reader's next request; nil if the reader has been replaced.
     package mutating func nextTurn(of reader: UInt64) -> ChangeRequest? {
         guard reader == generation, let cursor else { return nil }
         let waits: Duration? = isHasty ? nil : .seconds(30)
@@ -175,9 +175,9 @@ package struct ListenerTable: Sendable {
         return scope
     }
 
-    /// Ends a turn that has failed and is to be repeated.
+    /// Ends a failed turn, which will be repeated.
     ///
-    /// - Returns: Whether there are listeners to be told what ``activate(_:at:)`` says now.
+    /// - Returns: Whether callers that wait for ``activate(_:at:)`` must ask again.
     package mutating func miss(of reader: UInt64) -> Bool {
         guard reader == generation else { return false }
         return endTurn()
@@ -193,7 +193,7 @@ package struct ListenerTable: Sendable {
 
     /// Puts the page of a turn into the mailboxes.
     ///
-    /// - Returns: As ``miss(of:)``.
+    /// - Returns: The same as ``miss(of:)``.
     package mutating func deliver(_ page: ChangePage, of reader: UInt64) -> Bool {
         guard reader == generation else { return false }
         for change in page.changes {
@@ -213,9 +213,9 @@ package struct ListenerTable: Sendable {
         return endTurn()
     }
 
-    /// Goes on from a position where the change log does not reach back to the reader's.
+    /// Continues at a position because the change log no longer reaches the reader's cursor.
     ///
-    /// - Returns: As ``miss(of:)``.
+    /// - Returns: The same as ``miss(of:)``.
     package mutating func restart(at position: ChangeCursor, of reader: UInt64) -> Bool {
         guard reader == generation else { return false }
         begin(at: position)
@@ -223,19 +223,19 @@ package struct ListenerTable: Sendable {
         return true
     }
 
-    /// Takes the error of a turn that repeating does not mend.
+    /// Handles the error of a turn that a retry cannot fix.
     ///
-    /// It is laid at the door of those whose interests no turn has been answered with. Such listeners
-    /// that have not read are left out until they have: one whose question is refused then ends by
-    /// itself. Otherwise they are ended, or all that the turn had where nothing tells them apart.
+    /// Suspected are the listeners whose interests no successful turn has included. Those that have not read
+    /// yet are left out until they have, so that a refused request fails in its own listener's read. If there
+    /// are none, the suspects fail, or all listeners of the turn if there are no suspects.
     ///
-    /// - Returns: Whether the reader goes on.
+    /// - Returns: Whether the reader continues.
     package mutating func refuse(_ error: StorageError, of reader: UInt64) -> Bool {
         guard reader == generation else { return false }
         let hasLeft = turn.map { !scope().includes($0.scope) } ?? false
         let asked = subscriptions.filter { coverage[$0.key] != nil }
         _ = endTurn()
-        // What was refused may be what nobody asks for any more.
+        // The refused interest may belong to a listener that has left.
         guard !hasLeft else { return true }
         let new = asked.filter { !accepted.includes($0.value.scope) }
         let unread = new.filter { !readers.contains($0.key) }

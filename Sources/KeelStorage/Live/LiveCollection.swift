@@ -1,7 +1,7 @@
 public import KeelDocuments
 public import Observation
 
-/// The values that a query finds, for a view: always current, on the main actor.
+/// The values that a query finds, kept current on the main actor for a view.
 ///
 /// ```swift
 /// // SwiftUI
@@ -14,24 +14,24 @@ public import Observation
 /// }
 /// ```
 ///
-/// It listens while ``run()`` does, or from ``start()`` until it is let go; without either it shows what
-/// it saw last. A failure does not end it: ``error`` tells it, the values stay, and it listens again by
-/// itself, after a pause of half a minute at the most.
+/// The collection listens during
+/// ``run()``, or from ``start()`` until it is stopped or released; otherwise it keeps the last values. After a failure it sets ``error``,
+/// keeps the values, and listens again after a pause of up to 30 seconds.
 @MainActor
 @Observable
 public final class LiveCollection<Item: Sendable> {
     /// The values, in the query's order.
     public private(set) var items: [Item] = []
-    /// How far the result of the query has come.
+    /// The loading state of the query.
     public private(set) var phase = LivePhase.loading
-    /// Why the values are not kept current; nil again when they are.
+    /// The failure because of which the values are not kept current; nil once they are again.
     public private(set) var error: StorageError?
-    /// The documents that cannot be shown, because they cannot be read or decoded, by path.
+    /// The documents that cannot be read or decoded, by path.
     public private(set) var failures: [UnreadableDocument] = []
 
     @ObservationIgnored private let reader: TypedReader<Item>
     @ObservationIgnored private var query: Result<DocumentQuery, StorageError>
-    /// How often another query was asked for.
+    /// The number of times that the query was replaced.
     @ObservationIgnored private var question = 0
     @ObservationIgnored private let listening = LiveListening()
 
@@ -46,19 +46,19 @@ public final class LiveCollection<Item: Sendable> {
 
     deinit { listening.stop() }
 
-    /// Shows what another query finds.
+    /// Replaces the query.
     ///
-    /// The listener to the query before ends. Its values stay until those of the new one are there, so
-    /// that a list does not flicker; ``phase`` is ``LivePhase/loading`` meanwhile. Asking for the query
-    /// that is shown changes nothing.
+    /// The listener to the previous query ends. Its values stay until the first result of the new query, so
+    /// that a list does not flicker; ``phase`` is ``LivePhase/loading`` until then. Passing the current query
+    /// has no effect.
     ///
     /// ```swift
     /// live.show { $0.matching("\(text)*") }
     /// ```
     ///
     /// - Parameters:
-    ///   - keepingItems: Whether the values stay until the new ones are there.
-    ///   - refine: Makes the query from that for all documents.
+    ///   - keepingItems: Whether the values stay until the first result of the new query.
+    ///   - refine: Makes the query from the query for all documents.
     public func show(
         keepingItems: Bool = true,
         _ refine: (DocumentQuery) throws -> DocumentQuery
@@ -76,24 +76,24 @@ public final class LiveCollection<Item: Sendable> {
         listening.restart()
     }
 
-    /// Keeps the values current from now on, until the live collection is let go or stopped.
+    /// Keeps the values current until ``stop()``, or until the live collection is released.
     public func start() {
         listening.start { [weak self] in await Self.listen { self } }
     }
 
-    /// Ends what ``start()`` has begun; the values stay.
+    /// Ends the listening that ``start()`` began; the values stay.
     public func stop() { listening.stop() }
 
-    /// Keeps the values current until the task is cancelled.
+    /// Keeps the values current until the task is canceled.
     ///
-    /// It can be called again afterwards, for example when a view reappears.
+    /// It can be called again, for example when a view reappears.
     public func run() async {
         await listening.run { [weak self] in await Self.listen { self } }
     }
 
     /// Listens to one query, and again after each failure.
     ///
-    /// The live collection is not held while it waits.
+    /// The live collection is not retained during waits.
     private static func listen(to live: () -> LiveCollection?) async {
         guard let question = live()?.question, let reader = live()?.reader,
             let query = live()?.query
@@ -116,7 +116,7 @@ public final class LiveCollection<Item: Sendable> {
         }
     }
 
-    /// Shows what was found, unless another query has been asked for meanwhile.
+    /// Publishes a snapshot unless the query has been replaced.
     private func take(_ snapshot: CollectionSnapshot<Item>, of question: Int) -> Bool {
         guard question == self.question else { return false }
         items = snapshot.items
@@ -134,12 +134,12 @@ public final class LiveCollection<Item: Sendable> {
     }
 }
 
-/// How far a live value has come.
+/// The loading state of a live value.
 public enum LivePhase: Sendable, Hashable {
-    /// Nothing has been read yet for the query.
+    /// Nothing has been read for the query yet.
     case loading
-    /// There is a value, and it is kept current while the live value runs.
+    /// There is a value, which is kept current while the live value runs.
     case ready
-    /// Listening failed, or the one document cannot be read; the last value stays.
+    /// Listening failed, or the document cannot be read; the last value stays.
     case failed
 }

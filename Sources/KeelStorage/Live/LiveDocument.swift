@@ -1,7 +1,7 @@
 public import KeelDocuments
 public import Observation
 
-/// One document as a value, for a view: always current, on the main actor.
+/// A document's value, kept current on the main actor for a view.
 ///
 /// ```swift
 /// // SwiftUI
@@ -10,18 +10,17 @@ public import Observation
 /// Text(profile.value?.name ?? "").task { await profile.run() }
 /// ```
 ///
-/// It listens while ``run()`` does, or from ``start()`` until it is let go; without either it shows what
-/// it saw last. A failure does not end it: ``error`` tells it, the last value stays, and it listens again
-/// by itself, after a pause of half a minute at the most. So it is where the document cannot be read or
-/// decoded.
+/// The live document listens during
+/// ``run()``, or from ``start()`` until it is stopped or released; otherwise it keeps the last value. After a failure, or if the document cannot be read or decoded, it sets ``error``
+/// and keeps the last value. After a failure it listens again following a pause of up to 30 seconds.
 @MainActor
 @Observable
 public final class LiveDocument<Value: Sendable> {
     /// The value; nil while there is no document.
     public private(set) var value: Value?
-    /// How far the first result has come.
+    /// The loading state of the document.
     public private(set) var phase = LivePhase.loading
-    /// Why the value is not kept current, or why the document cannot be read as it is now.
+    /// The failure because of which the value is not current, or the document cannot be read; nil otherwise.
     public private(set) var error: StorageError?
 
     @ObservationIgnored private let reader: TypedReader<Value>
@@ -36,24 +35,24 @@ public final class LiveDocument<Value: Sendable> {
 
     deinit { listening.stop() }
 
-    /// Keeps the value current from now on, until the live document is let go or stopped.
+    /// Keeps the value current until ``stop()``, or until the live document is released.
     public func start() {
         listening.start { [weak self] in await Self.listen { self } }
     }
 
-    /// Ends what ``start()`` has begun; the value stays.
+    /// Ends the listening that ``start()`` began; the value stays.
     public func stop() { listening.stop() }
 
-    /// Keeps the value current until the task is cancelled.
+    /// Keeps the value current until the task is canceled.
     ///
-    /// It can be called again afterwards, for example when a view reappears.
+    /// It can be called again, for example when a view reappears.
     public func run() async {
         await listening.run { [weak self] in await Self.listen { self } }
     }
 
     /// Listens to the document, and again after each failure.
     ///
-    /// The live document is not held while it waits.
+    /// The live document is not retained during waits.
     private static func listen(to live: () -> LiveDocument?) async {
         guard let reader = live()?.reader, let path = live()?.path else { return }
         var failures = LiveFailures()

@@ -2,20 +2,20 @@ internal import KeelCore
 internal import KeelDocuments
 internal import Synchronization
 
-/// Listens on behalf of a live value: again after each failure, and anew when its question changes.
+/// Runs the rounds of listening of a live value, with a new round when its query changes.
 ///
-/// Once begun by ``start(_:)`` it goes on until ``stop()``, which the owner calls when it is let go.
+/// After ``start(_:)`` it runs until ``stop()``, which the owner calls in its `deinit`.
 final class LiveListening: Sendable {
     private struct State {
         var nextID = 0
-        /// What ends the rounds that are under way.
+        /// Finishing a continuation ends its round.
         var rounds: [Int: AsyncStream<Void>.Continuation] = [:]
         var task: Task<Void, Never>?
     }
 
     private let state = Mutex(State())
 
-    /// Begins to listen, unless it has begun.
+    /// Starts listening unless it has been started.
     func start(_ round: @escaping @MainActor @Sendable () async -> Void) {
         state.withLock { state in
             guard state.task == nil else { return }
@@ -23,7 +23,7 @@ final class LiveListening: Sendable {
         }
     }
 
-    /// Ends what ``start(_:)`` has begun.
+    /// Ends the listening that ``start(_:)`` began.
     func stop() {
         let task = state.withLock { state in
             defer { state.task = nil }
@@ -32,7 +32,7 @@ final class LiveListening: Sendable {
         task?.cancel()
     }
 
-    /// Ends the rounds that are under way, so that the next ones ask the new question.
+    /// Ends the current rounds, so that the next ones use the new query.
     func restart() {
         let rounds = state.withLock { state in
             defer { state.rounds = [:] }
@@ -41,10 +41,10 @@ final class LiveListening: Sendable {
         for end in rounds.values { end.finish() }
     }
 
-    /// Listens in rounds until the task is cancelled.
+    /// Listens in rounds until the task is canceled.
     ///
-    /// - Parameter round: Listens to the question as it is then, until its task is cancelled. One that
-    ///   returns earlier has nothing to wait for but another question.
+    /// - Parameter round: Listens to the current query until its task is canceled. If it returns earlier, the
+    ///   next round begins only with ``restart()``.
     func run(_ round: @escaping @MainActor @Sendable () async -> Void) async {
         while !Task.isCancelled {
             let (changes, end) = AsyncStream.makeStream(of: Void.self)
@@ -63,17 +63,16 @@ final class LiveListening: Sendable {
     }
 }
 
-/// The failures of one round in a row, and the pauses after them.
+/// The consecutive failures of one round, and the pauses after them.
 struct LiveFailures {
     private var count = 0
     private var generator = SystemRandomNumberGenerator()
 
     mutating func reset() { count = 0 }
 
-    /// Waits before listening begins again: longer after each failure, half a minute at the most.
+    /// Pauses before listening begins again, with backoff of up to 30 seconds.
     ///
-    /// - Returns: Whether it is to begin: not where the question itself is refused, and not in a task
-    ///   that was cancelled.
+    /// - Returns: Whether to listen again: false if the query itself is refused, or the task is canceled.
     mutating func pause(after error: StorageError, on clock: any Clock<Duration>) async -> Bool {
         switch error.code {
         case .invalidArgument, .unsupported, .indexRequired, .encodingFailed: return false

@@ -2,17 +2,17 @@ internal import KeelCore
 internal import KeelDocuments
 internal import KeelStorageAdapting
 
-/// One listener to a query: reads the result once, then follows the changes.
+/// A listener to a query, which reads the result once and then follows the changes.
 ///
-/// An actor, so that sorting and comparing happen off the caller's actor; its one caller is an
-/// iterator, which waits for each answer before it asks again, so no call meets another.
+/// It is an actor so that sorting and comparing happen off the caller's actor. Its only caller is an
+/// iterator, which waits for each result, so calls never overlap.
 actor QueryListener {
     private let client: StorageClient
     private let query: DocumentQuery
     private let subscription: Subscription
     private var id: ListenerHub.ID?
     private var view: QueryView
-    /// Whether the query has to be read before anything can be told; also after a read that failed.
+    /// Whether the query must be read first; stays true after a failed read.
     private var needsRead = true
     /// The failures of the last snapshot; nil before the first.
     private var told: [UnreadableDocument]?
@@ -28,7 +28,7 @@ actor QueryListener {
         if let id { client.hub.unsubscribe(id) }
     }
 
-    /// Waits for the next snapshot; nil when the task is cancelled.
+    /// Waits for the next snapshot; returns nil when the task is canceled.
     func next() async throws(StorageError) -> QuerySnapshot? {
         do throws(StorageError) {
             return try await client.capabilities.contains(.changeLog) ? follow() : poll()
@@ -51,7 +51,7 @@ actor QueryListener {
         }
     }
 
-    /// For adapters without a change log: asks again at intervals and compares.
+    /// Polls an adapter without a change log.
     private func poll() async throws(StorageError) -> QuerySnapshot? {
         while true {
             if needsRead, let snapshot = try await read() { return snapshot }
@@ -60,7 +60,7 @@ actor QueryListener {
         }
     }
 
-    /// Reads the query and makes it the base that changes are applied to.
+    /// Reads the query as the base for later changes.
     private func read() async throws(StorageError) -> QuerySnapshot? {
         let result = try await client.readForListener(.query(view.readQuery), id, for: "listen")
         guard case .found(let documents) = result.payload else {
@@ -73,7 +73,7 @@ actor QueryListener {
     }
 
     private func apply(_ changes: [DocumentPath: ChangePage.Change]) -> QuerySnapshot? {
-        // In the order of paths, so that the same changes give the same steps.
+        // Sorted by path, so that the same changes give the same steps.
         let changes = changes.values.sorted { $0.path < $1.path }
         switch view.apply(changes) {
         case .unchanged: return snapshot([])
@@ -84,7 +84,7 @@ actor QueryListener {
         }
     }
 
-    /// The next snapshot, nil if it would say what the last one said.
+    /// Returns the next snapshot, or nil if it equals the last one.
     private func snapshot(_ changes: [DocumentChange]) -> QuerySnapshot? {
         let failures = view.failures
         if changes.isEmpty, told == failures { return nil }

@@ -1,20 +1,20 @@
 public import KeelDocuments
 
-/// The result of a query at one moment, and how it differs from the snapshot before.
+/// The result of a query at one moment, with its changes since the previous snapshot.
 public struct QuerySnapshot: Sendable {
     /// The documents, in the query's order.
     public let documents: [Document]
 
-    /// The steps that lead from the snapshot before to this one.
+    /// The steps from the previous snapshot to this one.
     ///
-    /// Each step's indices refer to the list as the steps before it have left it, so that applying
-    /// them in order to the old list gives the new one. The first snapshot adds every document.
+    /// Each step's indexes refer to the list after the steps before it: applying the steps in order to the
+    /// old list gives the new one. The first snapshot adds every document.
     public let changes: [DocumentChange]
 
     /// The documents of the query's collections that cannot be read, by path.
     ///
-    /// Nobody can tell whether the query would find them, so ``documents`` does not have them. One
-    /// that can be read again is added like a new one.
+    /// They are not in ``documents``, because it is unknown whether the query would find them. One that
+    /// becomes readable is added like a new document.
     public let failures: [UnreadableDocument]
 
     /// Creates a snapshot.
@@ -33,17 +33,17 @@ public struct QuerySnapshot: Sendable {
 public struct DocumentChange: Sendable, Hashable {
     /// The kind of change of the document.
     public enum Kind: Sendable, Hashable {
-        /// It came into the result, at this index.
+        /// The document entered the result at this index.
         case added(at: Int)
-        /// It changed, and moved from one index to another, which may be the same.
+        /// The document changed, and moved from one index to another, which may be the same.
         case modified(from: Int, to: Int)
-        /// It left the result, where it had this index.
+        /// The document left the result, where it had this index.
         case removed(from: Int)
     }
 
     /// The kind of change.
     public let kind: Kind
-    /// The document as it is now; for a removed one, as it was in the result.
+    /// The current document; for a removed one, its last state in the result.
     public let document: Document
 
     /// Creates a step.
@@ -54,7 +54,7 @@ public struct DocumentChange: Sendable, Hashable {
 }
 
 extension Array {
-    /// Applies the steps of a snapshot to a list that runs in parallel with its documents.
+    /// Applies the steps of a snapshot to a list that parallels its documents.
     package mutating func apply<Failure: Error>(
         _ changes: [DocumentChange],
         making element: (Document) throws(Failure) -> Element
@@ -70,10 +70,9 @@ extension Array {
         }
     }
 
-    /// Replaces an element and moves it to where it is to be then.
+    /// Replaces an element and moves it to a new index.
     ///
-    /// To remove and to insert would shift everything behind each place; this shifts what lies
-    /// between the two.
+    /// Only the elements between the two indexes are shifted, unlike with removing and inserting.
     package mutating func replace(at old: Int, by element: Element, movedTo new: Int) {
         self[old] = element
         precondition(indices.contains(new), "an element moves within the array")

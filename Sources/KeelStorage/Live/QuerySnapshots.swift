@@ -3,18 +3,16 @@ public import KeelDocuments
 extension StorageClient {
     /// Listens to the result of a query.
     ///
-    /// The first snapshot is the result as it is; each later one tells what changed. Snapshots are
-    /// complete and consistent: a batch is in one of them whole. A reader that is slower than the
-    /// changes skips snapshots and gets the latest, never a gap. Listening costs nothing until the
-    /// sequence is iterated, and ends with the iterating task.
+    /// The first snapshot is the current result; each later one has the changes. Snapshots are complete and
+    /// consistent: a batch is in one of them as a whole. A consumer that is slower than the changes skips
+    /// snapshots and gets the latest one, without losing changes. Listening begins with the iteration of the
+    /// sequence, and ends with the iterating task.
     ///
-    /// A failure that may pass, such as a lost connection, is waited out and never ends listening: the
-    /// next snapshot comes when the store answers. A document that cannot be read is named in
-    /// ``QuerySnapshot/failures`` and does not hide the others. The sequence throws only what
-    /// repeating does not mend.
+    /// Transient failures, such as a lost connection, are retried and never end listening. A document that
+    /// cannot be read is named in ``QuerySnapshot/failures`` and does not hide the others. The sequence
+    /// throws only errors that a retry cannot fix.
     ///
-    /// On an adapter without a change log the query is asked again at
-    /// ``Configuration/pollInterval``.
+    /// On an adapter without a change log, the query is polled at ``Configuration/pollInterval``.
     ///
     /// ```swift
     /// for try await snapshot in storage.listen(to: DocumentQuery("notes").order(by: "text")) {
@@ -34,9 +32,9 @@ extension StorageClient {
     }
 }
 
-/// The snapshots of a query: see ``StorageClient/listen(to:)``.
+/// The snapshots of a query; see ``StorageClient/listen(to:)``.
 ///
-/// A sequence can be iterated several times; each iterator is a listener of its own.
+/// The sequence can be iterated several times; each iterator is a separate listener.
 public struct QuerySnapshots: AsyncSequence, Sendable {
     public typealias Element = QuerySnapshot
     public typealias Failure = StorageError
@@ -46,7 +44,7 @@ public struct QuerySnapshots: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(client: client, query: query) }
 
-    /// A listener, as long as it is kept.
+    /// A listener, which lives as long as the iterator.
     public struct Iterator: AsyncIteratorProtocol {
         private let client: StorageClient
         private let query: DocumentQuery
@@ -57,7 +55,7 @@ public struct QuerySnapshots: AsyncSequence, Sendable {
             self.query = query
         }
 
-        /// Waits for the next snapshot; nil when the task is cancelled.
+        /// Waits for the next snapshot; returns nil when the task is canceled.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(StorageError) -> QuerySnapshot? {

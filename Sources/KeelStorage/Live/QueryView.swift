@@ -1,31 +1,31 @@
 package import KeelDocuments
 package import KeelStorageAdapting
 
-/// The result of a query, kept up to date change by change: a pure state machine.
+/// The result of a query, updated change by change, as a pure state machine.
 ///
-/// It evaluates a change against the query and moves one document, so that its cost depends on the
-/// change and not on the size of the result. A query with a limit keeps some documents beyond the
-/// limit in reserve; only when removals have used them up does it ask for a new read.
+/// It evaluates a change against the query and moves one document, so the cost depends on the change and not
+/// on the size of the result. For a query with a limit, it keeps some documents beyond the limit in reserve,
+/// and needs a new read only when removals have used them up.
 package struct QueryView: Sendable {
-    /// What a set of changes led to.
+    /// The result of applying changes.
     package enum Outcome: Sendable {
         case unchanged
         case changed([DocumentChange])
-        /// The view can no longer tell the result by itself: the query must be read again.
+        /// The view does not have enough documents: the query must be read again.
         case needsRead
     }
 
     private let prepared: PreparedQuery
-    /// How many documents are kept at the most; nil keeps all.
+    /// The largest number of documents kept; nil for all.
     private let capacity: Int?
-    /// The sort keys of the documents kept, in order.
+    /// The sort keys of the kept documents, in order.
     private var keys: [[UInt8]] = []
-    /// The documents kept, as the query projects them.
+    /// The kept documents, as the query projects them.
     private var kept: [Document] = []
     private var places: [DocumentPath: [UInt8]] = [:]
     /// Whether every document of the result is kept.
     private var isComplete = true
-    /// For a query with a limit: the result as the last steps left it.
+    /// The result after the last steps, for a query with a limit or an offset.
     private var told: [Entry] = []
     private var unreadable: [DocumentPath: UnreadableDocument] = [:]
 
@@ -35,7 +35,7 @@ package struct QueryView: Sendable {
         capacity = prepared.window.map { $0 + max(16, $0 / 2) }
     }
 
-    /// The query to read for ``load(_:)``: with the reserve, and with all fields.
+    /// The query to read for ``load(_:)``, including the reserve and all fields.
     package var readQuery: DocumentQuery {
         prepared.query.with { query in
             query.projection = nil
@@ -61,7 +61,7 @@ package struct QueryView: Sendable {
 
     // MARK: Reading
 
-    /// Takes what a read of ``readQuery`` found, and tells the steps from the result before.
+    /// Loads the result of reading ``readQuery``, and returns the steps from the previous result.
     package mutating func load(
         _ found: [Document],
         unreadable failures: [UnreadableDocument] = []
@@ -84,16 +84,16 @@ package struct QueryView: Sendable {
 
     // MARK: Applying changes
 
-    /// Applies changes whose states belong together.
+    /// Applies changes that belong to one consistent position.
     ///
-    /// The states are those that the store has, whatever their revisions: a replica may be at a lower
-    /// one than the document that it replaced.
+    /// The changes have the store's current states, whatever their revisions: a replica may have a lower
+    /// revision than the document that it replaced.
     package mutating func apply(_ changes: some Sequence<ChangePage.Change>) -> Outcome {
         let covered = changes.filter { prepared.covers($0.path.collection) }
         for change in covered { note(change) }
         let relevant = covered.filter(isNews)
         guard !relevant.isEmpty else { return .unchanged }
-        // Words are not part of the sort keys; a search is read again.
+        // Sort keys do not contain words, so a search is read again.
         guard prepared.query.search == nil else { return .needsRead }
         guard isWindowed else {
             var steps: [DocumentChange] = []
@@ -131,13 +131,13 @@ package struct QueryView: Sendable {
             || prepared.project(document) != kept[index]
     }
 
-    /// Moves one document and tells the step, in terms of the documents kept.
+    /// Moves one document, and returns the step with indexes of the kept documents.
     private mutating func step(for change: ChangePage.Change) -> DocumentChange? {
         let path = change.path
         let oldIndex = places[path].flatMap(index)
         var newKey: [UInt8]?
         if case .current(let document) = change { newKey = prepared.place(of: document) }
-        // Beyond the last document kept lies what the view does not know.
+        // The view does not know what follows the last kept document.
         if let key = newKey, !isComplete, let last = keys.last,
             last.lexicographicallyPrecedes(key)
         {
@@ -158,7 +158,7 @@ package struct QueryView: Sendable {
     }
 
     private mutating func move(from old: Int, to document: Document, _ key: [UInt8]) -> Int {
-        // The place as it is without the old one.
+        // The index without the old document.
         let behind = lowerBound(of: key)
         let new = behind > old ? behind - 1 : behind
         keys.replace(at: old, by: key, movedTo: new)
@@ -211,7 +211,7 @@ package struct QueryView: Sendable {
 
     private typealias Entry = (key: [UInt8], document: Document)
 
-    /// The documents that offset and limit leave, in the order of evaluation.
+    /// The documents within offset and limit, in the order of evaluation.
     private var window: [Entry] {
         let entries = zip(keys, kept).dropFirst(prepared.query.offset)
         let limited = prepared.limit.map { Array(entries.prefix($0)) } ?? Array(entries)
@@ -219,7 +219,7 @@ package struct QueryView: Sendable {
         return prepared.isReversed ? result.reversed() : result
     }
 
-    /// The steps between two windows: removals, then additions and changes in the new order.
+    /// Returns the steps between two windows: removals, then additions and changes in the new order.
     private func steps(from old: [Entry], to new: [Entry]) -> [DocumentChange] {
         let before = Dictionary(
             old.map { ($0.document.path, $0.document) },

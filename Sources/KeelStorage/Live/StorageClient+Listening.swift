@@ -3,7 +3,7 @@ internal import KeelDocuments
 internal import KeelStorageAdapting
 
 extension RetryPolicy {
-    /// The pauses of what listens: it goes on until it is cancelled, whatever passes meanwhile.
+    /// The policy of listeners, which retry until they are canceled.
     static let listening = RetryPolicy(
         attempts: .max,
         baseDelay: .milliseconds(100),
@@ -12,17 +12,17 @@ extension RetryPolicy {
 }
 
 extension StorageClient {
-    /// Reads what a listener goes on from, at a position that the hub covers.
+    /// Reads a listener's base state at a position that the hub covers.
     ///
-    /// A failure that may pass is waited out, and so never ends listening. A document that cannot be
-    /// read is in the answer's `ReadResult/unreadable` and does not hide the others.
+    /// Transient failures are retried and never end listening. A document that cannot be read is in
+    /// `ReadResult/unreadable` and does not hide the others.
     ///
     /// - Parameters:
-    ///   - operation: The question.
+    ///   - operation: The read.
     ///   - id: The listener's mailbox; nil on an adapter without a change log.
     ///   - name: The operation that errors name.
-    /// - Returns: The answer.
-    /// - Throws: What repeating does not mend, or the last failure if the task is cancelled.
+    /// - Returns: The result.
+    /// - Throws: An error that a retry cannot fix, or the last failure if the task is canceled.
     func readForListener(
         _ operation: ReadOperation,
         _ id: ListenerHub.ID?,
@@ -41,14 +41,14 @@ extension StorageClient {
         }
     }
 
-    /// Waits until an adapter without a change log is to be asked again.
+    /// Waits until it is time to poll an adapter without a change log.
     ///
-    /// - Returns: Whether it is; false when the task was cancelled.
+    /// - Returns: False if the task was canceled.
     func waitForPoll() async -> Bool {
         repeat {
             let pause: Void? = try? await configuration.clock.sleep(for: configuration.pollInterval)
             guard pause != nil else { return false }
-            // What is past stays as it was, also once the history has forgotten it.
+            // The past does not change, even once the history no longer reaches it.
         } while isOfThePast
         return true
     }

@@ -4,35 +4,35 @@ internal import Synchronization
 
 /// The mailbox of one listener.
 ///
-/// The hub puts changes in; the listener takes them out when it is asked for its next snapshot. Of
-/// several changes to one document only the last is kept, so that a slow reader costs memory for
-/// the documents that changed and not for the changes, and then sees the latest state.
+/// The hub adds changes; the listener takes them when it is asked for its next snapshot. Only the last of
+/// several changes to a document is kept, so that a slow consumer costs memory per changed document rather
+/// than per change, and gets the latest state.
 package final class Subscription: Sendable {
-    /// What a listener is interested in.
+    /// The interest of a listener.
     package enum Interest: Sendable {
         case document(DocumentPath)
         case query(DocumentQuery)
     }
 
-    /// What a listener finds in its mailbox.
+    /// The content of a mailbox.
     package enum Delivery: Sendable {
-        /// These documents changed; the states belong together at `position`.
+        /// These documents changed; their states are consistent at `position`.
         case changes([DocumentPath: ChangePage.Change], position: ChangeCursor)
-        /// Changes were missed; what is known must be read again.
+        /// Changes were missed; the listener must read again.
         case reset
-        /// Listening is over.
+        /// Listening has failed.
         case failure(StorageError)
-        /// The task was cancelled.
+        /// The task was canceled.
         case cancelled
     }
 
     private struct State {
-        /// Changes of pages that have not reached a consistent position yet.
+        /// Changes of pages that have not reached a consistent position.
         var staged: [DocumentPath: ChangePage.Change] = [:]
         var ready: [DocumentPath: ChangePage.Change] = [:]
-        /// The last consistent position, once there is something to tell about it.
+        /// The last consistent position, if it has not been delivered.
         var position: ChangeCursor?
-        /// Before this, nothing is handed out.
+        /// The position before which nothing is delivered.
         var base: ChangeCursor?
         var needsReset = false
         var failure: StorageError?
@@ -59,7 +59,7 @@ package final class Subscription: Sendable {
     }
 
     package let interest: Interest
-    /// The changes that the interest needs.
+    /// The scope of changes for the interest.
     package let scope: ChangeScope
     private let state = Mutex(State())
 
@@ -75,7 +75,7 @@ package final class Subscription: Sendable {
         state.withLock { $0.staged[change.path] = change }
     }
 
-    /// Makes what is staged available: the changes so far are consistent at `position`.
+    /// Makes the staged changes available, which are consistent at `position`.
     package func publish(at position: ChangeCursor) {
         wake { state in
             state.ready.merge(state.staged) { _, new in new }
@@ -84,12 +84,12 @@ package final class Subscription: Sendable {
         }
     }
 
-    /// Holds changes back until they have come to where the listener has read.
+    /// Holds changes back until they have reached the position of the listener's read.
     ///
-    /// Those before may be older than what it has read, and are handed out with those behind.
+    /// Changes before it may be older than the read, and are delivered together with later ones.
     package func hold(until base: ChangeCursor?) { state.withLock { $0.base = base } }
 
-    /// Sends the listener to read again; what comes from now on is kept.
+    /// Makes the listener read again; later changes are kept.
     package func reset() {
         wake { state in
             state.needsReset = true
@@ -110,10 +110,10 @@ package final class Subscription: Sendable {
         waiter?.resume()
     }
 
-    /// What is in the mailbox; nil if it is empty.
+    /// Takes the content of the mailbox; nil if it is empty.
     package func take() -> Delivery? { state.withLock { $0.takeDelivery() } }
 
-    /// Waits until there is something in the mailbox.
+    /// Waits until the mailbox has content.
     package func next() async -> Delivery {
         while !Task.isCancelled {
             if let delivery = take() { return delivery }

@@ -1,6 +1,6 @@
 public import KeelDocuments
 
-/// One step in the history of a collection's documents: from one version to the next.
+/// A migration step of a collection's documents from one version to the next.
 ///
 /// ```swift
 /// let migrations = DocumentMigrations([
@@ -14,12 +14,12 @@ public import KeelDocuments
 public struct DocumentMigration: Sendable {
     /// Changes the fields of one document.
     ///
-    /// It must give the same result each time, as it can run more than once on the same state.
+    /// It must be deterministic, because it can run more than once on the same state.
     public typealias Transform = @Sendable (inout DocumentFields, DocumentPath) throws -> Void
 
     /// The name of the collections: their last path segment.
     public let collection: String
-    /// The version that the step leads to; the first is 1.
+    /// The version after the step; the first is 1.
     public let version: Int
     let transform: Transform
 
@@ -31,16 +31,16 @@ public struct DocumentMigration: Sendable {
     }
 }
 
-/// The history of an app's documents: how each old version becomes the current one.
+/// The migration steps of an app's documents.
 ///
-/// A document carries its version in a field, ``versionField``; one without it is at version 0.
+/// A document stores its version in the field ``versionField``; a document without it has version 0.
 public struct DocumentMigrations: Sendable {
-    /// The field that holds a document's version.
+    /// The field that stores a document's version.
     public static let versionField: FieldPath = "_version"
 
     private let steps: [String: [DocumentMigration]]
 
-    /// Creates a history.
+    /// Creates a history of migration steps.
     ///
     /// - Precondition: The versions of a collection are 1, 2, 3, … without a gap.
     public init(_ migrations: [DocumentMigration]) {
@@ -54,22 +54,22 @@ public struct DocumentMigrations: Sendable {
         }
     }
 
-    /// The names of the collections that have a history.
+    /// The names of the collections that have steps.
     public var collections: [String] { steps.keys.sorted() }
 
-    /// The current version of a collection's documents; nil for one without a history.
+    /// Returns the current version of a collection's documents; nil for a collection without steps.
     package func currentVersion(of collection: CollectionPath) -> Int? {
         steps[collection.name]?.last?.version
     }
 
-    /// The version that a document is at.
+    /// Returns the version of a document.
     static func version(of body: DocumentBody) -> Int {
         Int(body.value(at: versionField)?.integerValue ?? 0)
     }
 
-    /// Returns the version that a document is at.
+    /// Returns the version of a document.
     ///
-    /// - Throws: `StorageError/Code/schemaTooNew` for one that this app does not know.
+    /// - Throws: `StorageError/Code/schemaTooNew` if this app does not know the version.
     @discardableResult
     func knownVersion(of document: Document) throws(StorageError) -> Int {
         let version = Self.version(of: document.body)
@@ -83,9 +83,9 @@ public struct DocumentMigrations: Sendable {
         )
     }
 
-    /// Returns the document's body at the current version, or nil if it is there already.
+    /// Returns the document's body at the current version, or nil if it already has that version.
     ///
-    /// - Throws: `StorageError/Code/schemaTooNew` for a version that this app does not know.
+    /// - Throws: `StorageError/Code/schemaTooNew` if this app does not know the document's version.
     func migrated(_ document: Document) throws(StorageError) -> DocumentBody? {
         guard let steps = steps[document.path.collection.name] else { return nil }
         let version = try knownVersion(of: document)
@@ -107,7 +107,7 @@ public struct DocumentMigrations: Sendable {
         return DocumentBody(fields)
     }
 
-    /// The body of a new document, marked with the current version.
+    /// Returns the body of a new document with the current version.
     func stamped(
         _ body: DocumentBody,
         in collection: CollectionPath

@@ -3,22 +3,21 @@ public import KeelDocuments
 internal import KeelStorageAdapting
 
 extension MigratingStorageAdapter {
-    /// Migrates every stored document of the collections that have a history.
+    /// Migrates all stored documents of the collections that have steps.
     ///
-    /// Work is done in batches, and the place is remembered in the store until the run is complete, so
-    /// that one that was interrupted, by a kill too, goes on where it stopped; a store that refuses
-    /// Keel's own names, such as Google's, begins anew. Other tasks and processes can read and write
-    /// meanwhile. Each run looks at all documents, also at those that an older app has written since
-    /// the last one: run it after an update, not at every launch.
+    /// The run works in batches and stores its position until it is complete, so that an interrupted run
+    /// continues where it stopped, even if the process was killed. In a store that refuses reserved names,
+    /// such as Google's, it starts at the beginning. Other tasks and processes can read and write meanwhile.
+    /// Each run reads all documents, including those that an older app has written since the last run: start
+    /// it after an update, not at every launch.
     ///
-    /// A document that cannot be migrated keeps no other one from it: the report names it. A run that
-    /// goes on where another one stopped names those of its own part.
+    /// A document that cannot be migrated does not stop the run; the report names it. The report of a
+    /// continued run covers only its own part.
     ///
-    /// - Parameter batchSize: How many documents are read and written at a time.
-    /// - Returns: What the run has done. The reasons of its failures have the codes
-    ///   `StorageError/Code/schemaTooNew`, `StorageError/Code/decodingFailed` if a step fails, and
-    ///   `StorageError/Code/corrupted`.
-    /// - Throws: The store's error; what was migrated until then stays so.
+    /// - Parameter batchSize: The number of documents that are read and written at a time.
+    /// - Returns: The report of the run. Its failures have the codes `StorageError/Code/schemaTooNew`,
+    ///   `StorageError/Code/decodingFailed` if a step fails, and `StorageError/Code/corrupted`.
+    /// - Throws: The error of the store; documents migrated before it stay migrated.
     @concurrent
     public func migrateAll(batchSize: Int = 200) async throws(StorageError) -> MigrationReport {
         var report = MigrationReport()
@@ -45,7 +44,7 @@ extension MigratingStorageAdapter {
             let result = try await upstream.read(request)
             let documents = try result.found
             if documents.isEmpty, try result.mayHaveMore(than: wanted) {
-                // All that was met cannot be read: nothing tells where the next page would begin.
+                // None of the documents can be read, so the start of the next page is unknown: read further.
                 wanted *= 2
                 continue
             }
@@ -60,7 +59,7 @@ extension MigratingStorageAdapter {
                     failures.append(UnreadableDocument(document.path, error))
                 }
             }
-            // A document that changed meanwhile is looked at again.
+            // Read the page again if a document has changed meanwhile.
             guard try await store(migrated) else { continue }
             report.migrated += migrated.count
             for failure in failures { report.failuresByPath[failure.path] = failure }
@@ -72,7 +71,7 @@ extension MigratingStorageAdapter {
 
     /// Stores migrated bodies, each only if its document has not changed meanwhile.
     ///
-    /// - Returns: Whether all were stored.
+    /// - Returns: Whether all bodies were stored.
     private func store(
         _ migrated: [(document: Document, body: DocumentBody)]
     ) async throws(StorageError) -> Bool {
@@ -85,14 +84,14 @@ extension MigratingStorageAdapter {
         var isComplete = true
         for result in try await upstream.commit(batches) {
             guard case .failure(let error) = result else { continue }
-            // Somebody else has written; what they wrote is migrated in its turn.
+            // Another writer was first; its state is migrated with the next read.
             guard error.code == .conflict || error.code == .documentNotFound else { throw error }
             isComplete = false
         }
         return isComplete
     }
 
-    /// Where an earlier run stopped; nil begins anew.
+    /// Returns the position of an interrupted run; nil to start at the beginning.
     private func progress(at marker: DocumentPath) async throws(StorageError) -> DocumentPath? {
         do throws(StorageError) {
             let result = try await upstream.read(ReadRequest(.documents([marker])))
@@ -106,7 +105,7 @@ extension MigratingStorageAdapter {
         }
     }
 
-    /// Remembers how far a run has come; nil is to the end.
+    /// Stores the position of a run; nil when it is complete.
     private func remember(
         _ place: DocumentPath?,
         at marker: DocumentPath
@@ -119,21 +118,21 @@ extension MigratingStorageAdapter {
                 _ = try result.get()
             }
         } catch {
-            // A store that takes no names of Keel's own works too, without remembering.
+            // A store that refuses reserved names works without a stored position.
             guard error.code == .invalidArgument else { throw error }
         }
     }
 }
 
-/// What a run of ``MigratingStorageAdapter/migrateAll(batchSize:)`` has done.
+/// The result of ``MigratingStorageAdapter/migrateAll(batchSize:)``.
 public struct MigrationReport: Sendable, Hashable {
-    /// How many documents the run has migrated.
+    /// The number of documents that the run has migrated.
     public fileprivate(set) var migrated = 0
-    /// The documents that could not be migrated, with the reasons, by path.
+    /// The documents that could not be migrated, with the errors, by path.
     public var failures: [UnreadableDocument] {
         failuresByPath.values.sorted { $0.path < $1.path }
     }
 
-    /// Several pages may meet one that cannot be read.
+    /// Keyed by path, because several pages may report the same unreadable document.
     fileprivate var failuresByPath: [DocumentPath: UnreadableDocument] = [:]
 }

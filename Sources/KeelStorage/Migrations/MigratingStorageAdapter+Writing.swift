@@ -8,7 +8,7 @@ extension MigratingStorageAdapter {
     ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
         guard batches.contains(where: hasHistory) else { return try await upstream.commit(batches) }
         var results: [Result<CommitReceipt, StorageError>] = []
-        // One by one: each is prepared on what those before it have left.
+        // One at a time, because each is prepared on the result of the batches before it.
         for batch in batches { results.append(await commit(batch)) }
         return results
     }
@@ -31,7 +31,7 @@ extension MigratingStorageAdapter {
                 guard case .failure(let error) = result, error.isRefusedCondition else {
                     return result
                 }
-                // Either somebody has written meanwhile, or the caller's own condition does not hold.
+                // Either another writer was first, or the caller's own condition does not hold.
                 let again = try await self.prepared(batch)
                 if again == prepared { return result }
                 prepared = again
@@ -41,7 +41,7 @@ extension MigratingStorageAdapter {
         }
     }
 
-    /// Marks what is written with its version, and brings what is changed in part to the current one.
+    /// Adds the version to writes, and migrates documents that are changed in part.
     private func prepared(_ batch: WriteBatch) async throws(StorageError) -> WriteBatch {
         let stored = try await stored(batch)
         var batch = batch
@@ -51,7 +51,7 @@ extension MigratingStorageAdapter {
             case .verify: continue
             case .delete, .replicate: written.insert(write.path)
             case .set, .update:
-                // A second write finds what the first one has left, which is at the current version.
+                // A second write finds the result of the first one, which has the current version.
                 let isFirst = written.insert(write.path).inserted
                 let state = isFirst ? stored[write.path] ?? .missing : .written
                 batch.writes[position] = try migrations.prepared(write, over: state)
@@ -60,7 +60,7 @@ extension MigratingStorageAdapter {
         return batch
     }
 
-    /// The stored versions of the documents that a batch writes to.
+    /// Reads the stored states of the documents that a batch writes to.
     private func stored(
         _ batch: WriteBatch
     ) async throws(StorageError) -> [DocumentPath: StoredState] {
@@ -69,7 +69,7 @@ extension MigratingStorageAdapter {
         )
         guard !paths.isEmpty else { return [:] }
         var request = ReadRequest(.documents(Array(paths)))
-        // A document that cannot be read can be replaced.
+        // An unreadable document can still be replaced.
         request.reportsUnreadable = true
         let result = try await upstream.read(request)
         guard case .documents(let documents) = result.payload else { return [:] }
@@ -82,19 +82,19 @@ extension MigratingStorageAdapter {
     }
 }
 
-/// What a write finds.
+/// The state that a write is applied to.
 enum StoredState {
     case missing
     case document(Document)
     case unreadable(StorageError)
-    /// What a write of the same batch has left.
+    /// The result of an earlier write of the same batch.
     case written
 }
 
 extension DocumentMigrations {
-    /// A write that leaves its document at the current version, on the state that was found.
+    /// Returns the write that leaves its document at the current version, given the stored state.
     ///
-    /// - Throws: `StorageError/Code/schemaTooNew` where it would damage a later version.
+    /// - Throws: `StorageError/Code/schemaTooNew` if the write would damage a later version.
     func prepared(
         _ write: DocumentWrite,
         over state: StoredState
@@ -135,7 +135,7 @@ extension DocumentMigrations {
 }
 
 extension DocumentBody {
-    /// What sets this body as changes leave it, with the same transforms for the store to compute.
+    /// Returns the operation that sets this body after changes, with their transforms.
     fileprivate func changed(
         by changes: [FieldChange]
     ) throws(StorageError) -> DocumentWrite.Operation {
@@ -154,7 +154,7 @@ extension DocumentBody {
 }
 
 extension WriteCondition {
-    /// Whether the condition holds of a document that is there.
+    /// Returns whether the condition holds for an existing document.
     fileprivate func holds(_ document: Document) -> Bool {
         switch self {
         case .none, .exists: true
@@ -166,7 +166,7 @@ extension WriteCondition {
 }
 
 extension StorageError {
-    /// Whether a write was refused because its document is not as the condition wants it.
+    /// Whether a write was refused because its condition does not hold.
     fileprivate var isRefusedCondition: Bool {
         code == .conflict || code == .alreadyExists || code == .documentNotFound
     }

@@ -1,17 +1,15 @@
 public import KeelDocuments
 public import KeelStorageAdapting
 
-/// An adapter that brings documents of older versions to the current one.
+/// An adapter that migrates documents of older versions to the current one.
 ///
-/// It migrates *lazily*: whatever is read arrives at the current version, and is stored so with its
-/// next write. Queries and indexes see the stored form, so run ``migrateAll(batchSize:)`` after a
-/// change to fields that queries compare; that is the *eager* way. A document of a later version
-/// than the app knows is refused with `StorageError/Code/schemaTooNew` rather than damaged: it is
-/// neither read nor written over, only deleted if the app asks for that.
+/// Migration is *lazy*: every document is read at the current version, and stored in that version with its
+/// next write. Queries and indexes see the stored form, so run
+/// ``migrateAll(batchSize:)``, the *eager* migration, after a change to fields that queries compare. A document of a later version than the app knows is refused with `StorageError/Code/schemaTooNew`:
+/// it can be deleted, but not read or overwritten.
 ///
-/// A write to a collection with a history reads the document first, and takes effect only if it has
-/// stayed so; what somebody else writes meanwhile is looked at anew. A batch remains one batch, and a
-/// refused one changes nothing.
+/// A write to a collection with steps reads the document first, and takes effect only if the document has not
+/// changed; otherwise it is prepared again. A batch remains one batch, and a refused batch changes nothing.
 ///
 /// Place it directly above the adapter that keeps the documents.
 public struct MigratingStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
@@ -51,7 +49,7 @@ public struct MigratingStorageAdapter<Upstream: StorageAdapter>: StorageAdapter 
         return result
     }
 
-    /// The document at the current version; nil if it cannot be, and the request wants that reported.
+    /// Migrates a document; returns nil if it fails and the request reports unreadable documents.
     private func migrated(
         _ document: Document,
         _ request: ReadRequest,
@@ -68,7 +66,7 @@ public struct MigratingStorageAdapter<Upstream: StorageAdapter>: StorageAdapter 
 
     public func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
         var request = request
-        // Conditions see the stored form; the reader's are about the current one.
+        // Conditions would see the stored form, but refer to the current one.
         request.scope = request.scope.unconditional
         var page = try await upstream.changes(request)
         page.changes = page.changes.map { change in
@@ -89,14 +87,14 @@ public struct MigratingStorageAdapter<Upstream: StorageAdapter>: StorageAdapter 
 }
 
 extension StorageAdapter {
-    /// Brings documents of older versions to the current one.
+    /// Migrates documents of older versions to the current one.
     public func migrating(_ migrations: DocumentMigrations) -> MigratingStorageAdapter<Self> {
         MigratingStorageAdapter(upstream: self, migrations: migrations)
     }
 }
 
 extension Document {
-    /// The same document with another body.
+    /// Returns the same document with another body.
     func with(_ body: DocumentBody) -> Document {
         Document(
             path: path,
@@ -109,7 +107,7 @@ extension Document {
 }
 
 extension ReadRequest {
-    /// Whether documents arrive with some of their fields only, which no migration can work on.
+    /// Whether the request reads only some fields, which migrations cannot work on.
     fileprivate var isProjected: Bool {
         guard case .query(let query) = operation else { return false }
         return query.projection != nil

@@ -1,7 +1,7 @@
 public import KeelDocuments
 
 extension StorageClient {
-    /// The documents that a query finds, in its order, read as they are iterated.
+    /// Returns the documents that a query finds, in its order, read during the iteration.
     ///
     /// ```swift
     /// for try await document in storage.documents(matching: DocumentQuery("notes")) {
@@ -9,33 +9,33 @@ extension StorageClient {
     /// }
     /// ```
     ///
-    /// However large the result is, about a page of it is in memory: 1 MiB of documents, or 16 MiB where
-    /// the store looks at everything again for each page, because no index gives the order. Declare the
-    /// index for a long result. Of `limit(toLast:)` the whole result is read at once.
+    /// However large the result, about one page is in memory: 1 MiB of documents, or 16 MiB if no index gives
+    /// the order and the store therefore scans everything for each page. Declare the index for a long result.
+    /// With `limit(toLast:)`, the whole result is read at once.
     ///
-    /// All documents are of one moment where the store keeps a history
-    /// (`StorageCapabilities/pointInTimeReads`) or can hold its state
-    /// (`StorageCapabilities/heldReads`): what is written meanwhile is not seen. A state is held until
-    /// the loop ends or is left, and for a minute at most from one document to the next; afterwards the
-    /// iteration throws `StorageError/Code/snapshotTooOld`. A held state lets the file of an SQLite
-    /// store grow with what others write. Over a store that offers neither, or holds as many states as it
-    /// can, each page is of its own moment.
+    /// All documents are of one moment if the store keeps a history (`StorageCapabilities/pointInTimeReads`)
+    /// or can hold its state (`StorageCapabilities/heldReads`). A state is held until the loop ends, and for
+    /// at most one minute between two documents; after that, the iteration throws
+    /// `StorageError/Code/snapshotTooOld`. While a state is held, the file of an SQLite store grows with the
+    /// writes of others. If the store offers neither, or already holds as many states as it can, each page is
+    /// of its own moment.
     ///
-    /// Nothing is read before the first iteration. A cancelled task gets `StorageError/Code/cancelled`,
-    /// so that the end of the loop means the end of the result. A limit of time is for each page.
+    /// Nothing is read before the first iteration. In a canceled task, the iteration throws
+    /// `StorageError/Code/cancelled`, so that the end of the loop always means the end of the result. A time
+    /// limit applies to each page.
     public func documents(matching query: DocumentQuery) -> DocumentSequence {
         DocumentSequence(client: self, query: query)
     }
 }
 
-/// The documents of a query, one after the other: see ``StorageClient/documents(matching:)``.
+/// The documents of a query, read page by page; see ``StorageClient/documents(matching:)``.
 ///
-/// A sequence can be iterated several times; each iteration reads the result as it then is.
+/// The sequence can be iterated several times; each iteration reads the current result.
 public struct DocumentSequence: AsyncSequence, Sendable {
     public typealias Element = Document
     public typealias Failure = StorageError
 
-    /// About how many bytes of documents a page has.
+    /// The approximate sizes of pages in bytes of documents.
     private static let sizes = QueryPages.Sizes(
         first: 1 << 20,
         further: 1 << 20,
@@ -49,14 +49,14 @@ public struct DocumentSequence: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(client: client, query: query) }
 
-    /// A place in the result; what it holds in the store is let go of with it.
+    /// A position in the result; releasing the iterator releases the state that the store holds.
     public struct Iterator: AsyncIteratorProtocol {
         private let client: StorageClient
         private let query: DocumentQuery
-        /// Nil before the first document, and after the last one.
+        /// Nil before the first document and after the last one.
         private var pages: QueryPages?
         private var hasBegun = false
-        /// What was read and not yet given, the next document last.
+        /// The documents that have been read but not returned, in reverse order.
         private var documents: [Document] = []
 
         fileprivate init(client: StorageClient, query: DocumentQuery) {
@@ -64,7 +64,7 @@ public struct DocumentSequence: AsyncSequence, Sendable {
             self.query = query
         }
 
-        /// The next document; nil after the last one.
+        /// Returns the next document; nil after the last one.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(StorageError) -> Document? {
@@ -73,7 +73,7 @@ public struct DocumentSequence: AsyncSequence, Sendable {
                 hasBegun = true
             }
             while documents.isEmpty, let pages {
-                // What fails once is over: a second call does not begin anew.
+                // A failure ends the iteration: the next call does not start again.
                 self.pages = nil
                 let (rest, page) = try await DocumentSequence.read(pages)
                 guard let page else { return nil }
@@ -106,7 +106,7 @@ public struct DocumentSequence: AsyncSequence, Sendable {
         )
     }
 
-    // Concurrent: the actor that iterates is not where documents are read.
+    // Concurrent, so that documents are not read on the iterating actor.
     @concurrent
     private static func read(
         _ pages: QueryPages
@@ -127,7 +127,7 @@ public struct DocumentSequence: AsyncSequence, Sendable {
 extension DocumentSequence.Iterator: Sendable {}
 
 extension Document {
-    /// The document with some of its fields.
+    /// Returns the document with some of its fields.
     fileprivate func selecting(_ fields: [FieldPath]) -> Document {
         Document(
             path: path,

@@ -1,29 +1,28 @@
 package import KeelDocuments
 package import KeelStorageAdapting
 
-/// Reads the result of a query page by page, so that one page at a time is in memory.
+/// Reads the result of a query page by page, with one page in memory at a time.
 ///
-/// All pages are of one moment: that of the first one over a store with a history, and else one that the
-/// store holds. Over a store that has neither, or holds as many moments as it can, each page is of its own
-/// moment: what is written meanwhile behind the last document read is seen. The first page is of one moment
-/// in any case.
+/// All pages are of one moment: over a store with a history, that of the first page; otherwise one that the
+/// store holds. If the store has neither, or already holds as many moments as it can, each page is of its own
+/// moment and includes later writes after the last document read. The first page is always of one moment.
 package struct QueryPages: Sendable {
     /// Reads from the store.
     package typealias Reading = @Sendable (ReadRequest) async throws(StorageError) -> ReadResult
-    /// Takes the present moment of the store; nil if it cannot hold one.
+    /// Takes the present moment of the store; returns nil if the store cannot hold one.
     package typealias Holding = @Sendable () async throws(StorageError) -> ReadMoment?
 
-    /// About how large pages are, in bytes of documents.
+    /// The approximate sizes of pages in bytes of documents.
     package struct Sizes: Sendable {
         /// The first page.
         package var first: Int
-        /// A further page that an index brings in order.
+        /// A further page that an index returns in order.
         package var further: Int
-        /// A further page for which the store looks at everything again.
+        /// A further page that takes a new scan.
         package var scanned: Int
-        /// The most of a result that has to be read at once; nil for any number.
+        /// The largest result that can be read at once; nil without a limit.
         package var whole: Int?
-        /// The most documents of the first page; later ones have as many as fit.
+        /// The largest number of documents in the first page; further pages have as many as fit.
         package var firstCount: Int
 
         /// Creates sizes.
@@ -43,15 +42,15 @@ package struct QueryPages: Sendable {
         }
     }
 
-    /// What one read has brought.
+    /// The result of one read.
     package struct Page: Sendable {
-        /// The documents, without those that the query's offset passes over.
+        /// The documents, without those that the query's offset skips.
         package var documents: [Document]
-        /// What the store has said beside them.
+        /// The read's result.
         package var result: ReadResult
     }
 
-    /// The most documents of a page, for stores that do not count bytes.
+    /// The largest number of documents in a page, for stores that do not count bytes.
     package static let mostDocuments = 50_000
 
     private let capabilities: StorageCapabilities
@@ -62,28 +61,28 @@ package struct QueryPages: Sendable {
     /// Nil after the last page.
     private var query: DocumentQuery?
     private var time: Timestamp?
-    /// Holds the moment, if it has to be held.
+    /// The held moment, if the store must hold one.
     private var moment: ReadMoment?
-    /// Whether the store has not been asked to hold a moment.
+    /// Whether the store has not been asked to hold a moment yet.
     private var mayHold = true
     private let isPaged: Bool
     private var mostBytes: Int
     private var count: Int
-    /// How many documents the offset still passes over.
+    /// The number of documents that the offset still skips.
     private var skipped: Int
-    /// How many documents are still wanted, those that are passed over included; nil for all.
+    /// The number of documents still wanted, including skipped ones; nil for all.
     private var left: Int?
 
-    /// The fields that are wanted, where the documents of pages have more of them.
+    /// The fields to return, if the documents of pages have more.
     package let projection: [FieldPath]?
 
     /// Creates the pages of a query.
     ///
     /// - Parameters:
-    ///   - query: The query, checked.
-    ///   - time: The time whose state is read, nil for the present one.
+    ///   - query: The validated query.
+    ///   - time: The time to read as of; nil for the present.
     ///   - isWhole: Whether the result is read at once.
-    ///   - sizes: How large the pages are.
+    ///   - sizes: The sizes of pages.
     ///   - capabilities: The capabilities of the store.
     ///   - reportsUnreadable: Whether pages name documents that cannot be read.
     ///   - holdMoment: Takes the present moment of the store.
@@ -114,8 +113,8 @@ package struct QueryPages: Sendable {
             skipped = query.offset
             query.offset = 0
             if case .first(let count) = query.limit { left = count + skipped }
-            // A page begins behind the last document’s values of the ordered fields, so that they have to
-            // be read, selected or not.
+            // A page begins after the last document’s values of the order fields, which must therefore be
+            // read even if they are not selected.
             if let wanted = query.projection {
                 let orders = query.completeOrders.map(\.field).filter { !$0.isDocumentID }
                 let missing = orders.filter { !wanted.contains($0) }
@@ -127,9 +126,9 @@ package struct QueryPages: Sendable {
         self.query = query
     }
 
-    /// The next page, nil after the last one.
+    /// Returns the next page; nil after the last one.
     ///
-    /// A page can be empty and not the last one.
+    /// An empty page is not necessarily the last.
     package mutating func next() async throws(StorageError) -> Page? {
         guard let query = query.take() else { return nil }
         guard isPaged else { return try await whole(query) }
@@ -159,24 +158,24 @@ package struct QueryPages: Sendable {
         return Page(documents: Array(documents.dropFirst(passed)), result: result)
     }
 
-    /// Whether the store has held the moment for so long that it is to be told to go on.
+    /// Whether the moment must be renewed.
     package var isMomentAging: Bool { query != nil && moment?.isAging == true }
 
-    /// Lets the store hold the moment longer that the rest of the pages is of.
+    /// Extends the hold on the moment of the remaining pages.
     package func keepMoment() async throws(StorageError) {
         if query != nil { try await moment?.renew() }
     }
 
-    /// Whether the time of a read can be read again.
+    /// Whether the store can read as of the time of an earlier read.
     private var isRepeatable: Bool { capabilities.contains(.pointInTimeReads) }
 
-    /// About twice as many documents as fit: a store that counts bytes ends the page before.
+    /// About twice as many documents as fit, because a store that counts bytes ends the page earlier.
     private static func count(of bytes: Int, like documents: [Document]) -> Int {
         let size = documents.reduce(0) { $0 + $1.body.bytes.count + 200 } / documents.count
         return max(1, min(mostDocuments, 2 * bytes / size))
     }
 
-    /// Reads so many documents, or more of them to get past those that cannot be read.
+    /// Reads `wanted` documents, or more in order to get past unreadable ones.
     private mutating func read(
         _ query: DocumentQuery,
         _ wanted: inout Int
@@ -185,7 +184,7 @@ package struct QueryPages: Sendable {
         while documents.isEmpty, try result.mayHaveMore(than: wanted),
             (1...UnreadableDocument.mostPassedOver).contains(result.unreadable.count)
         {
-            // All that was met cannot be read: nothing tells where the next page would begin.
+            // None of the documents can be read, so the start of the next page is unknown: read further.
             wanted *= 2
             mostBytes *= 2
             (documents, result) = try await readOnce(query, &wanted)
@@ -194,7 +193,7 @@ package struct QueryPages: Sendable {
         return (documents, result)
     }
 
-    /// Reads so many documents, or fewer where they are too large for one answer.
+    /// Reads `wanted` documents, or fewer if they are too large for one response.
     private func readOnce(
         _ query: DocumentQuery,
         _ wanted: inout Int
@@ -226,7 +225,7 @@ package struct QueryPages: Sendable {
         return try result.mayHaveMore(than: wanted)
     }
 
-    /// Reads a result that has to be known as a whole.
+    /// Reads the whole result at once.
     private func whole(_ query: DocumentQuery) async throws(StorageError) -> Page {
         var request = ReadRequest(.query(query))
         request.asOf = time
@@ -245,15 +244,15 @@ package struct QueryPages: Sendable {
 }
 
 extension ReadResult {
-    /// Whether a query for so many documents may find more than these.
+    /// Returns whether a query limited to `wanted` documents may have more than these.
     ///
-    /// An adapter may have left those out, of so many, that it could not read.
+    /// Unreadable documents count, because an adapter may have left them out of the `wanted` ones.
     func mayHaveMore(than wanted: Int) throws(StorageError) -> Bool {
         let found = try found
         return isPartial || wanted > 0 && found.count + unreadable.count >= wanted
     }
 
-    /// The documents of a query.
+    /// The documents of a query's result.
     package var found: [Document] {
         get throws(StorageError) {
             guard case .found(let documents) = payload else {

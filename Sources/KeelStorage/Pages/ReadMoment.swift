@@ -3,14 +3,14 @@ package import KeelDocuments
 package import KeelStorageAdapting
 internal import Synchronization
 
-/// The moment of a store that a long result, or a transaction that only reads, is read at.
+/// The moment of a store at which a long result or a read-only transaction reads.
 ///
-/// A store with a history can read it as long as the history goes back. Another one holds its state,
-/// for a minute from each ``renew()`` on, until the moment ends.
+/// A store with a history can read the moment as long as the history reaches it. Any other store holds its
+/// state for one minute after each ``renew()``, until the moment ends.
 package final class ReadMoment: Sendable {
-    /// How long the store holds the state, if it is not told to hold it longer.
+    /// The duration of a hold that is not renewed.
     private static let holding = Duration.seconds(60)
-    /// How old a state becomes before it is held anew.
+    /// The age at which a hold is renewed.
     private static let renewing = Duration.seconds(10)
 
     /// The time to read as of.
@@ -19,10 +19,10 @@ package final class ReadMoment: Sendable {
     private let adapter: any StorageAdapter
     /// Nil over a store with a history.
     private let timeline: Timeline?
-    /// The longest that the state is held; nil for as long as it is asked for.
+    /// The longest total hold; nil without a limit.
     private let longest: Duration?
     private let begin: Duration
-    /// When the state was last asked to be held; nil once the moment has ended.
+    /// The time of the last hold; nil once the moment has ended.
     private let lastHold: Mutex<Duration?>
 
     private init(
@@ -43,11 +43,11 @@ package final class ReadMoment: Sendable {
     ///
     /// - Parameters:
     ///   - adapter: The store.
-    ///   - clock: The clock that the age of a state is measured on.
-    ///   - longest: The longest that the store holds the state; nil for as long as it is asked for.
-    /// - Returns: Nil if the store can neither read the past nor hold a state, or holds as many states as it
-    ///   can.
-    /// - Throws: What the store throws.
+    ///   - clock: The clock that measures the age of a hold.
+    ///   - longest: The longest total hold; nil without a limit.
+    /// - Returns: The moment; nil if the store can neither read the past nor hold a state, or already holds
+    ///   as many states as it can.
+    /// - Throws: The error of the store.
     package static func present(
         of adapter: any StorageAdapter,
         on clock: any Clock<Duration>,
@@ -67,16 +67,16 @@ package final class ReadMoment: Sendable {
         return ReadMoment(time, in: adapter, isPast ? nil : Timeline(clock), longest)
     }
 
-    /// Whether the store has held the state for so long that it is to be told to go on.
+    /// Whether the hold is old enough to be renewed.
     package var isAging: Bool {
         guard let timeline, let last = lastHold.withLock({ $0 }) else { return false }
         return timeline.now - last >= Self.renewing
     }
 
-    /// Lets the store hold the state longer, if it has held it for some time.
+    /// Renews the hold if it is old enough.
     ///
-    /// - Throws: `StorageError/Code/snapshotTooOld` if the store holds it no more, or it has been held for
-    ///   as long as it may be.
+    /// - Throws: `StorageError/Code/snapshotTooOld` if the store no longer holds the state, or the longest
+    ///   total hold is exceeded.
     package func renew() async throws(StorageError) {
         guard let timeline, let last = lastHold.withLock({ $0 }) else { return }
         let now = timeline.now
@@ -92,16 +92,16 @@ package final class ReadMoment: Sendable {
         lastHold.withLock { if $0 != nil { $0 = now } }
     }
 
-    /// Lets go of the state.
+    /// Releases the state.
     package func end() async {
-        // A store would answer a cancelled task with an error: then the last user's end does it.
+        // A store would refuse a canceled task; `deinit` releases the state then.
         guard !Task.isCancelled, lastHold.withLock({ $0.take() }) != nil else { return }
-        // A store that fails here lets go of it by itself.
+        // A store that fails here releases the state when the hold expires.
         _ = try? await adapter.read(request(for: .zero))
     }
 
     deinit {
-        // The work for a client that has gone ends wherever it is.
+        // A task of its own, because the last reference may be released in any context.
         guard lastHold.withLock({ $0.take() }) != nil else { return }
         let request = request(for: .zero)
         Task { [adapter] in _ = try? await adapter.read(request) }

@@ -6,28 +6,27 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// A place in the order of a query's results: behind one document.
+/// A position in the order of a query's results, directly after a document.
 ///
-/// It holds the values by which the query orders, and the document's path, which decides between equal
-/// ones. What is written before or behind the place does not move it, so that the page after it begins
-/// where the one before it ended.
+/// It holds the values of the query's order fields, and the document's path as a tiebreaker. Writes before or
+/// after the position do not move it, so that a page begins where the previous one ended.
 ///
-/// As text it can go through a URL, into a file or to another process. It is not encrypted: whoever has
-/// the text can read the values by which the query orders.
+/// The text form can go through a URL, into a file or to another process. It is not encrypted: anyone who has
+/// the text can read the values.
 public struct DocumentCursor: Sendable, Hashable {
-    /// The orders that the values are of, in the form `name`, or `-name` where they descend.
+    /// The orders of the values, in the form `name`, or `-name` for descending.
     private let orders: [String]
     private let values: [DocumentValue]
 
-    /// The place of a document in the results of a query whose orders are written out.
+    /// Creates the position of a document in the results of a query with explicit orders.
     init(behind document: Document, in query: DocumentQuery) {
         orders = query.orders.map(Self.name)
         values = query.bound(of: document, isInclusive: false).values
     }
 
-    /// The query's results behind this place.
+    /// Returns the query for the results after this position.
     ///
-    /// - Throws: `StorageError/Code/invalidArgument` if the cursor is one of another order.
+    /// - Throws: `StorageError/Code/invalidArgument` if the query has another order.
     func continuing(_ query: DocumentQuery) throws(StorageError) -> DocumentQuery {
         guard orders == query.orders.map(Self.name) else {
             throw StorageError(
@@ -58,7 +57,7 @@ extension DocumentCursor: LosslessStringConvertible {
             .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 
-    /// Reads the text of a cursor; nil if it is something else.
+    /// Parses the text of a cursor; returns nil if it is invalid.
     public init?(_ description: String) {
         let plain = description.replacing("-", with: "+").replacing("_", with: "/")
         let padding = String(repeating: "=", count: (4 - plain.utf8.count % 4) % 4)

@@ -11,28 +11,27 @@ public import KeelDocuments
 /// }
 /// ```
 ///
-/// The next page begins behind the last document of this one, whatever has been written meanwhile: no
-/// document comes twice and none is left out. One whose place in the order changes between two pages is
-/// found, as with every cursor, where it is then; pages of one moment are those of
-/// ``StorageClient/asOf(_:)``.
+/// The next page begins after the last document of this one, whatever has been written since: no document is
+/// repeated or left out. A document whose place in the order changes between two pages is found at its new
+/// place. To read pages of one moment, use ``StorageClient/asOf(_:)``.
 public struct DocumentPage<Item: Sendable>: Sendable {
     /// The values, in the query's order.
     public let items: [Item]
-    /// The documents that are not among the items, because they cannot be read or decoded.
+    /// The documents that cannot be read or decoded.
     ///
-    /// The place of one that cannot be read is not known: several pages may name it.
+    /// The place of a document that cannot be read is unknown, so several pages may name it.
     public let failures: [UnreadableDocument]
-    /// The place behind the page's last document; nil for an empty page that is the first.
+    /// The position after the page's last document; nil for an empty first page.
     ///
-    /// Keep it to go on later, in another process or on another day. There may be something behind it
-    /// then although the page was the last one.
+    /// It can be stored, to continue later or in another process. Documents may then follow it even if the
+    /// page was the last one.
     public let cursor: DocumentCursor?
-    /// Whether there was something behind the page when it was read.
+    /// Whether documents followed the page when it was read.
     public let hasMore: Bool
 
     let reader: PageReader<Item>
 
-    /// Reads the next page; nil if there is none.
+    /// Reads the next page; returns nil if there is none.
     @concurrent
     public func next() async throws(StorageError) -> DocumentPage? {
         guard hasMore, let cursor else { return nil }
@@ -44,12 +43,12 @@ extension TypedDocuments {
     /// Returns the first page of a query's results, or the one after a cursor.
     ///
     /// - Parameters:
-    ///   - size: How many documents a page has. One of more than 8 MiB ends earlier.
-    ///   - cursor: The ``DocumentPage/cursor`` of the page before; nil for the first page.
-    ///   - refine: Makes the query. Its order decides; a limit has no place in it.
+    ///   - size: The number of documents per page. A page ends earlier at 8 MiB.
+    ///   - cursor: The ``DocumentPage/cursor`` of the previous page; nil for the first page.
+    ///   - refine: Makes the query, which may have an order but no limit.
     /// - Returns: The page.
-    /// - Throws: `StorageError/Code/invalidArgument` for a query with a limit, for a cursor of a query
-    ///   with another order and for a size that is not positive.
+    /// - Throws: `StorageError/Code/invalidArgument` for a query with a limit, a cursor of a query with
+    ///   another order, or a size that is not positive.
     @concurrent
     public func page(
         size: Int = 50,
@@ -73,12 +72,12 @@ extension StorageClient {
     /// ```
     ///
     /// - Parameters:
-    ///   - query: The query. Its order decides; a limit has no place in it.
-    ///   - size: How many documents a page has. One of more than 8 MiB ends earlier.
-    ///   - cursor: The ``DocumentPage/cursor`` of the page before; nil for the first page.
+    ///   - query: The query, which may have an order but no limit.
+    ///   - size: The number of documents per page. A page ends earlier at 8 MiB.
+    ///   - cursor: The ``DocumentPage/cursor`` of the previous page; nil for the first page.
     /// - Returns: The page.
-    /// - Throws: `StorageError/Code/invalidArgument` for a query with a limit, for a cursor of a query
-    ///   with another order and for a size that is not positive.
+    /// - Throws: `StorageError/Code/invalidArgument` for a query with a limit, a cursor of a query with
+    ///   another order, or a size that is not positive.
     @concurrent
     public func page(
         _ query: DocumentQuery,

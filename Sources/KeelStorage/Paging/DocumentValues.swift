@@ -1,6 +1,6 @@
 public import KeelDocuments
 
-/// The values that a query finds, one after the other, in bounded memory.
+/// The values that a query finds, read page by page in bounded memory.
 ///
 /// ```swift
 /// for try await note in notes.all {
@@ -8,17 +8,17 @@ public import KeelDocuments
 /// }
 /// ```
 ///
-/// The results are read in pages of ``DocumentPage``, each when the one before it has been used up.
-/// They are not of one moment: ``StorageClient/asOf(_:)`` gives documents that are. Each iterator
-/// begins anew.
+/// Each
+/// ``DocumentPage`` is read when the previous one has been consumed. Pages may be of different moments; to read one moment, use ``StorageClient/asOf(_:)``.
+/// Each iterator starts at the beginning.
 ///
-/// A document that cannot be read or decoded throws. The iterator is not at its end then: its next call
-/// goes on behind the document.
+/// A document that cannot be read or decoded throws. The iterator has not ended then: its next call continues
+/// after the document.
 public struct DocumentValues<Item: Sendable>: AsyncSequence, Sendable {
     public typealias Element = Item
     public typealias Failure = StorageError
 
-    /// How many documents are read at a time.
+    /// The number of documents per page.
     private static var pageSize: Int { 100 }
 
     private let reader: TypedReader<Item>
@@ -32,7 +32,7 @@ public struct DocumentValues<Item: Sendable>: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> Iterator {
         let pages: Result<PageReader<Item>, StorageError> = query.flatMap { query in
             do throws(StorageError) {
-                // Also a limit or an offset below zero, which no page would tell of.
+                // Also refuses a negative limit or offset, which no page would report.
                 _ = try reader.client.check(query, for: "page")
                 var whole = query
                 whole.limit = nil
@@ -55,7 +55,7 @@ public struct DocumentValues<Item: Sendable>: AsyncSequence, Sendable {
         return Iterator(pages, limit: (try? query.get())?.limit?.count)
     }
 
-    /// A place in the values.
+    /// A position in the values.
     public struct Iterator: AsyncIteratorProtocol {
         private enum Place {
             case page(DocumentCursor?)
@@ -63,10 +63,10 @@ public struct DocumentValues<Item: Sendable>: AsyncSequence, Sendable {
         }
 
         private let pages: Result<PageReader<Item>, StorageError>
-        /// How many values may still come; nil for any number.
+        /// The number of values that remain; nil without a limit.
         private var remaining: Int?
         private var place = Place.page(nil)
-        /// The values and failures of the page, the last one first.
+        /// The values and failures of the page, in reverse order.
         private var ready: [Result<Item, StorageError>] = []
 
         fileprivate init(_ pages: Result<PageReader<Item>, StorageError>, limit: Int?) {
@@ -76,7 +76,7 @@ public struct DocumentValues<Item: Sendable>: AsyncSequence, Sendable {
 
         /// Returns the next value; nil at the end.
         ///
-        /// - Throws: Also `StorageError/Code/cancelled`, so that nobody takes a part for the whole.
+        /// - Throws: `StorageError/Code/cancelled` if the task is canceled, so that nil always means the end.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(StorageError) -> Item? {

@@ -3,11 +3,11 @@ internal import KeelStorageAdapting
 
 /// Reads the pages of one query.
 struct PageReader<Item: Sendable>: Sendable {
-    /// About how many bytes of documents a page has at the most.
+    /// The approximate maximum size of a page's documents in bytes.
     static var mostBytes: Int { 8 << 20 }
 
     private let client: StorageClient
-    /// The query, with the orders written out that are otherwise implied.
+    /// The query with its implicit orders made explicit.
     private let query: DocumentQuery
     private let size: Int
     private let decode: @Sendable (Document) throws(StorageError) -> Item
@@ -69,12 +69,12 @@ struct PageReader<Item: Sendable>: Sendable {
                 throw error.during("page")
             }
         }
-        // The place of the last document is made of the fields that are ordered by.
+        // The cursor needs the order fields of the last document.
         query.projection = query.projection.map { fields in
             let ordered = query.orders.map(\.field).filter { !$0.isDocumentID }
             return fields + ordered.filter { field in !fields.contains { $0.contains(field) } }
         }
-        // One more tells whether there is more.
+        // One more document shows whether more follow.
         var wanted = size + 1
         var mostBytes = Self.mostBytes
         while true {
@@ -90,7 +90,7 @@ struct PageReader<Item: Sendable>: Sendable {
             guard documents.isEmpty, hasMore else {
                 return (Array(documents.prefix(size)), result.unreadable, hasMore)
             }
-            // All that was met cannot be read: nothing tells where the next page would begin.
+            // None of the documents can be read, so the start of the next page is unknown: read further.
             wanted *= 2
             mostBytes *= 2
         }
