@@ -7,9 +7,9 @@ extension StorageClient {
     /// try await storage.updateDocument("users/1", ["name": "Ann", "age": 31])
     /// ```
     ///
-    /// Each value replaces its whole field, including a map.
-    /// ``mergeDocument(_:_:)-(_,DocumentFields)`` merges maps instead, and creates a missing document. Names are not paths: use `FieldChange`
-    /// for a field within a map.
+    /// Each value replaces its whole field, including a map. ``mergeDocument(_:_:)-(_,DocumentFields)``
+    /// merges maps instead, and creates a missing document. Names are not paths: use `FieldChange` for a
+    /// field within a map.
     ///
     /// - Parameters:
     ///   - path: The path of the document.

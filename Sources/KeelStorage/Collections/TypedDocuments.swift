@@ -2,9 +2,9 @@ public import KeelDocuments
 
 /// Documents that are read as values of one type.
 ///
-/// A
-/// ``DocumentCollection`` covers one collection, a ``CollectionGroup`` all collections with one name. Both can be queried, counted, paged through and listened to, and so can their ``versioned``
-/// form, whose values carry their revisions.
+/// A ``DocumentCollection`` covers one collection, a ``CollectionGroup`` all collections with one name. Both
+/// can be queried, counted, paged through and listened to, and so can their ``versioned`` form, whose values
+/// carry their revisions.
 public protocol TypedDocuments<Item>: Sendable {
     /// The type that each document is read as.
     associatedtype Item: Sendable

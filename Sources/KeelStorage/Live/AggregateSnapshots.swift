@@ -8,9 +8,9 @@ extension StorageClient {
     /// query's collections makes one of them different. The store recomputes the values only after such a
     /// change, and once for all changes that have arrived by then.
     ///
-    /// Transient failures are retried, as in
-    /// ``listen(to:)``. The sequence throws `StorageError/Code/unsupported` on an adapter without `StorageCapabilities/changeLog`,
-    /// where only polling could detect a change.
+    /// Transient failures are retried, as in ``listen(to:)``. The sequence throws
+    /// `StorageError/Code/unsupported` on an adapter without `StorageCapabilities/changeLog`, where only
+    /// polling could detect a change.
     public func observe(
         _ query: DocumentQuery,
         _ aggregations: [Aggregation]

@@ -14,9 +14,9 @@ public import Observation
 /// }
 /// ```
 ///
-/// The collection listens during
-/// ``run()``, or from ``start()`` until it is stopped or released; otherwise it keeps the last values. After a failure it sets ``error``,
-/// keeps the values, and listens again after a pause of up to 30 seconds.
+/// The collection listens during ``run()``, or from ``start()`` until it is stopped or released; otherwise it
+/// keeps the last values. After a failure it sets ``error``, keeps the values, and listens again after a
+/// pause of up to 30 seconds.
 @MainActor
 @Observable
 public final class LiveCollection<Item: Sendable> {
