@@ -17,7 +17,7 @@ struct ChangePageReader {
     private let reader: StoreReader
     private let epoch: UInt64
     private let limit: Int
-    /// How large an empty page is.
+    /// The size of an empty page.
     private let empty: AnswerSize
     private let state: StoreState
     /// The last change of the log.
@@ -25,9 +25,9 @@ struct ChangePageReader {
     private let place: ChangePosition.Place
     private let scope: FeedScope
     private let clients: Set<String>
-    /// The names of clients by number.
+    /// The names of clients, by number.
     private var names: [Int64: String] = [:]
-    /// Whether the file tells times of removals that are not their places.
+    /// Whether the file has removal times that differ from their sequences; nil until it is checked.
     private var hasRemovalTimes: Bool?
 
     init(_ request: ChangeRequest, reader: StoreReader, state: StoreState, epoch: UInt64) throws {
@@ -52,7 +52,7 @@ struct ChangePageReader {
         case (.copy(let start, let row), _): try copyPage(after: row, start: start)
         case (.scopedCopy(let start, let collection, let id), false):
             try copyPage(from: collection, after: id, start: start)
-        // A reader that wants more than before begins anew.
+        // A reader with a wider scope than before starts again.
         case (.scopedCopy, true): try copyPage(after: 0, start: end)
         case (.log(let point), _): try logPage(after: point.sequence)
         }
@@ -75,10 +75,10 @@ struct ChangePageReader {
         )
     }
 
-    /// Brings documents as they are, for a reader that begins from nothing.
+    /// Returns a page of current documents, for a reader without a cursor.
     ///
-    /// What changes while the copy is under way is in the log after its start, so that new rows and
-    /// even reused row numbers do no harm.
+    /// Changes during the copy are in the log after its start, so new rows and reused row numbers are
+    /// harmless.
     private func copyPage(after row: Int64, start: LogPoint) throws -> ChangePage {
         let statement = try RawStatement(
             reader.database,
@@ -108,8 +108,8 @@ struct ChangePageReader {
         )
     }
 
-    /// Brings the documents of the scope as they are, each collection by identifiers: what other
-    /// collections hold is not read.
+    /// Returns a page of current documents of the scope, by collection and id, without reading other
+    /// collections.
     private func copyPage(
         from first: Int64,
         after id: String,
@@ -149,7 +149,7 @@ struct ChangePageReader {
         var changes: [ChangePage.Change] = []
         var origins: [DocumentPath: ChangeOrigin] = [:]
         var size = empty
-        // The row at which the page is full; what has its last entry behind it comes on a later one.
+        // The row at which the page is full; documents with a later last entry come on a later page.
         var cut: Row?
         for (position, row) in rows.enumerated() where latest[paths[position]] == position {
             guard !size.isFull else { break }
@@ -160,7 +160,7 @@ struct ChangePageReader {
             else { continue }
             size.add(told)
             changes.append(told)
-            // Another entry than this one may have made the state; a later page brings that one.
+            // Another entry may have made the current state; a later page has that one's origin.
             if let origin = row.origin, revision == row.revision { origins[path] = origin }
         }
         if size.isFull, let cut {
@@ -175,8 +175,8 @@ struct ChangePageReader {
         return try page(changes, next: .log(last ?? end), isCaughtUp: isCaughtUp, origins: origins)
     }
 
-    /// The state of a document that an entry of the log names, and its revision; nil if a removal
-    /// follows on a later page.
+    /// Returns the current state and revision of the document of a log entry; nil if a removal follows on a
+    /// later page.
     private mutating func present(
         of path: DocumentPath,
         _ row: Row,
@@ -187,18 +187,18 @@ struct ChangePageReader {
             return (change, document.revision.number)
         }
         guard row.isRemoval else { return nil }
-        // A page before may have shown a state later than that of an entry on this page, of a document
-        // that was created again and has been removed since.
+        // The document may have been created again and removed since, and an earlier page may already have
+        // shown that later state.
         let last = isLast ? nil : try lastRemoval(of: row)
         let (revision, sequence) = last ?? (row.revision, row.sequence)
         let time = try removalTime(of: sequence)
         return (.removed(path, Revision(number: revision), at: time), revision)
     }
 
-    /// When the document of a removal was removed.
+    /// Returns the time of the removal at a sequence.
     private mutating func removalTime(of sequence: Int64) throws -> Timestamp {
         if hasRemovalTimes == nil {
-            // A file of an earlier version that is only read has none.
+            // A read-only file of an earlier version has no table of removal times.
             hasRemovalTimes = try RawStatement(
                 reader.database,
                 "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'removal_times')"
@@ -208,9 +208,10 @@ struct ChangePageReader {
         return try RemovalTimes.time(of: sequence, in: reader.database)
     }
 
-    /// The revision and the place of the last removal of an entry's document, which there is none of now.
+    /// Returns the revision and sequence of the last later removal of an entry's document, which is missing
+    /// now.
     private func lastRemoval(of row: Row) throws -> (revision: Int64, sequence: Int64)? {
-        // The index of removals finds it; what else the log has is not walked along.
+        // The index of removals finds it without walking the log.
         let statement = try RawStatement(
             reader.database,
             """

@@ -3,7 +3,7 @@ internal import GRDB
 internal import KeelStorageAdapting
 
 extension LogPoint {
-    /// The place of a sequence; nil if the log has no such change.
+    /// Finds the point of a sequence; nil if the log has no such change.
     init?(_ sequence: Int64, in database: Database) throws {
         // All columns, because a file of an earlier version that is only read has no marks.
         let statement = try RawStatement(database, "SELECT * FROM changes WHERE seq = ?")
@@ -14,17 +14,17 @@ extension LogPoint {
         self.init(sequence, mark: mark)
     }
 
-    /// The place of a sequence, also of one that the log does not have any more.
+    /// Returns the point of a sequence, even if the log no longer has its change.
     ///
-    /// It has the period of the change before, and expires where there is none.
+    /// Such a point has the period of the preceding change; without one, its cursor expires.
     static func at(_ sequence: Int64, in database: Database) throws -> LogPoint {
         if let point = try LogPoint(sequence, in: database) { return point }
         let period = try Self.period(at: sequence, in: database)
-        // Not below the mark that the change itself had: positions do not go back.
+        // Not below the mark of the change itself, because positions must not go back.
         return LogPoint(sequence, mark: period.map { $0 << 32 | 0xFFFF_FFFF } ?? 0)
     }
 
-    /// The log's last change, and how many bytes the log has taken up to there.
+    /// Returns the log's last change, and the total size of the log up to it.
     static func last(
         _ sequence: Int64,
         in database: Database
@@ -35,7 +35,7 @@ extension LogPoint {
             ?? (LogPoint(sequence, mark: 0), 0)
     }
 
-    /// The period of the last change up to a sequence.
+    /// Returns the period of the last change up to a sequence.
     static func period(at sequence: Int64, in database: Database) throws -> Int64? {
         let statement = try RawStatement(
             database,
@@ -45,7 +45,7 @@ extension LogPoint {
         return try statement.first(Self.mark).map { Self.period(of: $0) }
     }
 
-    /// The mark in a row with all columns of `changes`.
+    /// Returns the mark in a row with all columns of `changes`.
     static func mark(_ row: RawStatement) -> Int64 {
         row.columnCount > 5 ? row.integer(5) : 0
     }
@@ -54,10 +54,10 @@ extension LogPoint {
 }
 
 extension ChangePosition {
-    /// Where a cursor stands in a store, from which the log can still be read.
+    /// Returns the place of a cursor from which the log can still be read.
     ///
-    /// - Throws: `StorageError/Code/cursorExpired` if it is of another store, of changes that the
-    ///   log does not have any more, or of changes that a file put back to an earlier state never had.
+    /// - Throws: `StorageError/Code/cursorExpired` if the cursor is of another store, of changes that the log
+    ///   no longer has, or of changes that are missing from a file restored to an earlier state.
     static func place(
         of cursor: ChangeCursor,
         in state: StoreState,
@@ -80,7 +80,7 @@ extension ChangePosition {
         return position.place
     }
 
-    /// Whether a place that the log reaches back to is one of this store's history.
+    /// Returns whether a point within the log belongs to this store's history.
     private static func isKnown(
         _ point: LogPoint,
         in state: StoreState,

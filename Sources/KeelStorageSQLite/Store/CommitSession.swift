@@ -2,11 +2,10 @@
 internal import GRDB
 internal import KeelStorageAdapting
 
-/// The work of one write transaction: one batch after the other.
+/// The work of one write transaction, batch by batch.
 ///
-/// Each batch is worked out in memory before its first row is written. A batch that fails has
-/// therefore written nothing, and no savepoint is needed; an error of the database itself undoes
-/// the whole transaction.
+/// Each batch is computed in memory before its first row is written. A failed batch has therefore written
+/// nothing, and needs no savepoint; an error of the database itself rolls back the whole transaction.
 struct CommitSession {
     let database: Database
     let reader: StoreReader
@@ -17,15 +16,15 @@ struct CommitSession {
     var state: StoreState
     let indexes: IndexSet
     private let statements: WriteStatements
-    /// What tells this transaction's changes from others of the same sequences (``LogPoint``).
+    /// Distinguishes this transaction's changes from others with the same sequences (``LogPoint``).
     private let mark: Int64
     /// The log's last change.
     private var end: LogPoint
-    /// How many bytes the log has taken up to its last change, those that were removed included.
+    /// The total size in bytes of all changes so far, including removed ones.
     private var total: Int64
-    /// Collections that this transaction has numbered; others learn of them after the commit.
+    /// The collections that this transaction has numbered; the catalog learns of them after the commit.
     private(set) var numbered: [CollectionPath: Int64] = [:]
-    /// How many changes have been written.
+    /// The number of changes written.
     private(set) var changeCount = 0
     private var coverage: [Int64: [StoredIndex]] = [:]
     private var removals: RemovalTimes
@@ -55,9 +54,9 @@ struct CommitSession {
 
     // MARK: Batches
 
-    /// Applies a batch whole, or not at all.
+    /// Applies a batch atomically.
     ///
-    /// - Throws: An error that undoes the whole transaction; a refused batch is a result.
+    /// - Throws: An error that rolls back the whole transaction; the failure of a batch is a result.
     mutating func apply(_ batch: WriteBatch) throws -> Result<CommitReceipt, StorageError> {
         let draft: CommitDraft
         do {
@@ -72,7 +71,7 @@ struct CommitSession {
         for change in draft.changes where change.sequence != nil {
             try store(change, of: draft, from: origin)
         }
-        // What has changed nothing has the time of the state that it left.
+        // A batch without changes has the time of the state that it found.
         let time = draft.changeCount > 0 ? draft.commit.storeTime : state.time
         if draft.changeCount > 0 {
             state.sequence = time.microseconds + Int64(draft.changeCount) - 1
@@ -88,7 +87,7 @@ struct CommitSession {
         return .success(receipt)
     }
 
-    /// Works a batch out; nothing is written yet.
+    /// Computes a batch without writing it.
     private mutating func plan(_ batch: WriteBatch) throws -> CommitDraft {
         if let reads = batch.reads { try check(reads) }
         let commit = StorageEvaluator.Commit(after: state.time, clock: now())
@@ -118,7 +117,7 @@ struct CommitSession {
     // MARK: Documents
 
     private func load(_ path: DocumentPath) throws -> CommitDraft.Stored {
-        // Most transactions number no collection: spare them the look-up.
+        // Most transactions number no collection: skip the lookup.
         let own = numbered.isEmpty ? nil : numbered[path.collection]
         guard let number = try own ?? reader.number(of: path.collection) else {
             return CommitDraft.Stored()
@@ -163,7 +162,7 @@ struct CommitSession {
                 row: row
             )
             let indexes = covering(collection, change.path.collection)
-            // A sealed body that could be opened is unchanged since it was written.
+            // A sealed body that can be opened is unchanged since it was written.
             let isKnown =
                 change.stored.failure == nil
                 && (reader.sealing.sealing != nil || indexes.isEmpty
@@ -203,7 +202,7 @@ struct CommitSession {
         return row ?? database.lastInsertedRowID
     }
 
-    /// Keeps what a document was, or that there was none.
+    /// Keeps the former state of a document, or its absence.
     private func keep(
         _ row: Int64?,
         of id: String,
@@ -300,7 +299,7 @@ struct CommitSession {
         try statement.run()
     }
 
-    /// Writes what has to be written once a transaction.
+    /// Writes what is written once per transaction.
     func finish() throws {
         try statements.finishEntries()
         guard state.floor != initialFloor else { return }

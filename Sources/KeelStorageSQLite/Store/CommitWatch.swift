@@ -3,43 +3,43 @@ internal import KeelCore
 internal import KeelStorageAdapting
 internal import Synchronization
 
-/// Tells those who wait for changes of the commits of other connections.
+/// Notifies requests that wait for changes of the commits of other connections.
 ///
-/// Every commit writes to the store's log file, which the system tells of; nothing runs meanwhile. Where it
-/// tells nothing, because it has no such events or no room for one more, the store is looked at at intervals.
-/// One task does it for all who wait.
+/// Every commit writes to the store's log file, and the system reports that write; nothing runs until then.
+/// If the system has no such events, or its limit is reached, the store is polled. One task serves all
+/// waiting requests.
 final class CommitWatch: Sendable {
     private struct State {
         var waiterCount = 0
         var task: Task<Void, Never>?
         var events: FileEvents?
-        /// The last sequence of the store that somebody has seen.
+        /// The last sequence of the store that has been read.
         var sequence = Int64.min
         var isClosed = false
     }
 
-    // A writer changes the file before others see the commit, by as long as the disk takes. So the store is
-    // looked at several times after a change.
+    // A writer changes the file before the commit becomes visible, by as long as the disk takes. So the store
+    // is checked several times after a change.
     private static let firstPause = Duration.milliseconds(4)
     private static let lastPause = Duration.seconds(1)
 
     private let state = Mutex(State())
     private let writes = Signal()
     private let looks = Atomic(0)
-    /// The file that every commit writes to; nil if its events are not wanted.
+    /// The file that every commit writes to; nil if its events are not used.
     private let file: String?
     private let interval: Duration
     private let clock: any Clock<Duration>
     private let commits: Signal
     private let readSequence: @Sendable () throws -> Int64
 
-    /// Creates a watch, which does nothing until somebody waits.
+    /// Creates a watch, which is idle until a request waits.
     ///
     /// - Parameters:
-    ///   - file: The file that every commit writes to; nil to look at intervals.
-    ///   - interval: How often the store is looked at where the system tells nothing.
-    ///   - clock: The clock that pauses are measured on.
-    ///   - commits: Raised when there was a commit.
+    ///   - file: The file that every commit writes to; nil to poll.
+    ///   - interval: The polling interval if the system reports no writes.
+    ///   - clock: The clock for pauses.
+    ///   - commits: Raised after a commit.
     ///   - readSequence: Reads the sequence of the store's last change.
     init(
         file: String?,
@@ -55,15 +55,15 @@ final class CommitWatch: Sendable {
         self.readSequence = readSequence
     }
 
-    /// How often the task has woken up.
+    /// The number of times that the task has checked the store.
     var wakeUpCount: Int { looks.load(ordering: .relaxed) }
 
-    /// Whether the system tells of writes, to somebody who waits.
+    /// Whether the system reports writes, while a request waits.
     var hasEvents: Bool { state.withLock { $0.events != nil } }
 
-    /// Begins to watch for somebody who has read the store up to a sequence.
+    /// Starts watching for a request that has read the store up to a sequence.
     ///
-    /// - Returns: Whether the store has come further already. In any case, ``end()`` follows.
+    /// - Returns: Whether the store has already advanced. In either case, ``end()`` must follow.
     func begin(after sequence: Int64) -> Bool {
         state.withLock { state in
             state.sequence = max(state.sequence, sequence)
@@ -71,13 +71,13 @@ final class CommitWatch: Sendable {
             guard state.task == nil, !state.isClosed else { return }
             open(&state)
             let written = writes.generation
-            // For all who wait, now and later.
+            // Without the context of this request, because the task serves all requests.
             state.task = StorageContext.withoutContext { Task { await self.run(written) } }
         }
         return (try? readSequence()) != sequence
     }
 
-    /// Ends the watching for somebody.
+    /// Stops watching for one request.
     func end() {
         let task = state.withLock { state -> Task<Void, Never>? in
             state.waiterCount -= 1
@@ -86,12 +86,12 @@ final class CommitWatch: Sendable {
         task?.cancel()
     }
 
-    /// Notes that the store has come to a sequence which its readers have been told of.
+    /// Records a sequence of which readers have been notified.
     func saw(_ sequence: Int64) {
         state.withLock { $0.sequence = max($0.sequence, sequence) }
     }
 
-    /// Ends all watching.
+    /// Stops watching for all requests.
     func close() {
         let (task, events) = state.withLock { state in
             state.isClosed = true
@@ -116,9 +116,9 @@ final class CommitWatch: Sendable {
         }
     }
 
-    /// Looks at the store until nothing has been written for a while.
+    /// Checks the store until nothing has been written for a while.
     ///
-    /// - Returns: The writes that this has followed.
+    /// - Returns: The generation of the writes that this has followed.
     private func follow() async -> UInt64 {
         var written = writes.generation
         var pause = Self.firstPause
@@ -144,9 +144,9 @@ final class CommitWatch: Sendable {
         if isNew { commits.raise() }
     }
 
-    /// Sees to it that the system tells of writes.
+    /// Subscribes to the file's events.
     ///
-    /// - Returns: Whether it does.
+    /// - Returns: Whether there is a subscription.
     @discardableResult
     private func open(_ state: inout State) -> Bool {
         if state.events != nil { return true }
@@ -157,7 +157,7 @@ final class CommitWatch: Sendable {
 
     private func handle(_ isGone: Bool) {
         let events = state.withLock { state -> FileEvents? in
-            // Where nobody waits, the next one begins anew.
+            // Without waiting requests, the next one subscribes again.
             isGone || state.waiterCount == 0 ? state.events.take() : nil
         }
         _ = events

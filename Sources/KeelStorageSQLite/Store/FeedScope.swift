@@ -2,13 +2,13 @@
 internal import GRDB
 internal import KeelStorageAdapting
 
-/// Which rows of the change log, and which documents, a page of changes looks at.
+/// The rows of the change log, and the documents, that a page of changes reads.
 ///
-/// What is out of scope costs a row of the log and no document. SQLite itself passes over the rows of
-/// other collections and documents where the scope names few; an index for them would cost every
-/// commit more than the walk costs the few that catch up.
+/// A change out of scope costs a row of the log and no document. If the scope names few collections and
+/// documents, SQLite itself skips the rows of others. An index for them would cost every commit more than it
+/// saves the few readers that catch up.
 final class FeedScope {
-    /// What is wanted of a collection.
+    /// The documents of a collection that are wanted.
     private enum Wanted {
         case nothing
         case everything
@@ -18,10 +18,10 @@ final class FeedScope {
     /// One collection of a copy.
     struct Part {
         let collection: Int64
-        /// The documents that are wanted, sorted; nil for all.
+        /// The ids of the wanted documents, sorted; nil for all.
         let ids: [String]?
 
-        /// Calls `read` with the row of each document behind an identifier, until it returns false.
+        /// Calls `read` with the row of each document after an id, until it returns false.
         func each(
             after id: String,
             in reader: StoreReader,
@@ -51,7 +51,7 @@ final class FeedScope {
         }
     }
 
-    /// How many collections, and how many documents, SQLite is asked for by name.
+    /// The largest number of collections, and of documents, that SQLite selects by name.
     private static let most = 16
 
     let filter: ScopeFilter
@@ -65,7 +65,7 @@ final class FeedScope {
 
     var isEverything: Bool { filter.scope.isEverything }
 
-    /// Whether a document concerns the scope.
+    /// Returns whether a document may be in the scope.
     func hasDocument(_ id: String, in collection: Int64) throws -> Bool {
         guard !isEverything else { return true }
         switch try wanted(of: collection) {
@@ -87,7 +87,7 @@ final class FeedScope {
         return found
     }
 
-    /// A document's change as a copy has it: only if the document is in scope.
+    /// Returns a document's change for a copy, which contains only documents in scope.
     func copied(_ change: ChangePage.Change) -> ChangePage.Change? {
         guard let told = filter.told(change) else { return nil }
         if case .leftScope = told { return nil }
@@ -96,8 +96,8 @@ final class FeedScope {
 
     // MARK: The log
 
-    /// The statement that selects the log after a sequence, with all columns, ready to run; nil if
-    /// nothing in it can be in scope.
+    /// Returns the bound statement that selects the log after a sequence, with all columns; nil if no change
+    /// can be in scope.
     func log(after sequence: Int64) throws -> RawStatement? {
         var condition = ""
         let numbers = try namedNumbers()
@@ -113,7 +113,7 @@ final class FeedScope {
         )
         try statement.bind(1, sequence)
         var place: Int32 = 2
-        // One length of the lists, the last of each repeated, is one statement.
+        // The lists are filled up with their last element, so that one statement serves all lengths.
         if let numbers {
             for position in 0..<Self.most {
                 try statement.bind(place, numbers[min(position, numbers.count - 1)])
@@ -131,7 +131,7 @@ final class FeedScope {
 
     private static let marks = Array(repeating: "?", count: most).joined(separator: ", ")
 
-    /// The collections of a scope that names each of them, and few; nil for any other scope.
+    /// Returns the collections of a scope that names each of a few; nil for any other scope.
     private func namedNumbers() throws -> [Int64]? {
         let scope = filter.scope
         guard !isEverything, scope.groups.isEmpty, scope.documents.count <= Self.most else {
@@ -146,7 +146,7 @@ final class FeedScope {
         return try paths.compactMap { try reader.number(of: $0) }
     }
 
-    /// The identifiers of a scope of few documents and nothing else; nil for any other scope.
+    /// The ids of a scope that consists of a few documents; nil for any other scope.
     private var namedIDs: [String]? {
         let scope = filter.scope
         guard scope.collections.isEmpty, scope.selections.isEmpty else { return nil }
@@ -155,7 +155,7 @@ final class FeedScope {
 
     // MARK: Copies
 
-    /// The collections that a copy goes through, by number.
+    /// Returns the parts of a copy, by the numbers of their collections.
     func parts() throws -> [Part] {
         let scope = filter.scope
         var ids: [Int64: [String]] = [:]
@@ -172,7 +172,7 @@ final class FeedScope {
         for query in queries {
             whole.formUnion(try reader.collections(of: PreparedQuery(query)).map(\.number))
         }
-        // Single documents of a collection whose others are wanted under a condition come with them.
+        // A whole collection includes its single documents.
         let parts = whole.map { Part(collection: $0, ids: nil) }
         let single = ids.filter { !whole.contains($0.key) }.map { collection, ids in
             let sorted = ids.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }

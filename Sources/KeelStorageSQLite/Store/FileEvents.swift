@@ -12,9 +12,9 @@ internal import Musl
 #endif
 #endif
 
-/// Tells when a file is written to, by inotify(7) or kqueue(2).
+/// Reports writes to a file, by inotify(7) or kqueue(2).
 ///
-/// `@unchecked`: the source is cancelled and otherwise left alone, and any thread may cancel it.
+/// `@unchecked`: the source is immutable except for its cancellation, which is safe from any thread.
 final class FileEvents: @unchecked Sendable {
     #if os(Linux)
     private let inotify: Inotify
@@ -24,13 +24,13 @@ final class FileEvents: @unchecked Sendable {
     private static let queue = DispatchQueue(label: "keel.storage.events", qos: .utility)
     #endif
 
-    /// Begins to follow a file; nil if there is no such file, or the system does not tell.
+    /// Starts following a file; nil if there is no such file, or the system cannot report its writes.
     ///
-    /// Nothing is opened on Linux. On Apple's systems the file is, and closing it drops the locks that the
-    /// process holds on it: let it be no file that SQLite locks.
+    /// On Apple platforms, the file is opened, and closing it drops the process's locks on it: do not use it
+    /// with a file that SQLite locks. On Linux, nothing is opened.
     ///
     /// - Parameters:
-    ///   - path: The file.
+    ///   - path: The path of the file.
     ///   - onEvent: Called after a change, with whether the file is gone.
     init?(of path: String, onEvent: @escaping @Sendable (_ isGone: Bool) -> Void) {
         #if os(Linux)

@@ -2,7 +2,7 @@
 internal import GRDB
 internal import KeelStorageAdapting
 
-/// The tables of a file, as a check of their integrity looks at them.
+/// The tables of a file, for the check of their integrity.
 struct FileTables: CheckedTables {
     private let reader: StoreReader
     private let statements: WriteStatements
@@ -45,7 +45,7 @@ struct FileTables: CheckedTables {
         }
     }
 
-    /// What is read, or why it cannot be; an error of the database itself ends the check.
+    /// Returns the value or the storage error of a read; an error of the database itself ends the check.
     private static func result<Value>(
         _ read: () throws -> Value
     ) throws -> Result<Value, StorageError> {

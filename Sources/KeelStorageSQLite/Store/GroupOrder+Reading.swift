@@ -3,13 +3,13 @@ internal import GRDB
 internal import KeelStorageAdapting
 
 extension IdentifierStretch {
-    /// The statement that reads the documents, ready to run.
+    /// Returns the bound statement that reads the documents.
     ///
     /// - Parameters:
-    ///   - offset: How many documents at the beginning are passed over.
+    ///   - offset: The number of documents to skip at the beginning.
     ///   - database: The connection.
     /// - Returns: The statement, with the columns of ``StoreReader``.
-    /// - Throws: What SQLite throws.
+    /// - Throws: The error of SQLite.
     func statement(passing offset: Int, in database: Database) throws -> RawStatement {
         let passing = offset > 0 ? "LIMIT -1 OFFSET ?" : ""
         let statement = try RawStatement(
@@ -24,7 +24,7 @@ extension IdentifierStretch {
         return statement
     }
 
-    /// How many documents there are, up to a number; none of them is read.
+    /// Counts the documents up to a limit without reading them.
     func count(upTo most: Int, in database: Database) throws -> Int {
         let statement = try RawStatement(
             database,
@@ -43,7 +43,7 @@ extension IdentifierStretch {
 
     /// Binds the collection and the bounds.
     ///
-    /// - Returns: The place of the next argument.
+    /// - Returns: The index of the next argument.
     private func bind(_ statement: RawStatement) throws -> Int32 {
         try statement.bind(1, collection)
         for (index, bound) in bounds.enumerated() {
@@ -53,16 +53,16 @@ extension IdentifierStretch {
     }
 }
 
-/// The keys of collections, by which groups are read in the order of their paths.
+/// The keys of collections, which order the documents of groups by path.
 enum CollectionKeys {
     static let index = "CREATE INDEX collections_by_key ON collections(name, key);"
 
-    /// The index for queries over everything.
+    /// The index for queries over all collections.
     static let orderName = "collections_in_order"
 
     static let order = "CREATE INDEX IF NOT EXISTS \(orderName) ON collections(key);"
 
-    /// Adds the keys to a file of an earlier version, inside of a write transaction.
+    /// Adds the keys to a file of an earlier version; call it in a write transaction.
     static func addKeys(in database: Database) throws {
         try database.execute(sql: "ALTER TABLE collections ADD COLUMN key BLOB")
         let all = try RawStatement(database, "SELECT cid, path FROM collections")
@@ -86,7 +86,7 @@ enum CollectionKeys {
 
 extension StoreReader: CollectionDirectory {
     func hasKeys(named name: String?) throws -> Bool {
-        // An earlier version of Keel writes no keys, and a file that is only read stays as it has left it.
+        // Earlier versions of Keel write no keys, and a read-only file is not upgraded.
         guard try catalog.hasKeys(in: database) else { return false }
         let statement = try RawStatement(
             database,

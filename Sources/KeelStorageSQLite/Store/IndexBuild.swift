@@ -3,25 +3,25 @@ internal import GRDB
 internal import KeelStorageAdapting
 internal import Synchronization
 
-/// The building of the indexes that are declared and not complete, one step a transaction.
+/// A build of the declared indexes that are incomplete, one step per transaction.
 ///
-/// The column `built` of `indexes` says how far an index has come: the row up to which documents have
-/// been looked at, null for a complete index, and ``dropped`` for one whose entries are being removed.
-/// Several builders, also of other processes, share the work: each step begins with what the file says.
+/// The column `built` of `indexes` holds the progress of an index: the last row that has been indexed, null
+/// for a complete index, and ``dropped`` for one whose entries are being removed. Several builders, in one or
+/// several processes, share the work: each step begins with the state in the file.
 struct IndexBuild: Sendable {
-    /// In place of a row: the index is no longer maintained, and goes when its entries are gone.
+    /// Stands for a row: the index is no longer maintained, and is removed after its entries.
     static let dropped: Int64 = -1
-    /// How many documents one step looks at.
+    /// The number of documents per step.
     private static let documentsPerStep: Int64 = 1_000
-    /// About how many bytes of documents one step reads.
+    /// The approximate number of bytes of documents that one step reads.
     private static let bytesPerStep = 4 << 20
-    /// How many entries of a dropped index one step removes.
+    /// The number of entries of a dropped index that one step removes.
     private static let entriesPerStep: Int64 = 10_000
 
-    /// Indexes that cover a document which cannot be read.
+    /// The indexes that cover an unreadable document.
     ///
-    /// Without it they would hide it, also once it can be read again. Until it is readable, replaced or
-    /// removed, queries scan and name it.
+    /// If completed without it, they would hide it even after it becomes readable. Until it is readable,
+    /// replaced or removed, queries scan and report it.
     private var heldUp: Set<Int64> = []
 
     // MARK: Declaring and dropping
@@ -44,7 +44,7 @@ struct IndexBuild: Sendable {
         try index.createSearchTable(in: database)
     }
 
-    /// Takes an index away from queries and writers; ``removeDropped(in:)`` removes its entries.
+    /// Hides an index from queries and writers; ``removeDropped(in:)`` removes its entries.
     static func drop(_ kind: StoredIndex.Kind, in database: Database) throws {
         let definition = kind.encoded
         if case .search = kind {
@@ -65,7 +65,7 @@ struct IndexBuild: Sendable {
         try statement.run()
     }
 
-    /// Removes some entries of an index that was dropped, or at last its definition.
+    /// Removes some entries of a dropped index, and finally its definition.
     ///
     /// - Returns: Whether there is more to do.
     static func removeDropped(in database: Database) throws -> Bool {
@@ -97,7 +97,7 @@ struct IndexBuild: Sendable {
         var built: Int64
     }
 
-    /// Makes the entries of some documents for those indexes that have come least far.
+    /// Writes the entries of some documents for the indexes with the least progress.
     ///
     /// - Returns: Whether there is more to do.
     mutating func step(in database: Database, for adapter: SQLiteStorageAdapter) throws -> Bool {
@@ -108,7 +108,7 @@ struct IndexBuild: Sendable {
         }.filter { !heldUp.contains($0.index.number) }
         guard let start = open.map(\.built).min() else { return false }
         var group = open.filter { $0.built == start }
-        // Those that are further along join when the others have caught up.
+        // Indexes with more progress join when the others have caught up.
         let end = open.map(\.built).filter { $0 > start }.min() ?? .max
         let statement = try RawStatement(
             database,
@@ -124,7 +124,7 @@ struct IndexBuild: Sendable {
         var size = AnswerSize(most: Self.bytesPerStep)
         var isStopped = false
         try statement.each { row in
-            // What was done is kept.
+            // Cancellation keeps the entries written so far.
             isStopped = size.isFull || Task.isCancelled
             if isStopped { return false }
             count += 1
@@ -147,7 +147,7 @@ struct IndexBuild: Sendable {
         return true
     }
 
-    /// Makes the entries of one document.
+    /// Writes the entries of one document.
     ///
     /// - Returns: The document, if it was read.
     private mutating func add(
@@ -168,7 +168,7 @@ struct IndexBuild: Sendable {
                 group[position].built = number
                 continue
             }
-            // Read once, and only where an index covers it.
+            // Read once, and only if an index covers it.
             let known = try content ?? Self.content(of: row, reader, adapter)
             content = known
             switch known {
@@ -186,7 +186,7 @@ struct IndexBuild: Sendable {
                 try writer.replace(nil, by: document.body, in: index)
                 group[position].built = number
             case .failure:
-                // A text search cannot scan, and goes without the document.
+                // A text search cannot scan, so it is built without the document.
                 if case .search = index.kind {
                     group[position].built = number
                 } else {
@@ -206,7 +206,7 @@ struct IndexBuild: Sendable {
         do {
             return .success(try reader.document(row))
         } catch let error as StorageError {
-            // With a wrong key nothing can be read.
+            // With a wrong key, no document can be read.
             guard try adapter.opensProof(in: reader.database) else { throw error }
             return .failure(error)
         }
@@ -224,7 +224,7 @@ struct IndexBuild: Sendable {
             )
             try statement.bind(1, index.number)
             try statement.run()
-            // Progress changes nothing for queries; completion does.
+            // Progress does not affect queries; completion does.
             try StoreState.advanceGeneration(in: database)
             return
         }
@@ -239,7 +239,7 @@ struct IndexBuild: Sendable {
 final class IndexBuilding: Sendable {
     private struct State {
         var task: Task<Void, Never>?
-        /// Whether something was declared that the task may have missed.
+        /// Whether a declaration has been added that the task may have missed.
         var isWanted = false
         var isEnded = false
     }
@@ -255,7 +255,7 @@ final class IndexBuilding: Sendable {
             state.task = Task(priority: .utility) { [weak self, weak adapter] in
                 while self?.isWantedAgain() == true {
                     var build = IndexBuild()
-                    // A failure is left to the next preparation, which throws it.
+                    // The next preparation repeats a failed step and throws its error.
                     while !Task.isCancelled, let adapter,
                         (try? await adapter.advance(&build)) == true
                     {}
@@ -271,7 +271,7 @@ final class IndexBuilding: Sendable {
         }
     }
 
-    /// Returns when nothing is being built.
+    /// Waits until nothing is being built.
     func wait() async {
         while let task = state.withLock({ $0.task }) { await task.value }
     }
@@ -286,7 +286,7 @@ final class IndexBuilding: Sendable {
 }
 
 extension Bool {
-    /// The value, which is false afterwards.
+    /// Returns the value and sets it to false.
     fileprivate mutating func take() -> Bool {
         defer { self = false }
         return self

@@ -2,17 +2,17 @@
 internal import GRDB
 internal import KeelStorageAdapting
 
-/// A stretch of the entries of one index.
+/// A range of the entries of one index.
 struct IndexStretch {
     private let index: Int64
     private let collection: Int64
     private let first: [UInt8]
     private let firstBehind: [UInt8]?
     private let isBackward: Bool
-    /// Whether the stretch can hold documents outside of the query's scope.
+    /// Whether the range can contain documents outside of the query's scope.
     let needsScopeCheck: Bool
 
-    /// Finds the stretch that a scan names; nil if nothing can be in it.
+    /// Finds the range of a scan; nil if it is empty.
     init?(
         _ scan: QueryPlanner.Scan,
         of prepared: PreparedQuery,
@@ -42,18 +42,18 @@ struct IndexStretch {
         isBackward = scan.isBackward
     }
 
-    /// Whether the key of the entry of a row of ``documents(in:)`` is long enough to be cut.
+    /// Returns whether the key of the entry of a row of ``documents(in:)`` is long enough to be cut.
     static func mayBeCut(_ row: RawStatement) -> Bool {
         row.integer(StoreReader.columnCount) >= Int64(EntryKey.longestComponent)
     }
 
-    /// The statement that reads the stretch's documents and the lengths of their keys, ready to run.
+    /// Returns the bound statement that reads the range's documents and the lengths of their keys.
     func documents(in database: Database) throws -> RawStatement {
         let sql = isBackward ? Self.backward : Self.forward
         return try bound(try RawStatement(database, firstBehind == nil ? sql.open : sql.closed))
     }
 
-    /// The statement that counts the stretch's entries and stops at a number, ready to run.
+    /// Returns the bound statement that counts the range's entries up to a limit.
     func count(upTo most: Int, in database: Database) throws -> RawStatement {
         let sql = Self.counting
         let statement = try RawStatement(database, firstBehind == nil ? sql.open : sql.closed)
@@ -61,16 +61,16 @@ struct IndexStretch {
         return try bound(statement)
     }
 
-    /// A statement for stretches without an end, and one for those with.
+    /// A statement for ranges without an end, and one for ranges with an end.
     private typealias SQL = (open: String, closed: String)
 
-    // Written once: joining texts for each query would cost more than finding the statement.
+    // Constant, because joining strings for each query would cost more than finding the statement.
     private static let forward = selection("ASC")
     private static let backward = selection("DESC")
     private static let counting = sql("SELECT count(*) FROM (SELECT 1 FROM entries e", "LIMIT ?5)")
 
     private static func selection(_ direction: String) -> SQL {
-        // Without CROSS, SQLite might begin with the documents.
+        // Without CROSS, SQLite might start with the documents.
         sql(
             """
             SELECT \(StoreReader.columns), length(e.key)

@@ -2,7 +2,7 @@
 internal import GRDB
 internal import KeelStorageAdapting
 
-/// Keeps the index entries of one document in step with its body.
+/// Updates the index entries of one document when its body changes.
 struct IndexWriter {
     let statements: WriteStatements
     let sealing: BodySealing
@@ -33,22 +33,22 @@ struct IndexWriter {
     }
 
     private static func keys(_ keys: [[UInt8]], without others: [[UInt8]]) -> [[UInt8]] {
-        // Most documents have one key: making a set of it costs more than the comparison.
+        // Most documents have one key, for which a set would cost more than the comparison.
         guard others.count > 8 else { return keys.filter { !others.contains($0) } }
         let others = Set(others)
         return keys.filter { !others.contains($0) }
     }
 
-    /// Writes the entries of a body in place of those of a body that cannot be read.
+    /// Writes the entries of a body, replacing those of an unreadable body.
     ///
-    /// Nothing tells which they are: all entries of the collection are looked at.
+    /// The old keys are unknown, so this scans all entries of the collection.
     func replaceUnknown(by after: DocumentBody?, in index: StoredIndex) throws {
         guard case .fields = index.kind else {
             try index.deleteTexts(row: row, in: statements.database)
             if let after { try index.insertTexts(of: after, row: row, in: statements.database) }
             return
         }
-        // What waits to be written may be of this document too.
+        // Pending changes may belong to this document.
         try statements.finishEntries()
         let statement = try RawStatement(
             statements.database,
@@ -71,7 +71,7 @@ struct IndexWriter {
         if let after { try index.insertTexts(of: after, row: row, in: statements.database) }
     }
 
-    /// The key of an entry, as the file holds it.
+    /// Returns the key of an entry as stored in the file.
     func entryKey(_ key: [UInt8], in index: StoredIndex) throws -> [UInt8] {
         guard case .fields(let definition) = index.kind else { return key }
         var entry =

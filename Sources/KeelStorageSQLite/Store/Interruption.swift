@@ -3,18 +3,18 @@ internal import GRDB
 internal import GRDBSQLite
 internal import Synchronization
 
-/// Ends what the connection that writes does for one task, when the task is cancelled.
+/// Interrupts the work of the writing connection for one task when that task is canceled.
 ///
-/// Commits are written for several tasks, so that this connection heeds no cancellation by itself. It does
-/// only inside of ``run(on:_:)``, which no other task's statement can be a part of.
+/// Commits are written for several tasks, so the writing connection ignores cancellation. It is interrupted
+/// only within ``run(on:_:)``, which contains no statement of another task.
 final class Interruption: Sendable {
-    /// The connection as long as it works for the task.
+    /// The connection while it works for the task.
     private let connection = Mutex<UInt?>(nil)
 
     /// Runs long work.
     func run<Value>(on database: Database, _ work: () throws -> Value) throws -> Value {
         connection.withLock { $0 = UInt(bitPattern: database.sqliteConnection) }
-        // An interruption between two statements is lost; the handler asks again in the next one.
+        // An interrupt between two statements is lost; the progress handler checks again in the next one.
         database.endStatementsOfCancelledTasks()
         defer {
             connection.withLock { $0 = nil }
@@ -23,11 +23,11 @@ final class Interruption: Sendable {
         return try work()
     }
 
-    /// Interrupts the work, if it is under way: a checkpoint asks no handler.
+    /// Interrupts running work, for example a checkpoint, which calls no progress handler.
     func cancel() {
         connection.withLock { connection in
             guard let connection else { return }
-            // Under the lock: the connection is still this task's.
+            // Under the lock, because the connection must still be this task's.
             sqlite3_interrupt(OpaquePointer(bitPattern: connection))
         }
     }

@@ -3,22 +3,22 @@ internal import GRDB
 internal import KeelStorageAdapting
 internal import Synchronization
 
-/// Keeps the change log within its limits, a step at a time, in a write transaction.
+/// Keeps the change log within its limits, one step per write transaction.
 ///
-/// The log has three parts. After ``StoreState/compacted`` it has every change. Before, it has the last
-/// change of each document, which for one that is gone is its removal: the pages of changes bring states,
-/// so that they are the same without the changes in between, and catching up costs what has changed and
-/// not what happened. Up to ``StoreState/trimmed`` there is nothing, and cursors expire.
+/// The log has three parts. After ``StoreState/compacted`` it has every change. Before that, it has the last
+/// change of each document, which is the removal of a removed one. Pages of changes contain states, so they
+/// are the same without the changes in between, and catching up costs as much as the changed documents, not
+/// as the changes. Up to ``StoreState/trimmed`` there is nothing, and cursors expire.
 ///
-/// A document that changes again keeps its former last change until that is dropped. The next compaction
-/// does not come back to it, because finding it would cost every commit a look into the old part.
+/// A document that changes again keeps its former last change until that is dropped. Compaction does not
+/// remove it, because finding it would cost every commit a lookup in the old part.
 struct LogTrimming {
-    /// How many changes one step drops at most: a walk along the log.
+    /// The largest number of changes that one step drops by walking the log.
     static let mostDropped = 10_000
-    /// How many changes one step compacts at most: each costs a look at its document.
+    /// The largest number of changes that one step compacts, each with a lookup of its document.
     static let mostCompacted = 2_000
 
-    /// What the tables of a file lack whose log is not compacted.
+    /// Adds the columns that a file without compaction lacks.
     static let additions = """
         ALTER TABLE changes ADD COLUMN total INTEGER;
         ALTER TABLE state ADD COLUMN compacted INTEGER NOT NULL DEFAULT 0;
@@ -43,11 +43,11 @@ struct LogTrimming {
         self.state = state
     }
 
-    /// Takes a step.
+    /// Runs one step.
     ///
     /// - Parameter held: The sequence after which readers need the log.
-    /// - Returns: Whether there is nothing more to do.
-    /// - Throws: What SQLite throws.
+    /// - Returns: Whether nothing is left to do.
+    /// - Throws: The error of SQLite.
     mutating func step(keepingAfter held: Int64) throws -> Bool {
         let isCompacted = try compact()
         let isDropped = try drop(keepingAfter: held)
@@ -56,8 +56,8 @@ struct LogTrimming {
 
     // MARK: Sizes
 
-    /// About how many bytes a change takes: its row with an identifier, and for a removal an entry of the
-    /// index of removals.
+    /// Returns the approximate size of a change in bytes: its row with the id, and for a removal its entry in
+    /// the index of removals.
     static func size(of id: String, isRemoval: Bool) -> Int64 {
         let length = Int64(id.utf8.count)
         return isRemoval ? 60 + 2 * length : 40 + length
@@ -68,7 +68,7 @@ struct LogTrimming {
         ELSE 60 + 2 * length(CAST(c.id AS BLOB)) END
         """
 
-    /// The last change beyond the bytes that the whole part of the log may take; nil if it takes less.
+    /// Returns the last change beyond the byte limit for keeping every change; nil if the log is within it.
     private func surplus() throws -> Int64? {
         let total = try LogPoint.last(state.sequence, in: database).total
         let most = total - Int64(max(0, retention.bytes))
@@ -80,8 +80,7 @@ struct LogTrimming {
             WHERE seq > ? AND seq <= ? ORDER BY seq DESC LIMIT 1
             """
         )
-        // Totals grow with the sequence: the interval is halved, which costs as many looks as a number
-        // has bits, however long the log is.
+        // Totals grow with the sequence, so a binary search finds it in as many lookups as a number has bits.
         var (low, high) = (state.compacted, state.sequence)
         var found: Int64?
         while low < high {
@@ -116,7 +115,7 @@ struct LogTrimming {
             """
         )
         try statement.bind(1, state.trimmed)
-        // The last change stays: the next sequence is told from it.
+        // The last change stays, because the next sequence is derived from it.
         try statement.bind(2, min(held, state.sequence - 1))
         var (last, kept, count) = (state.trimmed, state.kept, 0)
         try statement.each { row in
@@ -130,7 +129,7 @@ struct LogTrimming {
         guard last > state.trimmed else { return true }
         (state.trimmed, state.kept) = (last, max(0, kept))
         state.compacted = max(state.compacted, last)
-        // The row itself stays: a cursor at this place is recognised by its mark.
+        // The row itself stays, because its mark identifies a cursor at this place.
         for table in ["changes", "removal_times"] {
             let removal = try RawStatement(database, "DELETE FROM \(table) WHERE seq < ?")
             try removal.bind(1, last)
@@ -156,7 +155,7 @@ struct LogTrimming {
             count += 1
             state.compacted = row.integer(0)
             let own = LogPoint.period(of: row.integer(1))
-            // By the first change of a period, cursors within it are recognised.
+            // The first change of a period stays, because it identifies cursors within the period.
             let isFirst = own != period
             period = own
             if row.integer(4) != 0, !isFirst {
@@ -180,10 +179,10 @@ struct LogTrimming {
         return isDone
     }
 
-    /// The changes of an interval, each with its document, and whether a later change has superseded it.
+    /// Selects the changes of an interval, and whether a later change has superseded each.
     ///
-    /// A document has the revision of its last change. Replicas may give it a revision that it had
-    /// before: such a change stays, which does no harm.
+    /// A document has the revision of its last change. A replica may give it an earlier revision again; the
+    /// older change with that revision then stays, which is harmless.
     private static let documents = """
         SELECT c.seq, c.mark, c.removed, \(rowSize),
             CASE c.removed WHEN 0 THEN d.rid IS NULL OR d.rev <> c.rev
@@ -207,34 +206,34 @@ struct LogTrimming {
     }
 }
 
-/// Tells when it is time to look at the change log's length.
+/// Decides when to check the change log's length.
 final class TrimmingPace: Sendable {
     private static let most = 1_024
 
     private let changes = Atomic(0)
-    /// The changes of the present period of marks (``LogPoint``): an opening begins one.
+    /// The number of changes in the current period of marks (``LogPoint``); each opening starts a period.
     private let period = Atomic(TrimmingPace.most)
 
-    /// Whether the next commit begins a period of marks.
+    /// Whether the next commit starts a period of marks.
     var beginsPeriod: Bool { period.load(ordering: .relaxed) >= Self.most }
 
-    /// Notes the changes of a finished commit.
+    /// Records the changes of a finished commit.
     func finished(_ count: Int) {
         let present = beginsPeriod ? 0 : period.load(ordering: .relaxed)
         period.store(present + count, ordering: .relaxed)
     }
 
-    /// Makes it due with the next commit, because there is more to do.
+    /// Makes trimming due with the next commit.
     func goOn() { changes.store(.max / 2, ordering: .relaxed) }
 
-    /// Whether so many changes have come together that trimming is worth its cost.
+    /// Returns whether enough changes have accumulated for trimming to be worth its cost.
     func isDue(
         after count: Int,
         keeping retention: SQLiteStorageAdapter.Configuration.Retention
     ) -> Bool {
         guard count > 0 else { return false }
         let total = changes.wrappingAdd(count, ordering: .relaxed).newValue
-        // Finding the place costs some dozens of looks into the file: rarely, then.
+        // Finding the place costs dozens of lookups in the file.
         guard total >= min(max(1, retention.bytes / 1_024), Self.most) else { return false }
         changes.store(0, ordering: .relaxed)
         return true

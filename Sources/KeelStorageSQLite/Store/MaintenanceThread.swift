@@ -4,7 +4,7 @@ internal import KeelStorageAdapting
 
 /// A thread for work that takes minutes, such as a backup.
 ///
-/// It would otherwise hold one of the few threads on which all tasks run.
+/// Such work would otherwise occupy one of the few threads that run all tasks.
 actor MaintenanceThread {
     private final class Executor: SerialExecutor {
         private let queue: DispatchQueue
@@ -23,14 +23,14 @@ actor MaintenanceThread {
 
     init(_ name: String) { executor = Executor(name) }
 
-    /// Runs work on the thread, as a part of the task that asks for it.
+    /// Runs work on the thread, within the calling task.
     func run<Value: Sendable>(
         _ work: @Sendable () async throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {
         try await work()
     }
 
-    /// Runs work likewise, for callers that cannot throw.
+    /// Runs work like ``run(_:)``, for callers that cannot throw.
     func result<Value: Sendable>(
         _ work: @Sendable () async throws(StorageError) -> Value
     ) async -> Result<Value, StorageError> {

@@ -3,10 +3,10 @@ internal import GRDB
 internal import KeelStorageAdapting
 
 extension QueryExecution {
-    /// Values computed over the query's documents.
+    /// Computes values over the query's documents.
     ///
-    /// A count looks at index entries alone where these are provably the query's documents and no
-    /// others; everything else looks at the documents.
+    /// A count reads only index entries if these are provably the same as the query's documents; every other
+    /// aggregation reads the documents.
     mutating func values(
         of aggregations: [Aggregation],
         isStrict: Bool
@@ -20,8 +20,8 @@ extension QueryExecution {
                 return (aggregator.values, plan)
             }
         }
-        // Only a query with a window holds documents until their order is known, and of these only what is
-        // aggregated.
+        // Only a query with a window holds documents until their order is known, and then only the aggregated
+        // fields.
         kept = aggregations.compactMap(\.field)
         self.aggregator = aggregator
         let (documents, plan) = try documents(isStrict: isStrict)
@@ -34,12 +34,12 @@ extension QueryExecution {
         return (aggregator.values, plan)
     }
 
-    /// How many of the documents are left after offset and limit.
+    /// Returns the number of documents after offset and limit.
     private func cut(_ count: Int) -> Int {
         min(max(0, count - prepared.query.offset), prepared.limit ?? .max)
     }
 
-    /// How many documents decide what some counts are, those before the offset included.
+    /// Returns the number of documents that determine the counts, including those before the offset.
     private func documentsDeciding(_ counts: [Aggregation]) -> Int {
         var most = prepared.limit ?? .max
         let bounds = counts.map { if case .count(let most?) = $0 { most } else { Int.max } }

@@ -2,7 +2,7 @@
 internal import GRDB
 internal import KeelStorageAdapting
 
-/// The ways that look at every document, or at all that have some words.
+/// Reads that scan all documents, or all that contain certain words.
 extension QueryExecution {
     mutating func readEverything() throws {
         guard prepared.window != 0 else { return }

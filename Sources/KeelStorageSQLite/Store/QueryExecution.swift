@@ -2,48 +2,50 @@
 internal import GRDB
 internal import KeelStorageAdapting
 
-/// Answers one query in one snapshot.
+/// Executes one query in one snapshot.
 struct QueryExecution {
     let reader: StoreReader
     let indexes: IndexSet
     private(set) var prepared: PreparedQuery
 
-    /// What of the query's collections was otherwise at the time that is read; nil in the present.
+    /// The documents of the query's collections that were different at the time being read; nil for the
+    /// present.
     private(set) var past: PastDocuments?
 
-    /// Whether a document that cannot be read is noted; without it, it fails the query.
+    /// Whether an unreadable document is recorded; otherwise it fails the query.
     var reportsUnreadable = false
-    /// The documents that were met and cannot be read.
+    /// The unreadable documents that were found.
     private(set) var unreadable: [DocumentPath: UnreadableDocument] = [:]
-    /// About how many bytes of documents the result may have; nil for any number.
+    /// The approximate maximum size of the result's documents in bytes; nil without a limit.
     var mostBytes: Int?
-    /// Takes the documents' values for an aggregation; nil for a query that returns documents.
+    /// Aggregates the documents' values; nil for a query that returns documents.
     var aggregator: Aggregator?
-    /// How many documents ``aggregator`` needs at most, in whatever order, when it only counts; nil otherwise.
+    /// The largest number of documents that ``aggregator`` needs, in any order, if it only counts; nil
+    /// otherwise.
     var mostCounted: Int?
-    /// The fields that the documents of the result need; nil for all.
+    /// The fields that the result's documents need; nil for all.
     var kept: [FieldPath]?
-    /// Whether each document is added to ``aggregator`` when it is met, and not held.
+    /// Whether each document is added to ``aggregator`` at once instead of being held.
     private(set) var isStreamed = false
-    /// Whether the result is the same in whatever order documents are met.
+    /// Whether the result does not depend on the order in which documents are read.
     private var isUnordered = false
-    /// How many documents have been taken and not held.
+    /// The number of documents that were aggregated at once.
     private var streamedCount = 0
-    /// The rows that several stretches of indexes have met.
+    /// The rows that have been read, if several index ranges may contain the same row.
     private var streamedRows: Set<Int64>?
-    /// The documents looked at so far.
+    /// The number of documents that were read.
     var examined = 0
     private var found: [(key: [UInt8], document: Document)] = []
-    /// The last place that belongs to a result that has been ended; nil in an order that needs no places.
+    /// The last place within a result that was cut off; nil in an order that needs no places.
     private var end: [UInt8]?
-    /// Whether the result was ended at ``mostBytes``.
+    /// Whether the result was cut off at ``mostBytes``.
     private(set) var isPartial = false
-    /// The bytes of what was found, beyond an offset where it comes in order.
+    /// The size of the documents found, without those before the offset if they come in order.
     private var size = AnswerSize(most: nil)
-    /// The collection of the last document, which mostly is that of the next one too.
+    /// The collection of the last document, which is usually that of the next one.
     private var collection: (number: Int64, path: CollectionPath)?
 
-    /// Prepares a query, for the present or for a past of the store.
+    /// Prepares a query for the present or for a past of the store.
     init(
         _ query: DocumentQuery,
         reader: StoreReader,
@@ -55,17 +57,17 @@ struct QueryExecution {
         prepared = PreparedQuery(query)
         guard let past else { return }
         let documents = try past.documents(of: prepared)
-        // Where nothing has changed since, the present answers.
+        // If nothing has changed since, the present has the result.
         if !documents.changed.isEmpty { self.past = documents }
     }
 
-    /// The query's documents, and how they were found.
+    /// Returns the query's documents, and the plan that found them.
     mutating func documents(isStrict: Bool = false) throws -> (
         documents: [Document], plan: QueryPlan
     ) {
         let access = indexes.planner.access(for: prepared)
         size = AnswerSize(most: mostBytes)
-        // Without a window, and for a count, it does not matter in which order documents are met.
+        // Without a window, and for a count, the order of reading does not matter.
         isUnordered =
             mostCounted != nil
             || aggregator != nil && prepared.query.limit == nil && prepared.query.offset == 0
@@ -85,7 +87,7 @@ struct QueryExecution {
             let isOrdered = try read(parts)
             return (try isOrdered ? inOrder : sorted, plan(QueryPlanner.reported(parts)))
         case .scan(let missing):
-            // Where the index is being built, there is nothing to declare and nothing to refuse.
+            // An index that is being built is declared, so there is nothing to suggest or refuse.
             let isDeclared =
                 if case .parts = indexes.declared.access(for: prepared) { true } else { false }
             let suggestion = isDeclared ? nil : missing
@@ -105,12 +107,12 @@ struct QueryExecution {
         QueryPlan(access: access, examined: examined)
     }
 
-    /// Holds no document whose values alone are wanted, when they come in the order of the result.
+    /// Streams the documents of an aggregation that come in the order of the result.
     private mutating func streamInOrder() {
         if aggregator != nil, past == nil, !prepared.isReversed { isStreamed = true }
     }
 
-    /// What was found, when it came in the order of the result.
+    /// The documents found, if they came in the order of the result.
     private var inOrder: [Document] {
         get throws(StorageError) {
             try prepared.cut(found.map(\.document), isCancellable: isCancellable)
@@ -127,10 +129,10 @@ struct QueryExecution {
         }
     }
 
-    /// Whether the work is done for one task, and ends with it.
+    /// Whether the work belongs to one task and ends with its cancellation.
     var isCancellable: Bool { reader.database.onlyReads }
 
-    /// Ends the result at a place, unless it ends before.
+    /// Cuts the result off at a place, unless it ends earlier.
     private mutating func endResult(at key: [UInt8]) {
         isPartial = true
         end = end.map { key.lexicographicallyPrecedes($0) ? key : $0 } ?? key
@@ -138,16 +140,16 @@ struct QueryExecution {
 
     // MARK: Ways to the documents
 
-    /// Reads the parts of the way, each up to the window.
+    /// Reads the parts of the access, each up to the window.
     ///
-    /// - Returns: Whether what was found is in the order of the result.
+    /// - Returns: Whether the documents found are in the order of the result.
     private mutating func read(_ parts: [QueryPlanner.Part]) throws -> Bool {
         if parts.count == 1 {
             let isOrdered = if case .documents = parts[0] { false } else { true }
             if isOrdered { streamInOrder() }
             try read(parts[0], isOnly: true)
             takePast()
-            // What was otherwise does not come in the order of the part.
+            // Documents of the past do not come in the order of the part.
             return isOrdered && past == nil
         }
         if isStreamed { streamedRows = [] }
@@ -201,15 +203,15 @@ struct QueryExecution {
         }
     }
 
-    /// Whether nothing but documents' names decides what is found.
+    /// Whether only the paths of documents decide the result.
     var isByNamesAlone: Bool { prepared.filter == nil && prepared.orders.count == 1 }
 
-    /// Passes over documents that the offset leaves out, without a look at them.
+    /// Skips documents before the offset without reading them.
     ///
-    /// - Returns: How many documents at the beginning of the stretch these are.
+    /// - Returns: The number of skipped documents at the beginning of the range.
     private mutating func passOver(_ stretch: IdentifierStretch) throws -> Int {
         let open = prepared.query.offset - takenCount
-        // One that cannot be read counts only if nobody wants to know of it.
+        // An unreadable document counts only if it is not to be reported.
         guard open > 0, isByNamesAlone, past == nil, !reportsUnreadable, mostCounted == nil else {
             return 0
         }
@@ -219,13 +221,13 @@ struct QueryExecution {
         return count
     }
 
-    /// Reads a stretch of an index; of entries whose keys are cut, the documents say which comes first.
+    /// Reads an index range, and orders entries with cut keys by their documents.
     private mutating func read(
         _ stretch: IndexStretch,
         of scan: QueryPlanner.Scan,
         isOnly: Bool
     ) throws {
-        // Places in a stretch in the result's order need not be computed.
+        // Places in a range in the result's order need not be computed.
         let isExact = isOnly && past == nil && scan.isExact
         let checksScope = stretch.needsScopeCheck
         var tied = TiedDocuments(scan, mostBytes: mostBytes)
@@ -260,7 +262,7 @@ struct QueryExecution {
         return true
     }
 
-    /// Gives a statement's documents to `take`, those that another part has given left out.
+    /// Passes a statement's documents to `take`, except those that another part has already passed.
     ///
     /// - Returns: Whether `take` wanted more than there are.
     private mutating func read(
@@ -280,7 +282,7 @@ struct QueryExecution {
         return wantsMore
     }
 
-    /// The document of a row; nil if it cannot be read and the query goes on without it.
+    /// Returns the document of a row; nil if it is unreadable and the query continues without it.
     mutating func document(_ row: RawStatement) throws -> Document? {
         let number = row.integer(StoreReader.collectionColumn)
         if collection?.number != number { collection = (number, try reader.path(of: number)) }
@@ -296,7 +298,7 @@ struct QueryExecution {
 
     // MARK: Taking documents
 
-    /// Holds a document, or adds it to what is computed.
+    /// Holds a document, or adds it to the aggregation.
     private mutating func hold(_ document: Document, at key: [UInt8]) {
         guard isStreamed else { return found.append((key, keeping(document))) }
         if isCountDone { return }
@@ -304,12 +306,12 @@ struct QueryExecution {
         if streamedCount > prepared.query.offset { aggregator?.add(document) }
     }
 
-    /// Whether more documents would not change what is counted.
+    /// Whether further documents cannot change the counts.
     var isCountDone: Bool { mostCounted.map { streamedCount >= $0 } ?? false }
 
     private var takenCount: Int { isStreamed ? streamedCount : found.count }
 
-    /// The document as it is held.
+    /// Returns the document in the form to hold.
     private func keeping(_ document: Document) -> Document {
         guard let kept else { return document }
         return Document(
@@ -321,13 +323,13 @@ struct QueryExecution {
         )
     }
 
-    /// The place of a document of the present, nil if it has none at the time that is read.
+    /// Returns the place of a present document; nil if it has none at the time being read.
     private func place(of document: Document) -> [UInt8]? {
         if let past, past.changed.contains(document.path) { return nil }
         return prepared.place(of: document)
     }
 
-    /// Takes what of the past the present does not have.
+    /// Takes the documents of the past that are not in the present.
     private mutating func takePast(where isFound: (Document) -> Bool = { _ in true }) {
         for place in past?.found ?? [] where isFound(place.document) {
             hold(place.document, at: place.key)
@@ -347,7 +349,7 @@ struct QueryExecution {
         return true
     }
 
-    /// Whether a result in order has more documents than the last one taken; notes what ends it.
+    /// Returns whether a result in order continues after the last document taken; records a cutoff.
     private mutating func wantsMore(after document: Document, at key: [UInt8] = []) -> Bool {
         if let window = prepared.window, takenCount >= window { return false }
         guard takenCount > prepared.query.offset else { return true }
@@ -356,9 +358,9 @@ struct QueryExecution {
         return !size.isFull
     }
 
-    /// Takes a document from a stretch that holds the query's documents and no others.
+    /// Takes a document from a range that contains exactly the query's documents.
     ///
-    /// The conditions are checked all the same: a damaged index must not invent a result.
+    /// The conditions are checked nevertheless, so that a damaged index cannot add documents to the result.
     private mutating func takeExact(_ document: Document) -> Bool {
         guard prepared.matches(document) else { return true }
         hold(document, at: [])
@@ -372,12 +374,12 @@ struct QueryExecution {
         hold(document, at: key)
         guard !isStreamed else { return }
         size.add(document, with: key.count)
-        // A large collection must not be kept in memory for the sake of its first few documents.
+        // A large collection must not be held in memory for the sake of its first few documents.
         let isLong = prepared.window.map { found.count > 2 * $0 + 1_000 } ?? false
         if isLong || size.isFarOver { try dropLast() }
     }
 
-    /// Drops what was found behind the window, and behind the bytes that the result may have.
+    /// Drops the documents after the window, and after the byte limit.
     private mutating func dropLast() throws(StorageError) {
         try PreparedQuery.sort(&found, isCancellable: isCancellable)
         if let window = prepared.window, found.count > window {

@@ -4,23 +4,22 @@ internal import GRDBSQLite
 internal import KeelStorageAdapting
 
 extension Database {
-    /// Lets SQLite ask every ten thousand steps of a statement, about a millisecond, whether the task that
-    /// runs it was cancelled.
+    /// Makes SQLite check every 10,000 steps of a statement, about every millisecond, whether the task has
+    /// been canceled.
     ///
     /// Only for connections that read: a commit is written for several tasks.
     func endStatementsOfCancelledTasks() {
         sqlite3_progress_handler(sqliteConnection, 10_000, { _ in Task.isCancelled ? 1 : 0 }, nil)
     }
 
-    /// Whether the connection only reads, so that what it does is done for one task.
+    /// Whether the connection is read-only, so that its work belongs to one task.
     var onlyReads: Bool { sqlite3_db_readonly(sqliteConnection, nil) == 1 }
 }
 
-/// A prepared statement that is driven through SQLite's own functions.
+/// A prepared statement that calls SQLite's functions directly.
 ///
-/// GRDB boxes each argument and each column in an enum. On the way of every document that costs
-/// more than SQLite's own work, so the adapter binds and reads directly. Statements come from
-/// GRDB's cache of the connection and stay valid as long as this value lives.
+/// GRDB boxes each argument and each column in an enum, which costs more per document than SQLite's own work.
+/// Statements come from GRDB's cache of the connection and stay valid as long as this value lives.
 struct RawStatement {
     private let statement: Statement
     private let handle: OpaquePointer
@@ -40,7 +39,7 @@ struct RawStatement {
         while try step() {}
     }
 
-    /// Returns what `read` makes of the first row, nil if there is none.
+    /// Returns the result of `read` for the first row; nil if there is none.
     func first<Value>(_ read: (RawStatement) throws -> Value) throws -> Value? {
         defer { sqlite3_reset(handle) }
         return try step() ? try read(self) : nil
@@ -48,8 +47,8 @@ struct RawStatement {
 
     /// Calls `read` with each row until it returns false.
     ///
-    /// On a connection that only reads, it ends with the task: what is done with a row takes longer than
-    /// SQLite's own steps, which ask too.
+    /// On a read-only connection, this also checks for cancellation per row, because processing a row takes
+    /// longer than SQLite's own steps.
     func each(_ read: (RawStatement) throws -> Bool) throws {
         defer { sqlite3_reset(handle) }
         while try step() {
@@ -117,7 +116,7 @@ struct RawStatement {
         throw failure
     }
 
-    /// Tells SQLite to copy what is bound: `SQLITE_TRANSIENT`, a macro that Swift does not import.
+    /// Makes SQLite copy bound values: `SQLITE_TRANSIENT`, a macro that Swift does not import.
     private static var copied: sqlite3_destructor_type {
         unsafeBitCast(-1, to: sqlite3_destructor_type.self)
     }
@@ -151,17 +150,17 @@ extension Database {
     /// Runs a statement that is used often enough to stay prepared.
     func runCached(_ sql: String) throws { try RawStatement(self, sql).run() }
 
-    /// Writes in one transaction that begins as a writer's.
+    /// Runs `write` in one transaction that begins as a writer's.
     ///
-    /// GRDB's own `inTransaction` prepares the statements around it anew each time. These run
-    /// through GRDB too, so that its observers are told.
+    /// GRDB's own `inTransaction` prepares the surrounding statements each time. These run through GRDB too,
+    /// so that its observers are notified.
     func inWriteTransaction(_ write: () throws -> Void) throws {
         try cachedStatement(sql: "BEGIN IMMEDIATE").execute()
         do {
             try write()
             try cachedStatement(sql: "COMMIT").execute()
         } catch {
-            // SQLite has undone it already after some errors, such as a full disk.
+            // After some errors, such as a full disk, SQLite has already rolled back.
             if isInsideTransaction { try? rollback() }
             throw error
         }
@@ -175,7 +174,7 @@ extension Database {
             try runCached("COMMIT")
             return value
         } catch {
-            // A failed read has nothing to lose; only the snapshot must not stay open.
+            // A failed read has nothing to lose, but the snapshot must not stay open.
             if isInsideTransaction { try? runCached("ROLLBACK") }
             throw error
         }

@@ -2,14 +2,17 @@
 internal import GRDB
 internal import KeelStorageAdapting
 
-/// When documents were removed, so that one that is created again gets a later time.
+/// The times of removals, so that a document that is created again gets a later time.
 ///
-/// A removal's time is the store's, which is its place in the change log, and of those that have another
-/// one `removal_times` tells. As long as the clock is right, a creation is later than any of them, and
-/// nothing is looked up. It is told as long as the log has the removal.
+/// A removal's time is the commit time, which is its sequence in the change log; `removal_times` has those
+/// that differ. While the clock is right, a creation is later than any removal, and nothing is looked up. A
+/// time is known as long as the log has the removal.
+///
+/// The partial index `removals` costs other changes nothing; an index of all changes by document would cost a
+/// bulk load most of its speed.
 struct RemovalTimes {
     private let statements: WriteStatements
-    /// Whether a removal may have a time that is not its place; nil before the first look.
+    /// Whether a removal may have a time other than its sequence; nil until it is checked.
     private var hasOthers: Bool?
 
     static let tables = """
@@ -21,14 +24,14 @@ struct RemovalTimes {
 
     init(_ statements: WriteStatements) { self.statements = statements }
 
-    /// When a document that is missing was removed.
+    /// Returns the time when a missing document was removed.
     ///
     /// - Parameters:
     ///   - id: The document's id.
     ///   - collection: The number of its collection.
-    ///   - commit: The commit that may create it again.
-    /// - Returns: The time; nil if it is not known, or cannot be later than the commit's own.
-    /// - Throws: What SQLite throws.
+    ///   - commit: The commit that may create the document again.
+    /// - Returns: The time; nil if it is unknown, or cannot be later than the commit's own time.
+    /// - Throws: The error of SQLite.
     mutating func time(
         of id: String,
         in collection: Int64,
@@ -49,14 +52,14 @@ struct RemovalTimes {
         return try statement.first { Timestamp(microseconds: $0.integer(0)) }
     }
 
-    /// The time of the removal at a place in the log.
+    /// Returns the time of the removal at a sequence.
     static func time(of sequence: Int64, in database: Database) throws -> Timestamp {
         let statement = try RawStatement(database, "SELECT time FROM removal_times WHERE seq = ?")
         try statement.bind(1, sequence)
         return Timestamp(microseconds: try statement.first { $0.integer(0) } ?? sequence)
     }
 
-    /// Notes the time of a removal, where its place does not tell it.
+    /// Records the time of a removal if it differs from its sequence.
     mutating func note(
         _ time: Timestamp,
         of sequence: Int64,

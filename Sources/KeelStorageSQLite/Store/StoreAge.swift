@@ -6,13 +6,12 @@ internal import KeelStorageAdapting
 /// The time by which a store decides what is old enough to be removed.
 ///
 /// It follows the wall clock, but takes no step of more than a day at once: a clock that is set to another
-/// year makes nothing old that is not, and what was written meanwhile grows old like the rest. Once the
-/// clock is right again, such a step is taken back. `moments` says which changes and receipts
-/// there were at which of these times.
+/// year ages nothing prematurely, and data written meanwhile ages like the rest. Once the clock is right
+/// again, such a step is taken back. The table `moments` maps these times to the last change at each.
 struct StoreAge {
     /// The longest step, in microseconds.
     ///
-    /// A clock that leaps takes at most this much from an age, until it is right again.
+    /// A clock that jumps shortens an age by at most this much, until it is right again.
     static let longestStep: Int64 = 86_400_000_000
 
     /// The present, in microseconds.
@@ -26,17 +25,18 @@ struct StoreAge {
 
     private typealias Moment = (time: Int64, wall: Int64)
 
-    /// Reads the present of a store and notes it, where that is worth a row, inside of a write transaction.
+    /// Reads the present of a store, and records it if enough time has passed; call it in a write
+    /// transaction.
     ///
-    /// A moment is noted sixty-four times within the shortest age that something is kept for, and every ten
-    /// minutes at most.
+    /// The interval between recorded moments is the smaller of ten minutes and a sixty-fourth of the shortest
+    /// retention.
     ///
     /// - Parameters:
     ///   - database: A connection that writes.
-    ///   - configuration: The wall clock, and how long something is kept.
+    ///   - configuration: The wall clock and the retention.
     ///   - state: The state of the store.
-    ///   - history: How long the history is kept, where there is one.
-    /// - Throws: What SQLite throws.
+    ///   - history: The age of the history; nil without one.
+    /// - Throws: The error of SQLite.
     init(
         _ database: Database,
         _ configuration: SQLiteStorageAdapter.Configuration,
@@ -46,7 +46,7 @@ struct StoreAge {
         let retention = configuration.retention
         let shortest = min(retention.age, retention.receiptAge, history ?? retention.age)
         let interval = min(600_000_000, shortest.microseconds / 64)
-        // Half of what a number holds, because a clock may show any time.
+        // Half of the number's range, because a clock may show any time.
         let wall = min(max(configuration.now().microseconds, -1 << 61), 1 << 61)
         guard let last = try Self.last(in: database) else {
             now = wall
@@ -74,7 +74,7 @@ struct StoreAge {
         try Self.note(now, wall, state, database)
     }
 
-    /// The last change that is at least so old, or nil.
+    /// Returns the last change that is at least `age` old; nil if there is none.
     func sequence(olderThan age: Duration, in database: Database) throws -> Int64? {
         let statement = try RawStatement(
             database,
@@ -84,14 +84,14 @@ struct StoreAge {
         return try statement.first { $0.integer(0) }
     }
 
-    /// The last moment that is at least so long ago, also if no step of more than a quarter of the age
-    /// counts whole, with the last change there was; or nil.
+    /// Returns the last moment that is at least `age` old, even if each step between moments counts at most a
+    /// quarter of the age, with the last change at that moment; nil if there is none.
     func moment(
         surelyOlderThan age: Duration,
         in database: Database
     ) throws -> (time: Int64, sequence: Int64)? {
         let longest = min(max(1, age.microseconds / 4), Self.longestStep)
-        // No step is longer than a day: there is nothing to add up for ages of days.
+        // No step is longer than a day, so ages of several days need no addition.
         let isLong = longest == Self.longestStep
         let statement = try RawStatement(
             database,
@@ -109,7 +109,7 @@ struct StoreAge {
         return found
     }
 
-    /// Removes the moments that nothing is measured by any more.
+    /// Removes the moments that no age needs any longer.
     func forget(olderThan age: Duration, in database: Database) throws {
         let statement = try RawStatement(
             database,
@@ -128,7 +128,7 @@ struct StoreAge {
             .first { ($0.integer(0), $0.integer(1)) }
     }
 
-    /// The moment before the clock leapt, if that is what the clock now goes on from: it was wrong
+    /// Returns the moment before the clock jumped, if the clock now continues from there: it was wrong
     /// meanwhile, and is right again.
     private static func leap(
         before wall: Int64,

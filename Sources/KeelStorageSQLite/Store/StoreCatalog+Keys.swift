@@ -3,7 +3,7 @@ internal import GRDB
 internal import KeelStorageAdapting
 
 extension StoreCatalog {
-    /// Whether collections have keys; once they have, they keep them.
+    /// Returns whether collections have keys, which are never removed.
     func hasKeys(in database: Database) throws -> Bool {
         if knowsKeys { return true }
         let hasKeys = try StoreFormat.hasColumn("key", in: "collections", database)

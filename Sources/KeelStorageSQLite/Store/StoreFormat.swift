@@ -4,37 +4,37 @@ internal import KeelStorageAdapting
 
 /// The tables of a store's file.
 ///
-/// - `meta`: what concerns the whole file: its epoch, and the proof of the sealing key.
+/// - `meta`: data of the whole file: its epoch, and the proof of the sealing key.
 /// - `state`: one row of numbers that every commit reads.
-/// - `collections`: numbers for the paths of collections, never changed and never given away again; `key` is
-///   what the keys of their documents' paths begin with (``GroupOrder``).
-/// - `documents`: the documents; `pending` is not used.
-/// - `indexes`: the definitions that every writer maintains, whichever process declared them; `built` says
-///   how far each has come (``IndexBuild``).
+/// - `collections`: the numbers of the paths of collections, never changed or reused; `key` is the prefix of
+///   the keys of their documents' paths (``GroupOrder``).
+/// - `documents`: the documents; `pending` is unused.
+/// - `indexes`: the definitions that every writer maintains, by any declaring process; `built` is the
+///   progress of each (``IndexBuild``).
 /// - `entries`: the indexes' keys (`EntryKey`). Group indexes use collection 0.
-/// - `changes`: the change log (``LogTrimming``); `mark` is a number that each commit draws (``LogPoint``),
-///   `client` and `mutation` are the change's origin (``StoredOrigins``), `total` is what the log has taken
-///   up to there.
-/// - `clients`: the clients that origins name, and the last mutation of each.
-/// - `receipts`: the receipts of batches that carry an id.
-/// - `moments`: which change was the last one at which time (``StoreAge``).
+/// - `changes`: the change log (``LogTrimming``); `mark` is a number drawn by each commit (``LogPoint``),
+///   `client` and `mutation` are the change's origin (``StoredOrigins``), `total` is the size of all changes
+///   so far.
+/// - `clients`: the clients of origins, and the last mutation of each.
+/// - `receipts`: the receipts of batches with an id.
+/// - `moments`: the last change at certain times (``StoreAge``).
 /// - `removal_times`: the times of removals that differ from their sequence (``RemovalTimes``).
-/// - `readers`: how far the registered readers of the change log have come (``StoredReaders``).
+/// - `readers`: the positions of the registered readers of the change log (``StoredReaders``).
 /// - `search_1`, …: a full-text table for each search definition, numbered like its index.
-/// - `history`: what documents were, where the store keeps that (``StoredHistory``).
+/// - `history`: former states of documents, if the store keeps them (``StoredHistory``).
 enum StoreFormat {
-    /// The version of these tables, kept in `user_version`.
+    /// The version of these tables, stored in `user_version`.
     ///
-    /// A version before 3 kept whole keys in its indexes, and would add such keys to those that are cut.
+    /// Versions before 3 have whole keys in their indexes, and would add such keys to cut ones.
     static let version: Int64 = 3
 
-    /// The version of a file with a history, which writers that know nothing of it would spoil.
+    /// The version of a file with a history, which older writers would corrupt.
     static let versionWithHistory: Int64 = 4
 
-    /// How far these versions are from those of a file whose indexes have whole keys.
+    /// The difference between these versions and those of files with whole keys.
     private static let sinceWholeKeys: Int64 = 2
 
-    /// Marks the file as a Keel store, kept in `application_id`: “KEEL” in ASCII.
+    /// The `application_id` that marks a file as a Keel store: “KEEL” in ASCII.
     static let applicationID: Int64 = 0x4B45_454C
 
     static let tables = """
@@ -97,14 +97,14 @@ enum StoreFormat {
         \(added)
         """
 
-    /// What files of earlier versions lack, and such versions pass over.
+    /// The tables that files of earlier versions lack, and earlier versions ignore.
     private static let added = StoreAge.table + RemovalTimes.tables
 
-    /// Adds what a file of an earlier version lacks; mostly nobody has to wait for a lock.
+    /// Upgrades a file of an earlier version; a complete file needs no lock.
     static func complete(_ database: Database) throws {
         guard try !isComplete(database) else { return }
         try database.inTransaction(.immediate) {
-            // Two processes may open it at once.
+            // Two processes may open the file at once.
             guard try !isComplete(database) else { return .commit }
             if try !hasColumn("mark", in: "changes", database) {
                 try database.execute(sql: LogPoint.addColumn)
@@ -139,9 +139,9 @@ enum StoreFormat {
         try Int64.fetchOne(database, sql: "PRAGMA user_version") ?? 0 < version
     }
 
-    /// Declares the indexes of a file with whole keys anew, inside of a write transaction.
+    /// Declares the indexes of a file with whole keys again; call it in a write transaction.
     ///
-    /// Queries scan until ``IndexBuild`` has built them; it removes the former entries too.
+    /// Queries scan until ``IndexBuild`` has built them and removed the old entries.
     private static func renewKeys(in database: Database) throws {
         let former = try RawStatement(
             database,
@@ -173,14 +173,14 @@ enum StoreFormat {
         try StoreState.advanceGeneration(in: database)
     }
 
-    /// Whether a table has a column.
+    /// Returns whether a table has a column.
     static func hasColumn(_ column: String, in table: String, _ database: Database) throws -> Bool {
-        // Not from GRDB's memory of the schema, which another process may have changed.
+        // Not from GRDB's schema cache, because another process may have changed the schema.
         let sql = "SELECT count(*) FROM pragma_table_info(?) WHERE name = ?"
         return try Int.fetchOne(database, sql: sql, arguments: [table, column]) == 1
     }
 
-    /// Creates the tables in an empty file, inside of a transaction.
+    /// Creates the tables in an empty file; call it in a transaction.
     static func create(in database: Database, epoch: [UInt8], proof: [UInt8]?) throws {
         try database.execute(sql: tables)
         try setMeta("epoch", epoch, in: database)
@@ -205,26 +205,26 @@ enum StoreFormat {
 
 /// The numbers that every commit and every snapshot of several reads begins with.
 struct StoreState {
-    /// Counts the changes to the set of indexes, so that a cached set can be told to be old.
+    /// The version of the set of indexes, by which a cached set is recognized as outdated.
     var generation: Int64
-    /// The highest revision of a removed document that lies beyond the log's sequence.
+    /// The highest revision of a removed document that is greater than the log's sequence.
     var floor: Int64
-    /// The highest sequence whose change readers no longer get.
+    /// The highest sequence whose change is no longer delivered to readers.
     ///
-    /// Its row stays in the log only for its mark.
+    /// Its row stays in the log for its mark.
     var trimmed: Int64
     /// The sequence up to which the log has only the last change of each document.
     var compacted: Int64
-    /// How many bytes the log takes between both, as ``LogTrimming`` counts them.
+    /// The size of the log between the two in bytes, as ``LogTrimming`` counts them.
     var kept: Int64
     /// The sequence of the last change.
     var sequence: Int64
 
-    /// The store's time: sequences follow the clock, and go on where it goes back.
+    /// The commit time of the last change: sequences follow the clock, and continue when it goes back.
     var time: Timestamp { Timestamp(microseconds: sequence) }
 
     init(_ database: Database) throws {
-        // All columns, because a file of an earlier version that is only read has fewer.
+        // All columns, because a read-only file of an earlier version has fewer.
         let statement = try RawStatement(
             database,
             "SELECT (SELECT max(seq) FROM changes), * FROM state"
@@ -238,17 +238,17 @@ struct StoreState {
             throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the store has no state")
         }
         (sequence, generation, floor, trimmed, compacted, kept) = row
-        // An earlier version trims without compacting.
+        // Earlier versions trim without compacting.
         guard compacted <= trimmed else { return }
         (compacted, kept) = (trimmed, 0)
     }
 
-    /// Makes every writer and reader look anew at what the file keeps besides documents.
+    /// Invalidates what writers and readers have cached apart from documents.
     static func advanceGeneration(in database: Database) throws {
         try database.runCached("UPDATE state SET generation = generation + 1")
     }
 
-    /// The sequence of the last change alone.
+    /// Reads only the sequence of the last change.
     static func sequence(in database: Database) throws -> Int64 {
         try RawStatement(database, "SELECT max(seq) FROM changes").first { $0.integer(0) } ?? 0
     }

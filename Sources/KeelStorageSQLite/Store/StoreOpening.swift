@@ -21,8 +21,8 @@ struct StoreOpening {
         } else {
             try createFolder(of: path)
         }
-        // Waiting is done here and not by SQLite, so that calls on the open store can wait without
-        // blocking a thread.
+        // The wait is here and not in SQLite, so that calls on the open store can wait without blocking a
+        // thread.
         let end = Date(timeIntervalSinceNow: configuration.busyTimeout.seconds)
         while true {
             do {
@@ -58,7 +58,7 @@ struct StoreOpening {
         let pool = try DatabasePool(path: path, configuration: settings)
         let epoch = try pool.unsafeRead { database in try checkedEpoch(of: database) }
         if configuration.durability == .power, !configuration.isReadOnly {
-            // GRDB sets NORMAL when it turns the log on.
+            // GRDB sets NORMAL when it turns on the write-ahead log.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
         }
         if !configuration.isReadOnly {
@@ -70,7 +70,7 @@ struct StoreOpening {
         if !configuration.isReadOnly {
             try pool.writeWithoutTransaction { database in
                 guard let history = try StoredHistory(database) else { return }
-                // Nobody may write for long: what is too old goes with the opening as well.
+                // There may be no commits for a long time, so opening removes old images too.
                 try database.inTransaction(.immediate) {
                     let age = try StoreAge(
                         database,
@@ -94,7 +94,7 @@ struct StoreOpening {
         settings.foreignKeysEnabled = false
         settings.label = "keel.storage"
         settings.prepareDatabase { [mostPages = configuration.mostPages] database in
-            // GRDB lets readers wait ten seconds, with a blocked thread.
+            // GRDB would let readers wait for ten seconds on a blocked thread.
             try database.execute(sql: "PRAGMA busy_timeout = 5")
             if database.configuration.readonly { database.endStatementsOfCancelledTasks() }
             guard let mostPages else { return }
@@ -105,16 +105,16 @@ struct StoreOpening {
 
     // MARK: Creation
 
-    /// Asks whose the file is, through a connection that cannot write.
+    /// Determines whether the file must be created, through a read-only connection.
     ///
-    /// Through SQLite and not by reading the file: to close a descriptor of a file drops all locks that
-    /// the process holds on it, those of other adapters too. Another process would then believe that it
-    /// closes the last connection, and remove the log that these adapters go on writing to.
+    /// This uses SQLite instead of reading the file, because closing a descriptor of a file drops all locks
+    /// that the process holds on it, including those of other adapters. Another process could then believe
+    /// that it closes the last connection, and remove the log to which these adapters still write.
     /// https://sqlite.org/howtocorrupt.html, section 2.2
     private func needsCreation(_ path: String) throws -> Bool {
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
         guard let size = attributes?[.size] as? NSNumber, size.int64Value > 0 else { return true }
-        // A creation that was interrupted leaves a journal, which only a connection that writes can undo.
+        // An interrupted creation leaves a journal, which only a writing connection can roll back.
         if FileManager.default.fileExists(atPath: path + "-journal") { return true }
         var readOnly = settings
         readOnly.readonly = true
@@ -129,8 +129,8 @@ struct StoreOpening {
     }
 
     private func create(_ path: String) throws {
-        // A connection of its own, without the write-ahead log: the header is then in the file
-        // itself as soon as the store exists.
+        // On a separate connection without the write-ahead log, so that the header is in the file itself as
+        // soon as the store exists.
         let queue = try DatabaseQueue(path: path, configuration: settings)
         defer { try? queue.close() }
         let epoch = (0..<8).map { _ in UInt8.random(in: .min ... .max) }
@@ -187,7 +187,7 @@ struct StoreOpening {
         }
     }
 
-    /// Whether a key opens what the store's key has sealed.
+    /// Returns whether a key opens the proof that was sealed with the store's key.
     static func isProof(_ proof: [UInt8]?, for sealing: any ByteSealing) -> Bool {
         guard let proof else { return false }
         return (try? sealing.open(proof, context: Array(proofContext.utf8))) == Self.proof

@@ -2,19 +2,19 @@
 internal import GRDB
 internal import KeelStorageAdapting
 
-/// Reads a store as it was at a time, in one snapshot.
+/// Reads the state of a store at a time, in one snapshot.
 struct StorePast {
     private let reader: StoreReader
     private let state: StoreState
-    /// The time in microseconds: what a later commit replaced was there.
+    /// The time in microseconds; images of later commits have the state at this time.
     private let time: Int64
 
-    /// The columns of ``StoreReader/columns``, of a row of `history`.
+    /// The columns of ``StoreReader/columns`` in a row of `history`.
     static let columns = "number, cid, id, rev, created, updated, pending, body"
     private static let bodyColumn: Int32 = 7
 
-    /// - Throws: `StorageError/Code/unsupported`, `StorageError/Code/snapshotTooOld` or, for a time
-    ///   that has not come yet, `StorageError/Code/invalidArgument`.
+    /// - Throws: `StorageError/Code/unsupported`, `StorageError/Code/snapshotTooOld`, or
+    ///   `StorageError/Code/invalidArgument` for a time in the future.
     init(at time: Timestamp, now: Timestamp, _ state: StoreState, _ reader: StoreReader) throws {
         guard let history = try StoredHistory(reader.database) else {
             throw StorageError(
@@ -30,9 +30,9 @@ struct StorePast {
         self.time = time.microseconds
     }
 
-    /// The sequence of the last change until the time.
+    /// Returns the sequence of the last change up to the time.
     func sequence() throws -> Int64 {
-        // Of what the log has compacted, a time names the state alone.
+        // In the compacted part of the log, the time itself identifies the state.
         guard time > state.compacted else { return time }
         let statement = try RawStatement(
             reader.database,
@@ -40,11 +40,11 @@ struct StorePast {
         )
         try statement.bind(1, time)
         let last = try statement.first { $0.isNull(0) ? nil : $0.integer(0) } ?? nil
-        // What the log does not have any more must not look as if it had.
+        // A trimmed log must not look complete.
         return last ?? min(time, state.trimmed)
     }
 
-    /// The document at a path, as it was.
+    /// Returns the document at a path at the time.
     func document(at path: DocumentPath) throws -> Document? {
         guard let number = try reader.number(of: path.collection) else { return nil }
         let statement = try RawStatement(
@@ -58,15 +58,15 @@ struct StorePast {
         try statement.bind(2, path.id)
         try statement.bind(3, time)
         let image = try statement.first { try Self.document($0, reader) }
-        // An image that says that there was nothing is an answer too.
+        // An image can also record that there was no document.
         if let image { return image }
         return try reader.document(at: path, in: number)?.document
     }
 
-    /// What of a query's collections was otherwise.
+    /// Returns the documents of a query's collections that were different.
     func documents(of prepared: PreparedQuery) throws -> PastDocuments {
         var documents = PastDocuments()
-        // A search for words is not decided yet when a place is.
+        // A place does not decide a text search, so its documents are not cut to the window.
         let window = prepared.query.search == nil ? prepared.window : nil
         func take(_ row: RawStatement, in collection: CollectionPath) throws {
             documents.changed.insert(DocumentPath(trusted: collection, id: row.text(2)))
@@ -75,10 +75,10 @@ struct StorePast {
             else { return }
             documents.take(document, at: key, within: window)
         }
-        // Of a group's columns SQLite takes the row with the minimum:
+        // From each group, SQLite takes the columns of the row with the minimum:
         // https://sqlite.org/lang_select.html#bareagg
         if case .everything = prepared.query.scope {
-            // What was changed since, and not all collections there are.
+            // Only the later images, instead of all collections.
             let statement = try RawStatement(
                 reader.database,
                 "SELECT \(Self.columns), min(time) FROM history WHERE number >= ? GROUP BY cid, id"
@@ -109,7 +109,7 @@ struct StorePast {
         return documents
     }
 
-    /// The number of the first image of what a later commit replaced; images are in the order of times.
+    /// Returns the number of the first image of a later commit; images are in the order of their times.
     private func firstImage() throws -> Int64 {
         let ends = try RawStatement(reader.database, "SELECT min(number), max(number) FROM history")
             .first { ($0.integer(0), $0.integer(1)) }
@@ -127,7 +127,7 @@ struct StorePast {
         return low
     }
 
-    /// The names of the collections under a document that had documents, or only deeper ones.
+    /// Returns the names of the collections under a document that had documents, or only deeper ones.
     func names(under parent: DocumentPath?) throws -> [String] {
         try reader.names(
             under: parent,
@@ -149,7 +149,7 @@ struct StorePast {
         )
     }
 
-    /// The document of an image, nil if there was none.
+    /// Returns the document of an image; nil if there was none.
     static func document(_ row: RawStatement, _ reader: StoreReader) throws -> Document? {
         row.isNull(bodyColumn) ? nil : try reader.document(row)
     }

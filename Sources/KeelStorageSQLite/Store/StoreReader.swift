@@ -7,26 +7,26 @@ struct StoreReader {
     let database: Database
     let catalog: StoreCatalog
     let sealing: BodySealing
-    /// Whether what is found may be remembered; not while a transaction could still be undone.
+    /// Whether results may be cached; false while a transaction may still be rolled back.
     let remembers: Bool
 
-    /// The columns of a document, in the order that ``document(in:_:)`` reads them.
+    /// The columns of a document, in the order in which ``document(in:_:)`` reads them.
     static let columns =
         "d.rid, d.cid, d.id, d.rev, d.created, d.updated, d.pending, d.body"
 
-    /// How many they are.
+    /// The number of columns.
     static let columnCount: Int32 = 8
-    /// Where the row's number is among them.
+    /// The position of the row's number.
     static let rowColumn: Int32 = 0
-    /// Where the collection's number is among them.
+    /// The position of the collection's number.
     static let collectionColumn: Int32 = 1
 
-    /// Written once: joining texts for each document would cost more than finding the statement.
+    /// Constant, because joining strings for each document would cost more than finding the statement.
     private static let selection = "SELECT \(columns) FROM documents d WHERE d.cid = ? AND d.id = ?"
 
     // MARK: Collections
 
-    /// The number of a collection, nil if no document was ever in it.
+    /// Returns the number of a collection; nil if it never had a document.
     func number(of collection: CollectionPath) throws -> Int64? {
         if let number = catalog.number(of: collection) { return number }
         let statement = try RawStatement(database, "SELECT cid FROM collections WHERE path = ?")
@@ -36,7 +36,7 @@ struct StoreReader {
         return number
     }
 
-    /// The path of a collection.
+    /// Returns the path of a collection.
     func path(of number: Int64) throws -> CollectionPath {
         if let path = catalog.path(of: number) { return path }
         let statement = try RawStatement(database, "SELECT path FROM collections WHERE cid = ?")
@@ -49,7 +49,7 @@ struct StoreReader {
         return path
     }
 
-    /// The collections that a query looks into.
+    /// Returns the collections that a query covers.
     func collections(
         of prepared: PreparedQuery
     ) throws -> [(number: Int64, path: CollectionPath)] {
@@ -90,7 +90,7 @@ struct StoreReader {
         }
     }
 
-    /// The names of the collections under a document that have documents, or only deeper ones.
+    /// Returns the names of the collections under a document that have documents, or only deeper ones.
     func names(under parent: DocumentPath?) throws -> [String] {
         try names(
             under: parent,
@@ -98,22 +98,22 @@ struct StoreReader {
         )
     }
 
-    /// The names that come first below a document in the paths of some collections.
+    /// Returns the first names below a document in the paths of certain collections.
     ///
     /// - Parameters:
-    ///   - parent: The document, nil for the root.
-    ///   - condition: Which rows of `collections` count, in SQL.
+    ///   - parent: The document; nil for the root.
+    ///   - condition: The SQL condition for rows of `collections`.
     /// - Returns: The names, sorted by their bytes.
-    /// - Throws: What SQLite throws.
+    /// - Throws: The error of SQLite.
     func names(under parent: DocumentPath?, where condition: String) throws -> [String] {
         let prefix = parent.map { $0.string + "/" } ?? ""
-        // “0” is the character after “/”: “a0” is the first text behind all that begin with “a/”.
+        // “0” is the character after “/”: “a0” is the first string after all that begin with “a/”.
         let end = parent.map { $0.string + "0" }
         var names: [String] = []
-        // By bytes: equal texts can be written with other characters, and are two names then.
+        // By bytes, because `String` equality would merge canonically equivalent names.
         var visited: Set<[UInt8]> = []
         var next = try firstPath(">=", prefix, before: end)
-        // From one name to the next, however many collections there are below each.
+        // Skips from one name to the next, however many collections are below each.
         while let path = next {
             let name = String(
                 decoding: path.utf8.dropFirst(prefix.utf8.count)
@@ -168,7 +168,7 @@ struct StoreReader {
 
     // MARK: Documents
 
-    /// The statement that selects the document at a path, ready to run.
+    /// Returns the bound statement that selects the document at a path.
     func selection(of path: DocumentPath, in collection: Int64) throws -> RawStatement {
         let statement = try RawStatement(database, Self.selection)
         try statement.bind(1, collection)
@@ -176,7 +176,7 @@ struct StoreReader {
         return statement
     }
 
-    /// A document and its row, nil if it is missing.
+    /// Returns a document and its row; nil if it is missing.
     func document(
         at path: DocumentPath,
         in collection: Int64
@@ -186,9 +186,9 @@ struct StoreReader {
         }
     }
 
-    /// A document as it is to be written over, nil if it is missing.
+    /// Returns a document to be overwritten; nil if it is missing.
     ///
-    /// One whose body cannot be read has none here, and the reason beside it.
+    /// A document with an unreadable body has an empty one and the reason.
     func stored(
         at path: DocumentPath,
         in collection: Int64
@@ -208,22 +208,22 @@ struct StoreReader {
         return try document(at: path, in: number)?.document
     }
 
-    /// The document of a row with ``columns``.
+    /// Returns the document of a row with ``columns``.
     func document(_ row: RawStatement) throws -> Document {
         try document(row, in: try path(of: row.integer(Self.collectionColumn)))
     }
 
-    /// The document of a row with ``columns`` whose collection is known.
+    /// Returns the document of a row with ``columns`` in a known collection.
     func document(_ row: RawStatement, in collection: CollectionPath) throws -> Document {
         try document(at: DocumentPath(trusted: collection, id: row.text(2)), row)
     }
 
-    /// The change that readers receive for a document: its state, or that it is unreadable.
+    /// Returns the change that readers receive for a document: its state, or that it is unreadable.
     func change(_ row: RawStatement) throws -> ChangePage.Change {
         change(row, in: try path(of: row.integer(Self.collectionColumn)))
     }
 
-    /// The change that readers receive for a document of a known collection.
+    /// Returns the change that readers receive for a document of a known collection.
     func change(_ row: RawStatement, in collection: CollectionPath) -> ChangePage.Change {
         change(DocumentPath(trusted: collection, id: row.text(2)), row)
     }
@@ -236,7 +236,7 @@ struct StoreReader {
         }
     }
 
-    /// The change that readers receive for the document at a path; nil if it is missing.
+    /// Returns the change that readers receive for the document at a path; nil if it is missing.
     func change(at path: DocumentPath, in collection: Int64) throws -> ChangePage.Change? {
         try selection(of: path, in: collection).first { change(path, $0) }
     }
@@ -264,14 +264,14 @@ struct StoreReader {
 
     // MARK: Transactions
 
-    /// Refuses what depends on something that is not as it was read.
+    /// Throws if something has changed since it was read.
     ///
     /// - Parameters:
-    ///   - reads: What was read.
-    ///   - position: Where the store is, so that nothing is looked at that was read there.
+    ///   - reads: The reads.
+    ///   - position: The position of the store; reads at this position need no check.
     ///   - indexes: The indexes of the file.
-    ///   - past: The past that is looked at, nil for the present.
-    /// - Throws: `StorageError/Code/conflict`, and what SQLite throws.
+    ///   - past: The past to check against; nil for the present.
+    /// - Throws: `StorageError/Code/conflict`, or the error of SQLite.
     func check(
         _ reads: TransactionReads,
         at position: ChangeCursor?,
@@ -303,7 +303,7 @@ struct StoreReader {
 
     // MARK: Indexes
 
-    /// The indexes of the file.
+    /// Returns the indexes of the file.
     func indexes(_ generation: Int64) throws -> IndexSet {
         if let known = catalog.indexes(of: generation) { return known }
         let indexes = IndexSet(
@@ -315,7 +315,7 @@ struct StoreReader {
         return indexes
     }
 
-    /// The indexes of the file as it is now, without those that were dropped.
+    /// Reads the current indexes of the file, without dropped ones.
     func storedIndexes() throws -> [StoredIndex] {
         let statement = try RawStatement(
             database,

@@ -4,22 +4,21 @@ internal import KeelCore
 internal import KeelStorageAdapting
 internal import Synchronization
 
-/// How far back a file keeps what its documents were.
+/// The history of a file, with the former states of its documents.
 ///
-/// `history` has an image of a document for each commit that changed it: what it was until the time
-/// of that commit, without a body where there was none. The state at a time is then the present one,
-/// with the earliest later image of each document in its place. Images are numbered in the order of
-/// their times. Bodies stay sealed as they were: they are bound to their document's path, which is
-/// the same.
+/// `history` has an image of a document for each commit that changed it: its state until the time of that
+/// commit, without a body if there was none. The state at a time is the present one, with each document
+/// replaced by its earliest later image. Images are numbered in the order of their times. Bodies stay sealed,
+/// because they are bound to their document's path, which does not change.
 struct StoredHistory {
-    /// How long an image is kept at least.
+    /// The minimum time for which an image is kept.
     let age: Duration
-    /// The earliest time, in microseconds, whose state is known: all later images are there.
+    /// The earliest time, in microseconds, whose state is known: all later images are present.
     let start: Int64
 
     private static let key = "history"
 
-    /// Reads what a file says; nil where it keeps no history.
+    /// Reads the file's setting; nil if it keeps no history.
     init?(_ database: Database) throws {
         guard let bytes = try StoreFormat.meta(Self.key, in: database) else { return nil }
         guard bytes.count == 16 else {
@@ -36,9 +35,9 @@ struct StoredHistory {
 
     // MARK: Keeping
 
-    /// Has a file keep its history from now on, for another age, or with zero not any more.
+    /// Makes a file keep its history for an age, or stop keeping one if the age is zero.
     static func keep(_ age: Duration, in database: Database) throws {
-        // Mostly nothing is to be done, and then nobody has to wait for a lock.
+        // Usually there is nothing to change, and no lock is needed.
         guard try needsChange(to: age, in: database) else { return }
         try database.inTransaction(.immediate) {
             guard try needsChange(to: age, in: database) else { return .commit }
@@ -84,17 +83,17 @@ struct StoredHistory {
         ) STRICT;
         """
 
-    /// How many images one commit removes at most.
+    /// The largest number of images that one commit removes.
     static let mostForgotten: Int64 = 1_000
 
-    /// Removes images that are older than the age says, inside of a write transaction.
+    /// Removes images that are older than the age; call it in a write transaction.
     ///
     /// - Parameters:
-    ///   - present: The time by which the store's contents grow old.
-    ///   - most: How many images are removed at most.
+    ///   - present: The present of the store.
+    ///   - most: The largest number of images to remove.
     ///   - database: A connection that writes.
-    /// - Returns: Whether there are no more.
-    /// - Throws: What SQLite throws.
+    /// - Returns: Whether nothing is left to remove.
+    /// - Throws: The error of SQLite.
     @discardableResult
     func forget(
         by present: StoreAge,
@@ -109,7 +108,7 @@ struct StoredHistory {
         }
         guard let first = first ?? nil else { return true }
         let limit = most < .max - first ? first + most : .max
-        // Along those that go, which is all that a search by time could do better.
+        // Walks the images to remove, which a search by time could not improve on.
         let kept = try RawStatement(
             database,
             "SELECT number FROM history WHERE time > ? AND number < ? ORDER BY number LIMIT 1"

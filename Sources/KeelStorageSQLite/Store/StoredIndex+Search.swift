@@ -2,10 +2,10 @@
 internal import GRDB
 internal import KeelStorageAdapting
 
-/// Full-text tables hold Keel's own words, joined by spaces.
+/// Full-text tables, which hold Keel's own words, joined by spaces.
 ///
-/// The tokenizer `ascii` takes every byte beyond ASCII as part of a token, and the words are folded
-/// already: what FTS5 finds is by construction what every other adapter finds.
+/// The tokenizer `ascii` treats every byte beyond ASCII as part of a token, and the words are already folded,
+/// so FTS5 finds exactly what every other adapter finds.
 extension StoredIndex {
     func createSearchTable(in database: Database) throws {
         let columns = paths.indices.map { "c\($0)" }.joined(separator: ", ")
@@ -39,7 +39,7 @@ extension StoredIndex {
         try statement.run()
     }
 
-    /// The statement that finds a search's documents; the collection is its second argument.
+    /// Returns the statement that finds a search's documents; the collection is its second argument.
     func searchStatement(_ filter: SearchFilter, in database: Database) throws -> RawStatement {
         let statement = try RawStatement(
             database,
@@ -53,9 +53,9 @@ extension StoredIndex {
         return statement
     }
 
-    /// The search in FTS5's language.
+    /// Returns the search as an FTS5 expression.
     ///
-    /// Words are letters and digits, so that quotes are safe.
+    /// Words consist of letters and digits, so that they can be quoted safely.
     private static func expression(_ filter: SearchFilter) -> String {
         let words = filter.terms.map { "\"\($0.word)\"\($0.isPrefix ? "*" : "")" }
         let all = words.joined(separator: " AND ")
@@ -66,7 +66,7 @@ extension StoredIndex {
 }
 
 extension StoredIndex {
-    /// The full-text table of a search definition.
+    /// The name of the full-text table of a search definition.
     var searchTable: String { "search_\(number)" }
 }
 #endif

@@ -4,10 +4,7 @@ internal import KeelStorageAdapting
 
 /// The origins of changes, and the last mutation of each client.
 enum StoredOrigins {
-    /// What the tables of a file without origins get.
-    ///
-    /// The index serves those who catch up through deletions: a change that leaves a document costs
-    /// nothing for it. An index of all changes by document would cost a bulk load most of its speed.
+    /// Adds the columns and the table that a file without origins lacks.
     static let additions = """
         ALTER TABLE changes ADD COLUMN client INTEGER;
         ALTER TABLE changes ADD COLUMN mutation INTEGER;
@@ -16,7 +13,7 @@ enum StoredOrigins {
         ) STRICT;
         """
 
-    /// The origin in a row with all columns of `changes`; nil if the change has none.
+    /// Returns the origin in a row with all columns of `changes`; nil if the change has none.
     static func origin(_ row: RawStatement, _ name: (Int64) throws -> String?) rethrows
         -> ChangeOrigin?
     {
@@ -26,16 +23,16 @@ enum StoredOrigins {
         return ChangeOrigin(client: client, mutation: row.integer(7))
     }
 
-    /// The name of a client.
+    /// Returns the name of a client.
     static func name(of client: Int64, in database: Database) throws -> String? {
         let statement = try RawStatement(database, "SELECT name FROM clients WHERE number = ?")
         try statement.bind(1, client)
         return try statement.first { $0.text(0) }
     }
 
-    /// The last mutations of clients; those that are not known are missing.
+    /// Returns the last mutations of clients, without unknown ones.
     static func last(of clients: Set<String>, in database: Database) throws -> [String: Int64] {
-        // A file of an earlier version that is only read has no clients.
+        // A read-only file of an earlier version has no clients.
         guard !clients.isEmpty, try StoreFormat.hasColumn("mutation", in: "changes", database)
         else { return [:] }
         var last: [String: Int64] = [:]
@@ -48,12 +45,12 @@ enum StoredOrigins {
     }
 }
 
-/// The origin of a batch, as the log keeps it.
+/// The origin of a batch in the log.
 struct StoredOrigin {
     let client: Int64
     let mutation: Int64
 
-    /// Notes the mutation as the client's last one, inside of a write transaction.
+    /// Records the mutation as the client's last one; call it in a write transaction.
     init(_ origin: ChangeOrigin, in database: Database) throws {
         let statement = try RawStatement(
             database,

@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// The registered readers of a store's change log.
 struct StoredReaders {
-    /// How many readers a store waits for at most; more are passed over.
+    /// The largest number of readers for which a store retains its log; further ones are ignored.
     static let most = 1_000
     /// The longest lifetime of a reader.
     static let longestLifetime = Duration.seconds(90 * 86_400)
@@ -17,7 +17,7 @@ struct StoredReaders {
 
     init(_ database: Database) { self.database = database }
 
-    /// Notes how far a reader has come, inside of a write transaction.
+    /// Records the position of a reader; call it in a write transaction.
     func note(_ reader: ChangeReader, at sequence: Int64, _ age: StoreAge) throws {
         let statement = try RawStatement(
             database,
@@ -35,23 +35,23 @@ struct StoredReaders {
         try statement.run()
     }
 
-    /// Forgets a reader.
+    /// Removes a reader.
     func remove(_ name: String) throws {
         let statement = try RawStatement(database, "DELETE FROM readers WHERE name = ?")
         try statement.bind(1, name)
         try statement.run()
     }
 
-    /// Forgets those that have been away for their lifetime.
+    /// Removes the readers that have been away for their lifetime, and returns the need of the others.
     ///
-    /// A reader that goes on and on with one place does not hold what is older than the log's horizon and
-    /// its lifetime together.
+    /// A reader that never advances does not retain changes older than the log's horizon and its lifetime
+    /// together.
     ///
     /// - Parameters:
-    ///   - age: The present.
-    ///   - horizon: How long the log is kept, where no reader needs it.
-    /// - Returns: The sequence after which readers need the log, and the longest lifetime of one.
-    /// - Throws: What SQLite throws.
+    ///   - age: The present of the store.
+    ///   - horizon: How long the log is kept without readers.
+    /// - Returns: The sequence after which readers need the log, and the longest lifetime of a reader.
+    /// - Throws: The error of SQLite.
     func need(_ age: StoreAge, horizon: Duration) throws -> (after: Int64, lifetime: Duration) {
         var readers: [(name: String, sequence: Int64, seen: Int64, lifetime: Duration)] = []
         let statement = try RawStatement(database, "SELECT name, seq, seen, lifetime FROM readers")
@@ -75,27 +75,28 @@ struct StoredReaders {
     }
 }
 
-/// Tells when a reader's place is noted again, which is a write to the file.
+/// Decides when to record a reader's position again, which is a write to the file.
 final class ReaderPace: Sendable {
     private let timeline: Timeline
     private let noted = Mutex<[String: Duration]>([:])
 
     init(_ clock: any Clock<Duration>) { timeline = Timeline(clock) }
 
-    /// Whether a reader's place has not been noted for ten minutes, or a sixteenth of its lifetime.
+    /// Returns whether a reader's position has not been recorded for ten minutes, or a sixteenth of its
+    /// lifetime.
     func isDue(_ reader: ChangeReader) -> Bool {
         let now = timeline.now
         return noted.withLock { noted in
             let pause = min(.seconds(600), reader.lifetime / 16)
             if let last = noted[reader.name], now - last < pause { return false }
-            // Names are the callers': they must not come together for ever.
+            // Names come from callers and must not accumulate.
             if noted.count >= StoredReaders.most { noted.removeAll() }
             noted[reader.name] = now
             return true
         }
     }
 
-    /// Makes a reader's next place be noted.
+    /// Makes recording a reader's next position due.
     func forget(_ name: String) { noted.withLock { $0[name] = nil } }
 }
 #endif

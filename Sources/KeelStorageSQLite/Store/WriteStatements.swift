@@ -4,8 +4,8 @@ internal import KeelStorageAdapting
 
 /// The statements of one write transaction that run for every document.
 ///
-/// GRDB's own cache looks a statement up by its text; in a bulk load that look-up costs as much as
-/// some of the statements.
+/// GRDB's own cache finds a statement by its text; in a bulk load, that lookup costs as much as some of the
+/// statements.
 final class WriteStatements {
     enum Kind: Int, CaseIterable {
         case insertDocument, updateDocument, deleteDocument, insertEntry, deleteEntry
@@ -36,7 +36,7 @@ final class WriteStatements {
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
             case .insertEntry:
-                // While an index is being built, its entries may be there already.
+                // While an index is being built, its entries may already exist.
                 "INSERT OR IGNORE INTO entries(ix, cid, key, rid) VALUES (?, ?, ?, ?)"
             case .deleteEntry:
                 "DELETE FROM entries WHERE ix = ? AND cid = ? AND key = ? AND rid = ?"
@@ -65,7 +65,7 @@ final class WriteStatements {
 
     init(_ database: Database) { self.database = database }
 
-    /// Changes an entry of an index, at the latest when ``finishEntries()`` is called.
+    /// Changes an entry of an index, at the latest in ``finishEntries()``.
     func changeEntry(
         _ key: [UInt8],
         of row: Int64,
@@ -77,7 +77,7 @@ final class WriteStatements {
         if entries.isFull { try finishEntries() }
     }
 
-    /// Brings the indexes into step with the documents.
+    /// Writes the pending changes of index entries.
     func finishEntries() throws {
         try entries.write { change in
             let statement = try self[change.isRemoval ? .deleteEntry : .insertEntry]
