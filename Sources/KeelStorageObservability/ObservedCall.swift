@@ -3,13 +3,13 @@
 internal import KeelCore
 internal import KeelStorageAdapting
 
-/// What logs, metrics and traces may say about a call before it is made.
+/// The data about a call that logs, metrics and traces may contain before it is made.
 struct ObservedCall: Sendable {
     /// The operation's name.
     let operation: String
     /// The collection, without ids; nil if there is none, or several.
     let collection: String?
-    /// How many documents the call asks for or writes to, where that is known before.
+    /// The number of documents that the call reads by path or writes, if known before the call.
     let size: Int?
 
     init(_ operation: String, collection: String? = nil, size: Int? = nil) {
@@ -54,13 +54,13 @@ struct ObservedCall: Sendable {
     }
 }
 
-/// What is said about a call that has returned.
+/// The data about a call that has returned.
 struct CallOutcome: Sendable {
     var read = 0
     var written = 0
-    /// Whether there is nothing to report: a wait that ended without a change.
+    /// Whether there is nothing to report, because a wait ended without a change.
     var isEmptyPage = false
-    /// The failures inside a call that succeeded as a whole: of single batches.
+    /// The failures of the call, or of single batches of a successful call.
     var failures: [StorageError] = []
 }
 
@@ -86,7 +86,7 @@ extension ReadResult.Payload {
 }
 
 extension CollectionPath {
-    /// The path with `*` in place of the ids on it.
+    /// The path with `*` in place of each id.
     var anonymousName: String {
         string.split(separator: "/", omittingEmptySubsequences: false).enumerated()
             .map { $0.offset % 2 == 0 ? String($0.element) : "*" }
@@ -95,7 +95,7 @@ extension CollectionPath {
 }
 
 extension DocumentQuery.Scope {
-    /// The collection's path without ids; of a group, its name below `**`; of everything, `**`.
+    /// The collection's path without ids; a group's name after `**/`; `**` for everything.
     var anonymousName: String {
         switch self {
         case .collection(let path): path.anonymousName

@@ -7,38 +7,38 @@ public import Logging
 public import Metrics
 public import Tracing
 
-/// An adapter that logs, measures and traces the calls it hands on.
+/// An adapter that logs, measures and traces calls.
 ///
-/// | what | where |
+/// | Output | Content |
 /// |---|---|
-/// | log | `debug` on success, `warning` on failure, `trace` for an empty page of changes |
-/// | `keel_storage_duration` | timer by `store`, `operation`, `collection` |
-/// | `keel_storage_errors` | counter by `store`, `operation`, `code` |
-/// | `keel_storage_documents_read`, `…_written` | counters by `store`, `collection` |
-/// | span | one a call, with OpenTelemetry's `db.*` attributes and `error.type` |
+/// | Log | `debug` on success, `warning` on failure, `trace` for an empty page of changes |
+/// | `keel_storage_duration` | Timer by `store`, `operation`, `collection` |
+/// | `keel_storage_errors` | Counter by `store`, `operation`, `code` |
+/// | `keel_storage_documents_read`, `…_written` | Counters by `store`, `collection` |
+/// | Span | One per call, with OpenTelemetry's `db.*` attributes and `error.type` |
 ///
-/// Ids of documents may name people, so none leaves the process: a collection is written with `*`
-/// in place of each id on its path (`users/*/favourites`), and errors appear by code and effect.
-/// That also keeps the metrics few. Where messages and causes are wanted, as in development, ask for
-/// them with `includesMessages`. Fields and values never appear.
+/// Ids of documents may identify people, so none leaves the process: a collection is written with `*` in place of
+/// each id in its path (`users/*/favourites`), and errors are reported by code and effect. This also bounds the
+/// number of metrics. `includesMessages` adds the messages and causes of errors, for example in development. Fields
+/// and values are never reported.
 ///
-/// A request for changes lasts as long as it waits, so read its timer apart. A cancelled call
-/// counts as an error by its code and is logged at `debug`, since nobody waits for it. Place it
-/// outside of retries, so that only the outcome shows, or inside, to see each attempt.
+/// The duration of a request for changes includes its wait, so evaluate its timer separately. A canceled call counts
+/// as an error with its code but is logged at `debug`, since no caller waits for it. Place the adapter outside of
+/// retries to report only the outcome, or inside to report each attempt.
 public struct ObservedStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
     private let upstream: Upstream
     private let observer: StorageObserver
 
-    /// Creates the decorator; `adapter.observed(label:)` is the usual way.
+    /// Creates the decorator. Prefer `adapter.observed(label:)`.
     ///
     /// - Parameters:
     ///   - upstream: The adapter whose calls are observed.
-    ///   - label: What to call the store; a dimension of the metrics, `db.namespace` of the spans.
-    ///   - logger: Where to log; nil is a logger called `keel.storage`.
-    ///   - metrics: Where to measure; nil is swift-metrics' current factory at this moment.
-    ///   - tracer: Where to trace; nil is the tracer that is current at each call.
-    ///   - clock: The clock that durations are measured on.
-    ///   - includesMessages: Whether logs and spans have errors' messages, which may name documents.
+    ///   - label: The name of the store; a dimension of the metrics, `db.namespace` of the spans.
+    ///   - logger: The logger; nil for one with the label `keel.storage`.
+    ///   - metrics: The metrics factory; nil for swift-metrics' factory at the time of this call.
+    ///   - tracer: The tracer; nil for the current one at each call.
+    ///   - clock: The clock that measures durations.
+    ///   - includesMessages: Whether logs and spans contain error messages, which may name documents.
     public init(
         _ upstream: Upstream,
         label: String,
@@ -100,12 +100,12 @@ extension StorageAdapter {
     /// Logs, measures and traces calls; see ``ObservedStorageAdapter``.
     ///
     /// - Parameters:
-    ///   - label: What to call the store; a dimension of the metrics, `db.namespace` of the spans.
-    ///   - logger: Where to log; nil is a logger called `keel.storage`.
-    ///   - metrics: Where to measure; nil is swift-metrics' current factory at this moment.
-    ///   - tracer: Where to trace; nil is the tracer that is current at each call.
-    ///   - clock: The clock that durations are measured on.
-    ///   - includesMessages: Whether logs and spans have errors' messages, which may name documents.
+    ///   - label: The name of the store; a dimension of the metrics, `db.namespace` of the spans.
+    ///   - logger: The logger; nil for one with the label `keel.storage`.
+    ///   - metrics: The metrics factory; nil for swift-metrics' factory at the time of this call.
+    ///   - tracer: The tracer; nil for the current one at each call.
+    ///   - clock: The clock that measures durations.
+    ///   - includesMessages: Whether logs and spans contain error messages, which may name documents.
     /// - Returns: The decorated adapter.
     public func observed(
         label: String = "storage",
@@ -129,7 +129,7 @@ extension StorageAdapter {
 
 #else
 
-/// An adapter that logs, measures and traces the calls it hands on.
+/// An adapter that logs, measures and traces calls.
 @available(*, unavailable, message: "Enable the 'Observability' trait of the keel package.")
 public struct ObservedStorageAdapter<Upstream: StorageAdapter>: Sendable {}
 

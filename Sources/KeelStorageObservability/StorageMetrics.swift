@@ -5,9 +5,9 @@ internal import KeelStorageAdapting
 internal import Metrics
 internal import Synchronization
 
-/// The metrics of one store, each made once.
+/// The metrics of one store, created once each.
 ///
-/// Their number is bounded by the collections, whose names hold no ids.
+/// Their number is bounded by that of the collections, whose names contain no ids.
 final class StorageMetrics: Sendable {
     private struct Made {
         var timers: [String: Metrics.Timer] = [:]
@@ -24,7 +24,7 @@ final class StorageMetrics: Sendable {
     }
 
     func record(_ call: ObservedCall, _ outcome: CallOutcome, duration: Duration) {
-        // A dimension cannot be left out for one value only; several collections have no name.
+        // Dimensions must be the same for all values, so several collections get an empty name.
         let collection = call.collection ?? ""
         timer(operation: call.operation, collection: collection).record(duration: duration)
         if outcome.read > 0 {

@@ -5,7 +5,7 @@ internal import KeelStorageAdapting
 internal import Logging
 internal import Tracing
 
-/// Makes a call and tells logs, metrics and traces about it.
+/// Runs a call, and reports it to logs, metrics and traces.
 struct StorageObserver: Sendable {
     let label: String
     let logger: Logger
@@ -22,7 +22,7 @@ struct StorageObserver: Sendable {
         let name = call.collection.map { "\(call.operation) \($0)" } ?? call.operation
         let tracer = tracer ?? InstrumentationSystem.tracer
         let elapsed = stopwatch(on: clock)
-        // `withSpan` throws untyped errors; a result keeps the type.
+        // `withSpan` throws untyped errors; a `Result` keeps the type.
         let result = await tracer.withSpan(name, ofKind: .client) { span in
             let result: Result<Value, StorageError>
             do throws(StorageError) {
@@ -51,7 +51,7 @@ struct StorageObserver: Sendable {
 
     // MARK: Traces
 
-    /// Fills a span by OpenTelemetry's semantic conventions for database client spans.
+    /// Fills a span following OpenTelemetry's semantic conventions for database client spans.
     private func describe(_ call: ObservedCall, _ outcome: CallOutcome, in span: any Span) {
         var attributes = SpanAttributes()
         attributes["db.system.name"] = "keel"
@@ -71,7 +71,7 @@ struct StorageObserver: Sendable {
         span.setStatus(SpanStatus(code: .error, message: failure.code.name))
     }
 
-    /// The error as it may leave the process.
+    /// Removes what must not leave the process from an error.
     private func shown(_ error: StorageError) -> StorageError {
         guard !includesMessages else { return error }
         return StorageError(error.code, "a storage call failed", effect: error.effect)
@@ -110,7 +110,7 @@ struct StorageObserver: Sendable {
     }
 }
 
-/// Returns a function that tells how much time has passed on a clock since now.
+/// Returns a function that measures the time since this call.
 private func stopwatch(on clock: some Clock<Duration>) -> () -> Duration {
     let start = clock.now
     return { start.duration(to: clock.now) }

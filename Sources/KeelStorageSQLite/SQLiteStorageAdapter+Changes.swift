@@ -20,21 +20,21 @@ extension SQLiteStorageAdapter {
             }
             var next = request
             next.after = page.next
-            // A change outside of the scope ends the wait too: the page is then empty and has
-            // moved on, which keeps the wait within its limit.
+            // A change outside of the scope ends the wait too. The page is then empty but has advanced, which keeps
+            // the wait within its limit.
             return try await whileBusy { try self.page(next).page }
         } catch {
             throw error.during("changes")
         }
     }
 
-    /// How often the adapter has woken up to look for commits of other connections.
+    /// The number of times that the adapter has checked for commits of other connections.
     package var wakeUpCount: Int { watch.wakeUpCount }
 
-    /// Whether the system tells the adapter of writes to the store, while somebody waits.
+    /// Whether the system reports writes to the store, while a request waits.
     package var hasFileEvents: Bool { watch.hasEvents }
 
-    /// A page of changes, and the sequence of the log's last change in the same snapshot.
+    /// Reads a page of changes, and the sequence of the log's last change in the same snapshot.
     private func page(_ request: ChangeRequest) throws -> (page: ChangePage, sequence: Int64) {
         try readSnapshot { reader in
             let state = try StoreState(reader.database)

@@ -20,13 +20,12 @@ extension SQLiteStorageAdapter {
         }
     }
 
-    /// How many commits wait for the one that is being written.
+    /// The number of commits that wait for the one being written.
     package var waitingCommitCount: Int { line.count }
 
-    /// Commits one's own batches and others' in one transaction.
+    /// Commits the caller's batches and those of other callers in one transaction.
     ///
-    /// Nobody fails for another's sake: where the transaction as a whole has failed, each is tried
-    /// by itself.
+    /// No caller fails because of another: if the transaction as a whole fails, each is retried separately.
     private func commit(
         _ batches: [WriteBatch],
         along others: [CommitLine.Waiter]
@@ -46,7 +45,8 @@ extension SQLiteStorageAdapter {
                 line.putBack(others, isAlone: false)
                 throw error
             }
-            // The others have waited for the file as long; and what may be there is not repeated.
+            // The others have waited for the file equally long, and a commit that may have taken effect is not
+            // retried.
             guard error.effect == .none, error.code != .busy else {
                 for other in others { other.finish(.failure(error)) }
                 throw error
@@ -56,7 +56,7 @@ extension SQLiteStorageAdapter {
         }
     }
 
-    /// Applies all batches in one transaction: one flush to the disk.
+    /// Applies all batches in one transaction, with one flush to the disk.
     private func write(_ batches: [WriteBatch]) throws -> [Result<CommitReceipt, StorageError>] {
         guard !configuration.isReadOnly else {
             throw StorageError(.readOnly, "the store was opened for reading only")
@@ -89,7 +89,7 @@ extension SQLiteStorageAdapter {
             }
         }
         if let finished {
-            // Only now nothing can undo the new numbers.
+            // Only now that the new numbers cannot be rolled back.
             for (path, number) in finished.numbered { catalog.remember(path, as: number) }
             catalog.remember(finished.indexes)
             if finished.changeCount > 0 {

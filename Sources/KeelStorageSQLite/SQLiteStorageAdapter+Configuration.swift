@@ -5,51 +5,50 @@ public import KeelStorageAdapting
 extension SQLiteStorageAdapter {
     /// The settings of an adapter.
     public struct Configuration: Sendable {
-        /// What a finished commit survives.
+        /// The failures that a finished commit survives.
         public enum Durability: Sendable, Hashable {
-            /// The death of the process at any moment, `kill -9` included. After a power failure or
-            /// a crash of the system the last commits may be missing; those that are there are
-            /// whole (`synchronous=NORMAL`).
+            /// A commit survives the end of the process at any moment, including `kill -9`. After a power failure or
+            /// a system crash, the last commits may be missing; those present are complete (`synchronous=NORMAL`).
             case process
-            /// A power failure too: each commit waits for the disk (`synchronous=FULL`). On Linux
-            /// with a disk that keeps its promises; a single commit costs what a flush costs.
+            /// A commit also survives a power failure on Linux with a disk that honors flushes: each commit waits for
+            /// the disk (`synchronous=FULL`), so a single commit costs as much as a flush.
             case power
         }
 
-        /// How much of the change log is kept, and how long receipts.
+        /// The retention of the change log and of receipts.
         ///
-        /// The log has every change for a while. Then it has the last change of each document, removals
-        /// included, for longer: a reader that was away for months learns what has changed and what is
-        /// gone, in pages, at the cost of what has changed. Only a cursor from before that expires, and its
-        /// reader begins again from a copy.
+        /// The log keeps every change for ``age``. After that, it keeps the last change of each document, including
+        /// removals, for ``tombstoneAge``: a reader that was away for months still gets what has changed or been
+        /// removed, in pages, at the cost of the changed documents. Only an older cursor expires, and its reader
+        /// starts again with a copy.
         ///
-        /// A registered reader keeps the log from being dropped before it has read it, but never what is
-        /// older than ``tombstoneAge`` and the reader's lifetime together: a reader that does not come back must
-        /// not make the file grow for ever.
+        /// The log is not dropped before a registered reader has read it, but never kept longer than ``tombstoneAge``
+        /// and the reader's lifetime together, so that a reader that does not return cannot make the file grow
+        /// forever.
         public struct Retention: Sendable, Hashable {
             /// How long every change is kept.
             public var age: Duration
-            /// How many bytes of the file every change is kept in, whichever limit is reached first.
+            /// How many bytes of the file are used for keeping every change; the limit reached first applies.
             ///
-            /// A change counts 40 bytes and its document's id; a removal counts 60 and its id twice.
+            /// A change counts 40 bytes plus its document's id; a removal counts 60 plus twice the id.
             public var bytes: Int
-            /// How long the last change of each document is kept, removals included; ``age`` at least.
+            /// How long the last change of each document is kept, including removals; at least ``age``.
             public var tombstoneAge: Duration
-            /// How many bytes of the file the last changes of documents are kept in, besides ``bytes``,
-            /// where no registered reader needs more.
+            /// How many bytes of the file, in addition to ``bytes``, are used for the last changes of documents,
+            /// unless a registered reader needs more.
             public var tombstoneBytes: Int
-            /// How long the receipt of a batch with an id is kept at least.
+            /// The minimum time for which the receipt of a batch with an id is kept.
             ///
-            /// For so long a repeated batch is recognised and answered as the first time, whatever else
-            /// is written meanwhile. A receipt takes about a hundred bytes and the results of the batch's
-            /// transforms. A clock that is set to another year and back takes nothing from the time; for that a
-            /// receipt stays up to a day, and a quarter of the time at most, longer.
+            /// During this time, a repeated batch is recognized and gets the receipt of its first commit. A receipt
+            /// takes about 100 bytes plus the results of the batch's transforms. A clock that is temporarily set to
+            /// another year does not shorten the time; to ensure this, receipts stay up to a day longer, and at most
+            /// a quarter of the time.
             public var receiptAge: Duration
 
-            /// Creates a rule.
+            /// Creates a retention.
             ///
-            /// By default every change is kept for 30 days in 64 MiB, which is about a million changes, the last
-            /// one of each document for 180 days in 256 MiB, and receipts for 7 days.
+            /// By default, every change is kept for 30 days in 64 MiB, about one million changes; the last change of
+            /// each document for 180 days in 256 MiB; and receipts for 7 days.
             public init(
                 age: Duration = .seconds(30 * 86_400),
                 bytes: Int = 64 << 20,
@@ -64,72 +63,71 @@ extension SQLiteStorageAdapter {
                 self.receiptAge = receiptAge
             }
 
-            /// How old the oldest change is that readers can still go on from.
+            /// The age of the oldest change from which readers can still continue.
             var horizon: Duration { max(age, tombstoneAge) }
         }
 
-        /// What a finished commit survives.
+        /// The failures that a finished commit survives.
         public var durability = Durability.process
         /// How long a call waits while another program keeps the file locked.
         public var busyTimeout = Duration.seconds(5)
-        /// How often the file is looked at for the commits of other processes, while somebody waits for
-        /// changes, where the system does not tell of them.
+        /// How often the file is polled for commits of other processes while a request waits for changes, on systems
+        /// that do not report them.
         ///
-        /// Linux and Apple's systems tell when the file is written to, and nothing runs before. They do not
-        /// where the file was opened for reading only and nobody else has it open, and Linux does not
-        /// beyond `fs.inotify.max_user_instances`. Commits of this adapter wake its readers in any case.
+        /// Linux and Apple platforms report writes to the file, so that nothing runs until then, with two exceptions:
+        /// a file that is opened read-only while no other program has it open, and, on Linux, instances beyond
+        /// `fs.inotify.max_user_instances`. Commits of this adapter always wake its readers.
         public var pollInterval = Duration.milliseconds(500)
-        /// How much of the change log is kept.
+        /// The retention of the change log and of receipts.
         public var retention = Retention()
-        /// How far back documents can be read as they were; nil leaves that as the file has it.
+        /// How far back documents can be read as of a time; nil keeps the file's setting.
         ///
-        /// By default a file keeps no history. Once an adapter was opened with an age, every writer
-        /// of the file keeps what documents were until they were changed or deleted, for at least
-        /// this long, and `asOf(_:)` of the storage client reads it. `.zero` removes the history
-        /// and ends it.
+        /// By default, a file keeps no history. Once an adapter has opened it with an age, every writer of the file
+        /// keeps the former states of changed and deleted documents for at least this long, and `asOf(_:)` of the
+        /// storage client reads them. `.zero` removes the history and stops keeping one.
         ///
-        /// A clock that is set to another year takes at most a quarter of the time from it, and a day at most, as
-        /// long as it is wrong. In return, no opening and no pause between two commits counts more
-        /// than that: what is older stays longer where a store is rarely written to.
+        /// While the clock is wrong by years, the age is shortened by at most a quarter and at most one day. In
+        /// return, the pause between two openings or commits counts at most that much, so a store that is rarely
+        /// written to keeps former states longer.
         ///
-        /// **What was deleted is still in the file meanwhile.** What has become too old goes with
-        /// commits, a thousand images at a time, and with the next opening; its bytes are in
-        /// free pages of the file until ``SQLiteStorageAdapter/compact()``, as with any deletion.
+        /// **Deleted documents are still in the file during this time.** Images that have become too old are removed
+        /// with commits, a thousand at a time, and with the next opening; their bytes stay in free pages of the file
+        /// until ``SQLiteStorageAdapter/compact()``, as after any deletion.
         ///
-        /// A commit writes the former contents of each document besides the new ones. Such a file
-        /// has a format of its own, which a version of Keel that knows no history refuses to open;
-        /// let none have it open while the history begins.
+        /// A commit writes the former contents of each document in addition to the new ones. A file with a history
+        /// has another format, which versions of Keel without histories refuse to open; none of them may have the
+        /// file open when the history begins.
         public var history: Duration?
-        /// Whether the store is only read: nothing is created, and commits are refused.
+        /// Whether the store is opened read-only: nothing is created, and commits are refused.
         public var isReadOnly = false
-        /// How many reads can run at the same time.
+        /// The number of concurrent reads.
         public var readerCount = 5
-        /// Encrypts what the file holds.
+        /// Encrypts the contents of the file.
         ///
-        /// Bodies are sealed, bound to their document's path, and so are the receipts of batches
-        /// with an id. Readable in the file stay: the paths of documents, times and revisions, and
-        /// **the values of fields in ordered indexes**, because an order cannot be kept without
-        /// them. An index declared `isEqualityOnly` holds keyed hashes and gives away only which
-        /// documents have equal values. A store is opened with the key it was created with.
+        /// Bodies are sealed and bound to their document's path; receipts of batches with an id are sealed too. The
+        /// paths of documents, times, revisions and **the values of fields in ordered indexes** stay readable in the
+        /// file, because an order cannot be kept without them. An index declared `isEqualityOnly` holds keyed hashes
+        /// and reveals only which documents have equal values. A store must be opened with the key it was created
+        /// with.
         public var sealing: (any ByteSealing)?
-        /// Whether search definitions are taken although ``sealing`` is set; their words are then
-        /// readable in the file.
+        /// Whether search definitions are accepted although ``sealing`` is set; their words are then readable in the
+        /// file.
         public var allowsSearchableText = false
-        /// The clock on which the adapter waits.
+        /// The clock for waits.
         public var clock: any Clock<Duration> = ContinuousClock()
-        /// The wall clock, right or wrong, which documents have their times from.
+        /// Returns the wall clock's time, right or wrong, for the times of documents.
         ///
-        /// The store's own time follows it and never goes back. A clock that is set to another year and back
-        /// costs wrong times of the documents written meanwhile, and nothing else.
+        /// Commit times follow it and never go back. A clock that is temporarily set to another year costs wrong
+        /// times of the documents written meanwhile, and nothing else.
         public var now: @Sendable () -> Timestamp = { Timestamp.now() }
 
-        /// Whether the system is asked to tell when the file is written to.
+        /// Whether the system is asked to report writes to the file.
         package var usesFileEvents = true
 
         /// Called after each step of a backup, for tests.
         package var onBackupStep: (@Sendable () -> Void)?
 
-        /// How many pages the file may grow to, for tests of a full disk.
+        /// The maximum number of pages of the file, to test a full disk.
         package var mostPages: Int?
 
         /// Creates the default settings.

@@ -3,7 +3,7 @@ internal import GRDB
 internal import KeelStorageAdapting
 
 extension StorageError {
-    /// Runs `body` and turns what SQLite reports into the codes of the storage area.
+    /// Runs `body` and converts SQLite's errors to storage errors.
     static func mapping<Value>(_ body: () throws -> Value) throws(StorageError) -> Value {
         do {
             return try body()
@@ -12,10 +12,10 @@ extension StorageError {
         }
     }
 
-    /// The one place where a failure of SQLite gets its code.
+    /// Converts an error; the only place where SQLite's errors get their codes.
     ///
-    /// A transaction that failed has been undone, so the effect is `none`; only when the writing of
-    /// the commit itself failed, part of it may have reached the disk.
+    /// A failed transaction has been rolled back, so the effect is `none`. Only if writing the commit itself failed,
+    /// part of it may have reached the disk.
     init(mapping error: any Error) {
         switch error {
         case let error as StorageError: self = error
@@ -27,7 +27,7 @@ extension StorageError {
 
     private init(_ error: DatabaseError) {
         let (code, message) = Self.classification(of: error)
-        // GRDB's error knows the SQL but not the arguments: no contents.
+        // GRDB's error contains the SQL but not the arguments, and therefore no contents.
         let isUncertain = error.resultCode == .SQLITE_IOERR && error.sql.map(Self.isCommit) ?? false
         self.init(code, message, effect: isUncertain ? .unknown : .none, cause: error)
     }

@@ -3,29 +3,28 @@ internal import GRDB
 public import KeelStorageAdapting
 
 extension SQLiteStorageAdapter {
-    /// An index that the file has.
+    /// An index of the file.
     public struct IndexStatus: Sendable, Hashable {
         /// The definition: one index, or one search.
         public let schema: StorageSchema
-        /// The name that query plans give it.
+        /// The name of the index in query plans.
         public let name: String
-        /// The part of the documents that has been looked at, from 0 to 1.
+        /// The share of the documents that has been indexed, from 0 to 1.
         ///
-        /// At 1 queries use the index; before, they scan. An index stays below 1 while a document that it
+        /// At 1, queries use the index; before that, they scan. An index stays below 1 while a document that it
         /// covers cannot be read.
         public let progress: Double
     }
 
-    /// Declares the indexes and searches of a schema, and begins to build those that the file lacks.
+    /// Declares the indexes and searches of a schema, and starts building those that the file lacks.
     ///
-    /// Stores of up to 10,000 documents are ready when the call returns. In larger ones the rest is built
-    /// while the adapter is used, a thousand documents at a time, all indexes in one pass; queries scan
-    /// until their index is complete, also strict ones, and searches wait. ``indexes()`` tells how far it
-    /// has come, and ``finishIndexes()`` waits. A build that was interrupted, or failed, goes on with the
-    /// next call, in any process.
+    /// Stores of up to 10,000 documents are ready when the call returns. In larger ones, the rest is built while the
+    /// adapter is used, a thousand documents at a time, in one pass for all indexes. Until then queries scan,
+    /// including strict ones, and searches wait. ``indexes()`` returns the progress, and ``finishIndexes()`` waits.
+    /// The next call, in any process, continues a build that was interrupted or failed.
     ///
-    /// - Throws: `StorageError/Code/unsupported` for searches in an encrypted store that does not
-    ///   allow them, and what failed in the file.
+    /// - Throws: `StorageError/Code/unsupported` for searches in an encrypted store that does not allow them, and
+    ///   errors of the file.
     public func prepare(_ schema: StorageSchema) async throws(StorageError) {
         do throws(StorageError) {
             guard schema.searches.isEmpty || allowsTextSearch else {
@@ -36,7 +35,7 @@ extension SQLiteStorageAdapter {
                 )
             }
             let open = try await unfinished(of: schema.kinds)
-            // A store that is only read answers by scans what its indexes do not cover.
+            // A read-only store scans what its indexes do not cover.
             guard !open.isEmpty, !configuration.isReadOnly else { return }
             try await declare(open)
             var build = IndexBuild()
@@ -49,7 +48,7 @@ extension SQLiteStorageAdapter {
         }
     }
 
-    /// The indexes of the file, whoever declared them, in the order of their declaration.
+    /// Returns all indexes of the file, by any declaring program, in the order of their declaration.
     public func indexes() async throws(StorageError) -> [IndexStatus] {
         do throws(StorageError) {
             return try await whileBusy {
@@ -73,10 +72,9 @@ extension SQLiteStorageAdapter {
         }
     }
 
-    /// Builds what is left of the declared indexes, and returns when queries can use them.
+    /// Builds the rest of the declared indexes, and returns when queries can use them.
     ///
-    /// - Throws: What failed in the file. An index that covers a document which cannot be read is left
-    ///   as it is.
+    /// - Throws: Errors of the file. An index that covers an unreadable document is left incomplete.
     public func finishIndexes() async throws(StorageError) {
         do throws(StorageError) {
             var build = IndexBuild()
@@ -86,11 +84,11 @@ extension SQLiteStorageAdapter {
         }
     }
 
-    /// Removes the indexes and searches of a schema from the file; what it does not have is no error.
+    /// Removes the indexes and searches of a schema from the file; missing ones are ignored.
     ///
-    /// Queries and writers leave them aside at once. Their entries go ten thousand at a time, so that
-    /// other writers get their turn; if the process ends meanwhile, the next ``prepare(_:)`` or
-    /// ``finishIndexes()`` removes the rest. A program that declares them again builds them anew.
+    /// Queries and writers stop using them at once. Their entries are removed ten thousand at a time, so that other
+    /// writers can proceed; if the process ends first, the next ``prepare(_:)`` or ``finishIndexes()`` removes the
+    /// rest. A program that declares them again rebuilds them.
     ///
     /// ```swift
     /// // Keeps only what this release declares.
@@ -114,16 +112,16 @@ extension SQLiteStorageAdapter {
 
     // MARK: Steps
 
-    /// How many steps a call of ``prepare(_:)`` does itself.
+    /// The number of steps that a call of ``prepare(_:)`` runs itself.
     static var stepsAtOnce: Int { 10 }
 
-    /// Looks at the next documents of an unfinished index.
+    /// Indexes the next documents.
     ///
     /// - Returns: Whether there is more to do.
     func advance(_ build: inout IndexBuild) async throws(StorageError) -> Bool {
         let start = build
         let (next, isMore) = try await maintaining { [self] database in
-            // An attempt that found the file locked has undone what it did.
+            // An attempt that found the file locked has been rolled back.
             var next = start
             let isMore = try next.step(in: database, for: self)
             return (next, isMore)
@@ -147,9 +145,9 @@ extension SQLiteStorageAdapter {
         return wanted.filter { !ready.contains($0.encoded) }
     }
 
-    /// Writes definitions into the file; from then on every writer maintains them.
+    /// Writes definitions to the file; from then on, every writer maintains them.
     private func declare(_ kinds: [StoredIndex.Kind]) async throws(StorageError) {
-        // One that was dropped, and is not gone yet, has entries that nobody has maintained.
+        // An index that has been dropped but not removed has unmaintained entries.
         while try await removeDroppedEntries() {}
         try await maintaining { database in
             for kind in kinds { try IndexBuild.declare(kind, in: database) }
@@ -157,7 +155,7 @@ extension SQLiteStorageAdapter {
         }
     }
 
-    /// Waits until a query can look for words.
+    /// Waits until the file's searches are complete, if the request is a search.
     func finishSearches(for request: ReadRequest) async throws(StorageError) {
         guard request.searches, !configuration.isReadOnly else { return }
         let isOpen = try await whileBusy {
@@ -181,7 +179,7 @@ extension ReadRequest {
 }
 
 extension StorageSchema {
-    /// Its definitions, the searches last.
+    /// The definitions, with the searches last.
     var kinds: [StoredIndex.Kind] {
         indexes.map(StoredIndex.Kind.fields) + searches.map(StoredIndex.Kind.search)
     }

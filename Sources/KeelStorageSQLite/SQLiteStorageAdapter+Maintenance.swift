@@ -4,16 +4,16 @@ internal import GRDB
 public import KeelStorageAdapting
 
 extension SQLiteStorageAdapter {
-    /// Brings the change log and the history within their limits now, gives free pages back to the file system and
-    /// empties the log file.
+    /// Trims the change log and the history to their limits, returns free pages to the file system, and empties the
+    /// write-ahead log.
     ///
-    /// It needs room for two further copies of the file while it runs: SQLite builds the new file beside
-    /// the old one, and writes it through its log. Readers that stay open keep the log from being emptied
-    /// for as long as ``Configuration/busyTimeout``; the call then fails with `StorageError/Code/busy`,
-    /// and the file is compacted all the same. Commits wait until it is done.
+    /// The call needs disk space for two more copies of the file: SQLite builds the new file beside the old one, and
+    /// writes it through the log. Open readers keep the log from being emptied; after ``Configuration/busyTimeout``,
+    /// the call then throws `StorageError/Code/busy`, with the file already compacted. Commits wait until the call
+    /// ends.
     ///
-    /// A cancelled task ends it soon, and leaves the file as it was. Only when the new file is complete and
-    /// is written through the log, SQLite goes on to the end.
+    /// Cancellation ends the call soon and leaves the file unchanged, except while SQLite writes the complete new
+    /// file through the log.
     public func compact() async throws(StorageError) {
         while try await !maintaining({ [self] in try trim($0, StoreState($0)) }) {}
         _ = try await maintaining { [self] in try forget($0, StoreState($0), most: .max) }
@@ -21,15 +21,15 @@ extension SQLiteStorageAdapter {
             try database.execute(sql: "PRAGMA optimize")
             try database.execute(sql: "VACUUM")
         }
-        // Apart: a reader stands in the way of this step only.
+        // A separate step, because readers block only this one.
         try await working { _ = try $0.checkpoint(.truncate) }
     }
 
-    /// Copies the store, in a consistent state, to a file that does not exist yet.
+    /// Copies a consistent state of the store to a file that must not exist.
     ///
-    /// Writers go on meanwhile; the copy has what was committed when it began. A cancelled task ends it, and
-    /// leaves nothing behind. It is a store of its
-    /// own: cursors of the original are not valid on it, because the two go separate ways from here.
+    /// Writers can continue; the copy has the commits made before it began. Cancellation ends the call and leaves no
+    /// file behind. The copy is a separate store: cursors of the original are not valid for it, because the two
+    /// diverge.
     public func backup(to url: URL) async throws(StorageError) {
         let destination = url.path(percentEncoded: false)
         guard !FileManager.default.fileExists(atPath: destination) else {
@@ -52,20 +52,20 @@ extension SQLiteStorageAdapter {
     private func copy(to url: URL) throws {
         let folder = url.deletingLastPathComponent()
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        // Under its final name a copy is always whole.
+        // A file with the final name is always complete.
         let partial = folder.appending(
             path: ".\(url.lastPathComponent).partial-\(UUID().uuidString)"
         )
         defer { try? FileManager.default.removeItem(at: partial) }
         let queue = try DatabaseQueue(path: partial.path(percentEncoded: false))
-        // In steps of a megabyte, all of the one snapshot that the reading connection has.
+        // In steps of 1 MiB, all from the snapshot of the reading connection.
         try databasePool.backup(to: queue, pagesPerStep: 256) { _ in
             self.configuration.onBackupStep?()
             if Task.isCancelled { throw CancellationError() }
         }
         let epoch = (0..<8).map { _ in UInt8.random(in: .min ... .max) }
         try queue.writeWithoutTransaction { database in
-            // The copy arrives in the mode of the original, with a log file beside it.
+            // The copy has the original's journal mode, with a log file beside it.
             try database.execute(sql: "PRAGMA journal_mode = DELETE")
             try StoreFormat.setMeta("epoch", epoch, in: database)
         }
@@ -73,14 +73,14 @@ extension SQLiteStorageAdapter {
         try FileManager.default.moveItem(at: partial, to: url)
     }
 
-    /// What ``checkIntegrity()`` found.
+    /// The result of ``checkIntegrity()``.
     public struct IntegrityReport: Sendable, Hashable {
-        /// What is wrong, each in one sentence without contents; empty for a sound store.
+        /// The problems, one sentence each and without contents; empty for a sound store.
         public var problems: [String]
-        /// How many documents were looked at.
+        /// The number of documents that were checked.
         public var documentCount: Int
 
-        /// Whether nothing is wrong.
+        /// Whether there are no problems.
         public var isSound: Bool { problems.isEmpty }
 
         package init(problems: [String], documentCount: Int) {
@@ -89,10 +89,9 @@ extension SQLiteStorageAdapter {
         }
     }
 
-    /// Looks for damage: SQLite's own check of the file, then every document, and every index entry
-    /// against what the documents say.
+    /// Checks the file for damage: SQLite's own check, every document, and every index entry against the documents.
     ///
-    /// It reads the whole file in one snapshot; writers go on meanwhile.
+    /// It reads the whole file in one snapshot; writers can continue.
     public func checkIntegrity() async throws(StorageError) -> IntegrityReport {
         do throws(StorageError) {
             return try await copying.run { [self] () async throws(StorageError) in
@@ -109,7 +108,7 @@ extension SQLiteStorageAdapter {
             }
         } catch {
             guard error.code == .corrupted else { throw error.during("checkIntegrity") }
-            // A file too damaged for its checks is a finding, not a failure of the check.
+            // A file too damaged to be checked is a finding, not a failure of the check.
             return IntegrityReport(problems: [error.message], documentCount: 0)
         }
     }

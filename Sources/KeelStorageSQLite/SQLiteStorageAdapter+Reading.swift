@@ -9,7 +9,7 @@ extension SQLiteStorageAdapter {
     }
 
     private func answer(_ request: ReadRequest) throws -> ReadResult {
-        // One document is one statement, which needs no transaction to be consistent.
+        // One document is one statement, which is consistent without a transaction.
         if case .documents(let paths) = request.operation, paths.count < 2,
             !request.needsPosition, !request.needsTime, request.asOf == nil,
             !request.reportsUnreadable, request.reads == nil, request.heldFor == nil
@@ -34,7 +34,7 @@ extension SQLiteStorageAdapter {
         return try readSnapshot { try answer(request, in: $0) }
     }
 
-    /// Answers from a connection whose read transaction stays open for a while.
+    /// Answers on a connection whose read transaction stays open for a while.
     private func answer(_ request: ReadRequest, heldFor duration: Duration) throws -> ReadResult {
         var request = request
         request.needsTime = true
@@ -52,7 +52,7 @@ extension SQLiteStorageAdapter {
         return result
     }
 
-    /// Answers in the read transaction of a connection, for a held one from its own state.
+    /// Answers in the read transaction of a connection; a held connection answers from its own state.
     private func answer(
         _ request: ReadRequest,
         in reader: StoreReader,
@@ -75,7 +75,7 @@ extension SQLiteStorageAdapter {
         var result = try answer(request, state, past, reader)
         if request.needsPosition { result.position = position }
         if request.needsTime {
-            // After the last change nothing is settled yet.
+            // The present is settled only up to the last change.
             result.time = request.asOf.map { min($0, state.time) } ?? state.time
         }
         return result
@@ -128,7 +128,7 @@ extension SQLiteStorageAdapter {
                 isPartial: execution.isPartial
             )
         case .aggregate(let query, let aggregations):
-            // Aggregations need fields that the projection may leave out.
+            // Aggregations may need fields that the projection leaves out.
             var execution = try QueryExecution(
                 query.ordered(for: aggregations).with { $0.projection = nil },
                 reader: reader,

@@ -4,18 +4,18 @@ internal import KeelCore
 public import KeelStorageAdapting
 
 extension SQLiteStorageAdapter {
-    /// Keeps the change log from being dropped past a reader that is not always there, such as a
-    /// synchronisation or another process.
+    /// Retains the change log for a reader that is not always connected, such as a synchronization or another
+    /// process.
     ///
-    /// Call it again as the reader gets on. A reader that has not called for its lifetime is forgotten, and no
-    /// reader holds what is older than the retention's horizon and its lifetime together. Readers that
-    /// name themselves in a ``ChangeRequest`` need not call it.
+    /// Call it again as the reader advances. A reader that has not called for its lifetime is removed, and no reader
+    /// retains changes older than the retention's horizon and its lifetime together. Readers that name themselves in
+    /// a ``ChangeRequest`` need not call it.
     ///
     /// - Parameters:
     ///   - name: The reader's name.
-    ///   - cursor: How far the reader has come.
-    ///   - lifetime: How long after this call the log waits for it, 90 days at most.
-    /// - Throws: `StorageError/Code/cursorExpired` if the log does not reach back to the cursor.
+    ///   - cursor: The position of the reader.
+    ///   - lifetime: How long after this call the log is retained, at most 90 days.
+    /// - Throws: `StorageError/Code/cursorExpired` if the log no longer reaches the cursor.
     public func registerReader(
         _ name: String,
         at cursor: ChangeCursor,
@@ -24,22 +24,22 @@ extension SQLiteStorageAdapter {
         try await note(ChangeReader(name, lifetime: lifetime), at: cursor)
     }
 
-    /// Lets the change log be dropped without regard to a reader.
+    /// Stops retaining the change log for a reader.
     public func unregisterReader(_ name: String) async throws(StorageError) {
         readers.forget(name)
         try await maintaining { try StoredReaders($0).remove(name) }
     }
 
-    /// Notes how far a reader has come that has named itself in a request.
+    /// Records the position of a reader that is named in a request.
     ///
-    /// A page is answered also where its reader cannot be noted: the next one tries again.
+    /// A failure to record it does not fail the request: the next request tries again.
     func note(_ request: ChangeRequest, answeredUpTo next: ChangeCursor) async throws(StorageError)
     {
         guard let reader = request.reader, !configuration.isReadOnly else { return }
         do throws(StorageError) {
             guard reader.lifetime > .zero else { return try await unregisterReader(reader.name) }
             guard reader.name.utf8.count <= 200, readers.isDue(reader) else { return }
-            // What it has just been answered may be lost on its way.
+            // The reader may not receive the current page, so the recorded position is the one before it.
             try await note(reader, at: request.after ?? next)
         } catch {
             readers.forget(reader.name)
@@ -59,7 +59,7 @@ extension SQLiteStorageAdapter {
         }
     }
 
-    /// Runs `body` in a write transaction, as ``working(_:)`` does.
+    /// Runs `body` in a write transaction, like ``working(_:)``.
     func maintaining<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StorageError) -> Value {
@@ -77,9 +77,9 @@ extension SQLiteStorageAdapter {
         }
     }
 
-    /// Runs long work of one task on the connection that writes, in turn with commits.
+    /// Runs long work of one task on the writing connection, in turn with commits.
     ///
-    /// It ends soon after the task was cancelled. Commits that come meanwhile wait without a thread.
+    /// Cancellation ends it soon. Commits wait meanwhile without blocking a thread.
     package func working<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StorageError) -> Value {
@@ -100,13 +100,13 @@ extension SQLiteStorageAdapter {
         return try result.get()
     }
 
-    /// How many receipts one commit removes at most.
+    /// The largest number of receipts that one commit removes.
     private static var mostReceipts: Int { 10_000 }
 
-    /// Removes what the retention does not keep, so much of it at a time that a commit does not wait long;
-    /// inside of a write transaction.
+    /// Removes one step of what the retention no longer keeps, small enough that a commit does not wait long; call it
+    /// in a write transaction.
     ///
-    /// - Returns: Whether there is no more.
+    /// - Returns: Whether nothing is left to remove.
     @discardableResult
     func trim(_ database: Database, _ state: StoreState) throws -> Bool {
         let retention = configuration.retention
@@ -121,9 +121,9 @@ extension SQLiteStorageAdapter {
         return isLogTrimmed && areReceiptsTrimmed
     }
 
-    /// Removes of the history what is old enough, inside of a write transaction.
+    /// Removes old images of the history; call it in a write transaction.
     ///
-    /// - Returns: Whether there is no more.
+    /// - Returns: Whether nothing is left to remove.
     @discardableResult
     func forget(
         _ database: Database,
@@ -141,12 +141,12 @@ extension SQLiteStorageAdapter {
 
     private func trimReceipts(_ age: StoreAge, _ database: Database) throws -> Bool {
         let kept = configuration.retention.receiptAge
-        // A clock that leaps takes so much from an age, until it is right again.
+        // A clock that jumps shortens an age by this much until it is right again.
         let spare = min(kept / 4, .microseconds(StoreAge.longestStep))
         guard
             let oldest = try age.moment(surelyOlderThan: kept + spare, in: database)?.sequence
         else { return true }
-        // Numbered in the order of their times.
+        // Receipts are numbered in the order of their times.
         let statement = try RawStatement(
             database,
             """

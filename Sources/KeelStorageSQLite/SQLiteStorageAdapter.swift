@@ -3,41 +3,40 @@ public import GRDB
 internal import KeelCore
 public import KeelStorageAdapting
 
-/// An adapter that keeps documents in an SQLite file: Keel's embedded default.
+/// An adapter that keeps documents in an SQLite file, Keel's default embedded store.
 ///
 /// ```swift
 /// let store = StorageClient(try SQLiteStorageAdapter(at: .applicationSupport("Notes")))
 /// ```
 ///
-/// Several adapters, also in several processes, can work on one file at the same time; what one
-/// commits, the others see, and their listeners are told. Every commit writes the documents, the
-/// indexes and the change log in one transaction, so that a process that is killed at any moment
-/// leaves nothing half-written. ``Configuration/Durability`` says what a power failure may cost.
+/// Several adapters, in one or several processes, can use one file at the same time; each sees the commits of the
+/// others, and notifies its listeners of them. Every commit writes the documents, the indexes and the change log in
+/// one transaction, so that a process killed at any moment leaves no partial writes. ``Configuration/Durability``
+/// describes the effect of a power failure.
 ///
-/// Reads and writes run on the calling thread; the storage client keeps them away from the main
-/// actor. Backups, checks, builds of indexes and ``compact()`` have threads of their own. A read ends
-/// soon after its task was cancelled, and so do these. Commits that come while another one is written wait without blocking a thread, and are
-/// then written together, in one transaction that one of the callers makes; each keeps its own
-/// effect and answer. A file that another program keeps locked is waited for in the same way.
+/// Reads and writes run on the calling thread; the storage client keeps them off the main actor. Backups, checks,
+/// index builds and ``compact()`` have threads of their own. All of these except commits end soon after their task is
+/// canceled. Commits that arrive while another one is written wait without blocking a thread, and are then written
+/// together in one transaction by one of the callers; each keeps its own effect and result. A file that another
+/// program keeps locked is waited for in the same way.
 ///
-/// | capability | |
+/// | Capability | Support |
 /// |---|---|
-/// | change log, transactions, idempotent commits, aggregation | yes |
-/// | declared indexes, collection listing, replication | yes |
-/// | checked reads, held reads | yes; eight states are held at a time, for a minute at most |
-/// | text search | yes, with FTS5; under sealing only when allowed |
-/// | reads of the past | where the file keeps a ``Configuration/history`` |
-/// | writes without a connection | there is none to lose |
+/// | Change log, transactions, idempotent commits, aggregation | Yes |
+/// | Declared indexes, collection listing, replication | Yes |
+/// | Checked reads, held reads | Yes; up to eight held states, each for up to one minute |
+/// | Text search | Yes, with FTS5; with sealing only if allowed |
+/// | Reads of the past | If the file keeps a ``Configuration/history`` |
+/// | Offline writes | Not applicable: the store is local |
 public final class SQLiteStorageAdapter: StorageAdapter {
     /// The adapter's settings.
     public let configuration: Configuration
 
-    /// GRDB's connections to the file, for what the adapter does not offer.
+    /// GRDB's connections to the file, for operations that the adapter does not offer.
     ///
-    /// Read as much as you like: the tables are described in the sources (`StoreFormat`). Do not
-    /// write to Keel's tables: documents, index entries and change log must change together. Tables
-    /// of your own are welcome under names that begin with your app's. GRDB's `ValueObservation`
-    /// does not see Keel's writes; use a listener of the storage client.
+    /// Reading is safe: the tables are described in the sources (`StoreFormat`). Do not write to Keel's tables:
+    /// documents, index entries and change log must change together. An app may add tables whose names begin with its
+    /// own name. GRDB's `ValueObservation` does not see Keel's writes; use a listener of the storage client.
     public let databasePool: DatabasePool
 
     /// The file's path.
@@ -54,23 +53,20 @@ public final class SQLiteStorageAdapter: StorageAdapter {
     let line = CommitLine()
     let building = IndexBuilding()
     let watch: CommitWatch
-    /// Where backups and checks run.
+    /// Runs backups and checks.
     let copying = MaintenanceThread("keel.storage.copying")
-    /// Where indexes are built and the file is compacted.
+    /// Runs index builds and compaction.
     let maintenance = MaintenanceThread("keel.storage.maintenance")
-    /// Read transactions that are kept open.
-    ///
-    /// While there is one, the log file only grows.
+    /// The held read transactions, during which the log file only grows.
     let held: HeldStates<DatabaseSnapshot>
     let sealing: BodySealing
 
-    /// Opens the store at a location, creating the folder and the file where they are missing.
+    /// Opens the store at a location, creating a missing folder or file.
     ///
-    /// - Throws: `StorageError/Code/corrupted` for a file that is damaged or no Keel store,
-    ///   `StorageError/Code/schemaTooNew` for one that a later version wrote,
-    ///   `StorageError/Code/permissionDenied` for a missing or wrong key,
-    ///   `StorageError/Code/readOnly`, `StorageError/Code/diskFull` and
-    ///   `StorageError/Code/busy` as they say.
+    /// - Throws: `StorageError/Code/corrupted` for a file that is damaged or not a Keel store,
+    ///   `StorageError/Code/schemaTooNew` for a file of a later version, `StorageError/Code/permissionDenied` for a
+    ///   missing or wrong key, `StorageError/Code/readOnly`, `StorageError/Code/diskFull` or
+    ///   `StorageError/Code/busy`.
     public init(
         at location: SQLiteStorageLocation,
         configuration: Configuration = Configuration()
@@ -107,27 +103,27 @@ public final class SQLiteStorageAdapter: StorageAdapter {
         return capabilities
     }
 
-    /// Whether words may be written to the file in the clear.
+    /// Whether words may be written to the file unencrypted.
     var allowsTextSearch: Bool {
         configuration.sealing == nil || configuration.allowsSearchableText
     }
 
-    /// Closes the connections; every later call fails with `StorageError/Code/closed`.
+    /// Closes the connections; later calls throw `StorageError/Code/closed`.
     ///
-    /// An adapter that is simply let go closes them too, but may leave changes in the write-ahead
-    /// log, which the next opening must then replay.
+    /// Releasing the adapter closes them too, but may leave changes in the write-ahead log, which the next opening
+    /// must then replay.
     public func close() throws(StorageError) {
         held.endAll()
         building.end()
         watch.close()
         if !configuration.isReadOnly {
-            // GRDB closes its readers last, and SQLite cannot empty the log on behalf of a
-            // connection that only reads. Somebody else's reading may stand in the way: no matter.
+            // GRDB closes its readers last, and SQLite cannot empty the log through a read-only connection. Readers
+            // of other programs may prevent it, which is harmless.
             try? databasePool.writeWithoutTransaction { database in
                 _ = try database.checkpoint(.truncate)
-                // One page in the log: where it is empty, GRDB's next opening makes and drops a
-                // table, which waits for the disk.
-                // The version as it is, which another process may be about to change.
+                // Leave one page in the log: if it is empty, GRDB's next opening creates and drops a table, which
+                // waits for the disk. The version is read in the transaction, because another process may be changing
+                // it.
                 try database.inTransaction(.immediate) {
                     let version = try Int64.fetchOne(database, sql: "PRAGMA user_version") ?? 0
                     try database.execute(sql: "PRAGMA user_version = \(version)")
@@ -141,7 +137,7 @@ public final class SQLiteStorageAdapter: StorageAdapter {
 
     // MARK: Access to the file
 
-    /// Whether the store's key is at hand, and opens what it has sealed.
+    /// Returns whether the store's key is available and opens the sealed proof.
     func opensProof(in database: Database) throws -> Bool {
         guard let sealing = configuration.sealing else { return true }
         return StoreOpening.isProof(try StoreFormat.meta("seal", in: database), for: sealing)
@@ -163,10 +159,9 @@ public final class SQLiteStorageAdapter: StorageAdapter {
         }
     }
 
-    /// Calls `attempt` again while another connection keeps the file locked.
+    /// Calls `attempt` until no other connection keeps the file locked, or the timeout has passed.
     ///
-    /// SQLite's own waiting would block a thread of Swift's pool, of which there are as few as
-    /// processors.
+    /// SQLite's own waiting would block a thread of Swift's pool, which has only as many threads as processors.
     func whileBusy<Value>(
         _ attempt: () throws -> Value
     ) async throws(StorageError) -> Value {
@@ -189,7 +184,7 @@ public final class SQLiteStorageAdapter: StorageAdapter {
     }
 }
 #else
-/// The embedded default adapter, which needs the package's `SQLite` trait.
+/// Keel's default embedded adapter, which needs the package's `SQLite` trait.
 @available(
     *,
     unavailable,

@@ -2,7 +2,7 @@
 public import Foundation
 internal import KeelStorageAdapting
 
-/// Where a store's file is.
+/// The location of a store's file.
 public struct SQLiteStorageLocation: Sendable, Hashable {
     private enum Place: Sendable, Hashable {
         case file(URL)
@@ -11,22 +11,21 @@ public struct SQLiteStorageLocation: Sendable, Hashable {
 
     private let place: Place
 
-    /// A file; its folder is created where it is missing.
+    /// A file at a URL; a missing folder is created.
     public static func file(_ url: URL) -> Self { Self(place: .file(url)) }
 
-    /// A file by its path.
+    /// A file at a path; a missing folder is created.
     public static func file(_ path: String) -> Self { .file(URL(fileURLWithPath: path)) }
 
-    /// `Store.sqlite` in a folder of this name in the user's folder for application data:
-    /// `~/Library/Application Support` on Apple's systems, `$XDG_DATA_HOME` or `~/.local/share` on
-    /// Linux.
+    /// `Store.sqlite` in the named folder of the user's application data folder: `~/Library/Application Support` on
+    /// Apple platforms, `$XDG_DATA_HOME` or `~/.local/share` on Linux.
     public static func applicationSupport(_ name: String) -> Self {
         Self(place: .applicationSupport(name))
     }
 
-    /// A new file in the system's folder for temporary files, a different one each time.
+    /// A new file in the system's temporary folder.
     ///
-    /// The file is left behind; the system removes it in its own time.
+    /// The adapter does not remove the file; the system does.
     public static func temporary() -> Self {
         let folder = FileManager.default.temporaryDirectory
         return .file(folder.appending(path: "keel-\(UUID().uuidString)/Store.sqlite"))

@@ -14,8 +14,8 @@ package final class SchemaPreparation: Sendable {
 
     /// Prepares the adapter unless that has been done.
     ///
-    /// Concurrent first calls may prepare it twice, which adapters must accept. After a failure, the next
-    /// call tries again.
+    /// Concurrent first calls may prepare it twice, which adapters must accept. After a failure, the next call tries
+    /// again.
     func run(on adapter: any StorageAdapter) async throws(StorageError) {
         guard !isDone.load(ordering: .acquiring) else { return }
         try schema.check()

@@ -9,12 +9,12 @@ extension StorageClient {
 
         /// Whether a query that no declared index serves is refused.
         ///
-        /// The refusal has the code `StorageError/Code/indexRequired` and names the index. Useful in tests
-        /// and development, to notice a forgotten index.
+        /// The refusal has the code `StorageError/Code/indexRequired` and names the index. Useful in tests and
+        /// development, to notice a forgotten index.
         public var isStrict = false
 
-        /// Called after a query that read every document of a collection; the plan's `QueryPlan/suggestion`
-        /// is the index that would serve it.
+        /// Called after a query that read every document of a collection; the plan's `QueryPlan/suggestion` is the
+        /// index that would serve it.
         public var onScan: (@Sendable (DocumentQuery, QueryPlan) -> Void)?
 
         /// The retry policy of transactions after a conflict.
@@ -29,13 +29,12 @@ extension StorageClient {
 
         /// The time limit of one call, including its retries and a transaction's body; nil for none.
         ///
-        /// A call that exceeds it throws `StorageError/Code/timeout`; the error's `StorageError/effect` says
-        /// whether a write may have been applied. A local store completes a write that it has begun to apply,
-        /// and returns its receipt. ``StorageClient/limited(to:)`` sets the limit for single calls.
+        /// A call that exceeds it throws `StorageError/Code/timeout`; the error's `StorageError/effect` says whether
+        /// a write may have been applied. A local store completes a write that it has begun to apply, and returns its
+        /// receipt. ``StorageClient/limited(to:)`` sets the limit for single calls.
         public var timeLimit: Duration?
 
-        /// The principal on whose behalf the client calls, for stores with access rules; nil for the app
-        /// itself.
+        /// The principal on whose behalf the client calls, for stores with access rules; nil for the app itself.
         public var principal: StoragePrincipal?
 
         /// The clock for pauses and time limits.

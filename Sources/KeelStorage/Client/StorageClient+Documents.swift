@@ -28,8 +28,8 @@ extension StorageClient {
 
     /// Returns the documents at several paths, all as of one moment, in the order of the paths.
     ///
-    /// Over Firestore's protocol, more than 300 documents take several requests. These read one moment only
-    /// if the server can read the past, as Google's can and `keel serve` with a history.
+    /// Over Firestore's protocol, more than 300 documents take several requests. These read one moment only if the
+    /// server can read the past, as Google's can and `keel serve` with a history.
     @concurrent
     public func findDocuments(
         _ paths: [DocumentPath]

@@ -8,9 +8,9 @@ extension StorageClient {
     /// let found = try await storage.limited(to: .seconds(2)).queryDocuments(query)
     /// ```
     ///
-    /// The limit replaces ``Configuration/timeLimit``, including for typed collections of the returned
-    /// client. The copy is cheap: it shares connections and listeners. For a sequence of documents, the limit
-    /// applies to each page; listeners have none.
+    /// The limit replaces ``Configuration/timeLimit``, including for typed collections of the returned client. The
+    /// copy is cheap: it shares connections and listeners. For a sequence of documents, the limit applies to each
+    /// page; listeners have none.
     public func limited(to limit: Duration) -> StorageClient {
         var client = self
         client.configuration.timeLimit = limit

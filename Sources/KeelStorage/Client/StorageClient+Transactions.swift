@@ -32,9 +32,9 @@ extension StorageClient {
 
     /// Reads and writes in isolation from other writers.
     ///
-    /// The body reads through the transaction and collects writes, which are committed together after it
-    /// returns, provided that nothing it read has changed. After a conflict the body runs again, so it should
-    /// have no other side effects. Reads must come before writes, and see the store without them.
+    /// The body reads through the transaction and collects writes, which are committed together after it returns,
+    /// provided that nothing it read has changed. After a conflict the body runs again, so it should have no other
+    /// side effects. Reads must come before writes, and see the store without them.
     ///
     /// ```swift
     /// try await storage.transaction { transaction in
@@ -45,9 +45,8 @@ extension StorageClient {
     /// ```
     ///
     /// - Returns: The result of the body's committed run.
-    /// - Throws: `StorageError/Code/conflict` if every attempt met a conflict,
-    ///   `StorageError/Code/unsupported` on an adapter without transactions, or the error of the body;
-    ///   nothing has been written in any of these cases.
+    /// - Throws: `StorageError/Code/conflict` if every attempt met a conflict, `StorageError/Code/unsupported` on an
+    ///   adapter without transactions, or the error of the body; nothing has been written in any of these cases.
     @concurrent
     public func transaction<Value: Sendable>(
         _ body: (StorageTransaction) async throws -> Value

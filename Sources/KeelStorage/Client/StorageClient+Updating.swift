@@ -7,17 +7,16 @@ extension StorageClient {
     /// try await storage.updateDocument("users/1", ["name": "Ann", "age": 31])
     /// ```
     ///
-    /// Each value replaces its whole field, including a map. ``mergeDocument(_:_:)-(_,DocumentFields)``
-    /// merges maps instead, and creates a missing document. Names are not paths: use `FieldChange` for a
-    /// field within a map.
+    /// Each value replaces its whole field, including a map. ``mergeDocument(_:_:)-(_,DocumentFields)`` merges maps
+    /// instead, and creates a missing document. Names are not paths: use `FieldChange` for a field within a map.
     ///
     /// - Parameters:
     ///   - path: The path of the document.
     ///   - fields: The new values of some fields.
     ///   - condition: The condition that the existing document must meet.
     /// - Returns: The receipt.
-    /// - Throws: `StorageError/Code/documentNotFound` if there is no document,
-    ///   `StorageError/Code/invalidArgument` if `fields` is empty.
+    /// - Throws: `StorageError/Code/documentNotFound` if there is no document, `StorageError/Code/invalidArgument` if
+    ///   `fields` is empty.
     @discardableResult
     @concurrent
     public func updateDocument(
@@ -39,8 +38,8 @@ extension StorageClient {
     /// try await storage.updateDocument("users/1", from: Profile(name: "Ann"))
     /// ```
     ///
-    /// Fields that the value does not encode are kept: a synthesized `Encodable` leaves out properties that
-    /// are nil, here `photo`. The store fills a `ServerTimestamp` that is nil. A `DocumentID` is ignored.
+    /// Fields that the value does not encode are kept: a synthesized `Encodable` leaves out properties that are nil,
+    /// here `photo`. The store fills a `ServerTimestamp` that is nil. A `DocumentID` is ignored.
     ///
     /// - Parameters:
     ///   - path: The path of the document.
@@ -48,9 +47,8 @@ extension StorageClient {
     ///   - encoder: The encoder of the value.
     ///   - condition: The condition that the existing document must meet.
     /// - Returns: The receipt.
-    /// - Throws: `StorageError/Code/documentNotFound` if there is no document,
-    ///   `StorageError/Code/encodingFailed` if the value cannot be encoded as fields,
-    ///   `StorageError/Code/invalidArgument` if the value encodes no field.
+    /// - Throws: `StorageError/Code/documentNotFound` if there is no document, `StorageError/Code/encodingFailed` if
+    ///   the value cannot be encoded as fields, `StorageError/Code/invalidArgument` if the value encodes no field.
     @discardableResult
     @concurrent
     public func updateDocument<Value: Encodable & Sendable>(

@@ -9,10 +9,9 @@ public import KeelStorageAdapting
 /// let note = try await storage.getDocument("notes/1")
 /// ```
 ///
-/// The client is a value. Its copies share the adapter and one connection to the change log for all
-/// listeners. It validates every call against the rules of the data model before the adapter sees it, so that
-/// calls behave the same on all adapters. Every call throws only `StorageError`; a canceled call throws the
-/// code `cancelled`.
+/// The client is a value. Its copies share the adapter and one connection to the change log for all listeners. It
+/// validates every call against the rules of the data model before the adapter sees it, so that calls behave the same
+/// on all adapters. Every call throws only `StorageError`; a canceled call throws the code `cancelled`.
 public struct StorageClient: Sendable {
     package let adapter: any StorageAdapter
     package internal(set) var configuration: Configuration

@@ -4,8 +4,8 @@ internal import KeelStorageAdapting
 extension StorageClient {
     /// Commits writes in as few batches as the limits allow, and stops at the first that fails.
     ///
-    /// - Throws: The error of the failed batch. If earlier batches have been committed, the message contains
-    ///   their number of writes, and the effect is unknown.
+    /// - Throws: The error of the failed batch. If earlier batches have been committed, the message contains their
+    ///   number of writes, and the effect is unknown.
     package func commitInBatches(
         _ writes: [DocumentWrite],
         for operation: String,

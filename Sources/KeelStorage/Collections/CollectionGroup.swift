@@ -8,8 +8,8 @@ public import KeelDocuments
 /// for rating in try await ratings.versioned.findAll() { print(rating.path, rating.value.stars) }
 /// ```
 ///
-/// ``TypedDocuments/versioned`` adds the path of each value; ``Versioned/parent`` is the document that its
-/// collection belongs to. To write, use the collection itself.
+/// ``TypedDocuments/versioned`` adds the path of each value; ``Versioned/parent`` is the document that its collection
+/// belongs to. To write, use the collection itself.
 public struct CollectionGroup<Element: Decodable & Sendable>: TypedDocuments {
     public let client: StorageClient
     /// The name of the collections.

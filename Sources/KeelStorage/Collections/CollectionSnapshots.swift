@@ -3,8 +3,8 @@ public import KeelDocuments
 extension TypedDocuments {
     /// Listens to the values that a query finds.
     ///
-    /// The sequence behaves like ``StorageClient/listen(to:)``, and decodes only changed values. A document
-    /// that cannot be read or decoded is in ``CollectionSnapshot/failures``, and left out of the items.
+    /// The sequence behaves like ``StorageClient/listen(to:)``, and decodes only changed values. A document that
+    /// cannot be read or decoded is in ``CollectionSnapshot/failures``, and left out of the items.
     ///
     /// ```swift
     /// for try await snapshot in restaurants.listen({ $0.order(by: "name") }) {

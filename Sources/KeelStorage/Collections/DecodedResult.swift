@@ -2,8 +2,8 @@ internal import KeelDocuments
 
 /// The values of a query's result, without the documents that cannot be decoded.
 ///
-/// Indexes in changes between results count documents. This type converts them to indexes of values, so that
-/// an observer can apply the changes to a list of values even if some documents have none.
+/// Indexes in changes between results count documents. This type converts them to indexes of values, so that an
+/// observer can apply the changes to a list of values even if some documents have none.
 struct DecodedResult<Item: Sendable> {
     /// The values, in the order of their documents.
     private(set) var items: [Item] = []

@@ -5,8 +5,8 @@ internal import KeelStorageAdapting
 extension DocumentCollection {
     /// Stores a value under its own id, replacing the document there.
     ///
-    /// The id is the value's `DocumentID`, or its `id` if it is `Identifiable`. An `Identifiable` value whose
-    /// id is nil gets a new one.
+    /// The id is the value's `DocumentID`, or its `id` if it is `Identifiable`. An `Identifiable` value whose id is
+    /// nil gets a new one.
     ///
     /// - Returns: The path of the document.
     /// - Throws: `StorageError/Code/invalidArgument` if the value has no id.
@@ -38,10 +38,10 @@ extension DocumentCollection {
     /// note = try await notes.save(note)
     /// ```
     ///
-    /// - Returns: The value with its new revision, to be changed and saved again. A `ServerTimestamp` that
-    ///   the store has filled is still nil in it.
-    /// - Throws: `StorageError/Code/conflict` if the document has changed since it was read, or no longer
-    ///   exists. Read it again and resolve the conflict.
+    /// - Returns: The value with its new revision, to be changed and saved again. A `ServerTimestamp` that the store
+    ///   has filled is still nil in it.
+    /// - Throws: `StorageError/Code/conflict` if the document has changed since it was read, or no longer exists.
+    ///   Read it again and resolve the conflict.
     @discardableResult
     @concurrent
     public func save(
@@ -58,9 +58,9 @@ extension DocumentCollection {
 
     /// Stores values under their own ids in consecutive atomic batches of up to 500.
     ///
-    /// Values are taken from the sequence and encoded batch by batch, so a lazy sequence of any length is
-    /// stored in bounded memory, and other writers can write between batches. A batch that fails, or a value
-    /// that cannot be encoded, ends the call; earlier batches stay stored.
+    /// Values are taken from the sequence and encoded batch by batch, so a lazy sequence of any length is stored in
+    /// bounded memory, and other writers can write between batches. A batch that fails, or a value that cannot be
+    /// encoded, ends the call; earlier batches stay stored.
     ///
     /// - Returns: The paths, in the order of the values.
     /// - Throws: The error of the batch that failed. If earlier batches have been stored, its effect is
@@ -117,13 +117,12 @@ extension DocumentCollection {
 
     /// Removes all documents that a query finds, in consecutive atomic batches of up to 500.
     ///
-    /// A document that is changed concurrently is queried again, and kept if the query no longer finds it.
-    /// The number of attempts is that of ``StorageClient/Configuration/transactions``.
+    /// A document that is changed concurrently is queried again, and kept if the query no longer finds it. The number
+    /// of attempts is that of ``StorageClient/Configuration/transactions``.
     ///
     /// - Returns: The number of removed documents.
-    /// - Throws: The error of the batch that failed, with the effect `StorageError/Effect-swift.enum/unknown`
-    ///   if other documents have been removed before; `StorageError/Code/conflict` if documents keep
-    ///   changing.
+    /// - Throws: The error of the batch that failed, with the effect `StorageError/Effect-swift.enum/unknown` if
+    ///   other documents have been removed before; `StorageError/Code/conflict` if documents keep changing.
     @discardableResult
     @concurrent
     public func deleteAll(

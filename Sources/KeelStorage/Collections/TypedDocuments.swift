@@ -2,9 +2,9 @@ public import KeelDocuments
 
 /// Documents that are read as values of one type.
 ///
-/// A ``DocumentCollection`` covers one collection, a ``CollectionGroup`` all collections with one name. Both
-/// can be queried, counted, paged through and listened to, and so can their ``versioned`` form, whose values
-/// carry their revisions.
+/// A ``DocumentCollection`` covers one collection, a ``CollectionGroup`` all collections with one name. Both can be
+/// queried, counted, paged through and listened to, and so can their ``versioned`` form, whose values carry their
+/// revisions.
 public protocol TypedDocuments<Item>: Sendable {
     /// The type that each document is read as.
     associatedtype Item: Sendable
@@ -35,8 +35,8 @@ extension TypedDocuments {
 
     /// Returns the values that a query finds.
     ///
-    /// - Throws: `StorageError/Code/decodingFailed` if one of the documents does not match the type; the
-    ///   message names the document.
+    /// - Throws: `StorageError/Code/decodingFailed` if one of the documents does not match the type; the message
+    ///   names the document.
     @concurrent
     public func query(
         _ refine: @Sendable (DocumentQuery) throws -> DocumentQuery

@@ -11,8 +11,7 @@ public enum MirrorEvent: Sendable {
     case copyFailed([DocumentPath], StorageError)
     /// The record of the documents to copy could not be written.
     ///
-    /// If the process ends before they are copied, the mirror lacks them, and the next process does not know
-    /// it.
+    /// If the process ends before they are copied, the mirror lacks them, and the next process does not know it.
     case notKept(StorageError)
     /// The mirror may lack changes because the first store has no change log, or the log no longer has them.
     case isBehind(StorageError)

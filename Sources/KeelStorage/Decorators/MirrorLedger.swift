@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// The documents of which a mirror lacks the last state.
 ///
-/// One call at a time copies. A document that is written while it is being copied is recorded again, so that
-/// the last copy has the last state.
+/// One call at a time copies. A document that is written while it is being copied is recorded again, so that the last
+/// copy has the last state.
 final class MirrorLedger: Sendable {
     private struct State {
         var commitsUnderWay = 0
@@ -93,8 +93,7 @@ final class MirrorLedger: Sendable {
 
     var isOpen: Bool { state.withLock { $0.isOpen } }
 
-    /// Returns whether this is the first read and no commit has opened the ledger, so that the read must open
-    /// it.
+    /// Returns whether this is the first read and no commit has opened the ledger, so that the read must open it.
     func isFirstRead() -> Bool {
         state.withLock { state in
             defer { state.wasReadBeforeOpening = true }
@@ -143,8 +142,8 @@ final class MirrorLedger: Sendable {
 
     /// Ends the copying that ``begin(upTo:)`` began; `failed` are to be retried, `notes` have been removed.
     ///
-    /// While the mirror is unavailable, at most ``mostNames`` documents are kept by name. Beyond that, all
-    /// names are dropped: the log has the documents, or they are lost if there is no log.
+    /// While the mirror is unavailable, at most ``mostNames`` documents are kept by name. Beyond that, all names are
+    /// dropped: the log has the documents, or they are lost if there is no log.
     ///
     /// - Returns: Whether documents were lost, so that the mirror lacks them.
     func end(

@@ -4,9 +4,9 @@ internal import KeelStorageAdapting
 
 /// The persistent state of a mirror, in a reserved collection.
 ///
-/// If the first store has a change log, the record is one cursor: the position up to which the log has been
-/// copied. Otherwise it is one note per commit, written before the commit and removed when its documents have
-/// been copied. The record is kept in the mirror, or in the first store if only that accepts reserved names.
+/// If the first store has a change log, the record is one cursor: the position up to which the log has been copied.
+/// Otherwise it is one note per commit, written before the commit and removed when its documents have been copied.
+/// The record is kept in the mirror, or in the first store if only that accepts reserved names.
 struct MirrorRecord: Sendable {
     static let collection = "__keel_mirror__"
 

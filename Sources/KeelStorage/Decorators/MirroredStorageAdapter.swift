@@ -4,9 +4,8 @@ public import KeelStorageAdapting
 
 /// An adapter that copies writes to a second store, and compares the results of reads.
 ///
-/// Use it to move to another backend step by step: the app keeps using its store while the new one does the
-/// same work under observation. When no differences have appeared for long enough, the app switches to the
-/// new store.
+/// Use it to move to another backend step by step: the app keeps using its store while the new one does the same work
+/// under observation. When no differences have appeared for long enough, the app switches to the new store.
 ///
 /// ```swift
 /// let storage = StorageClient(
@@ -14,27 +13,26 @@ public import KeelStorageAdapting
 /// )
 /// ```
 ///
-/// - The first store is authoritative: the app gets its results and errors. Failures of the mirror are
-///   reported to the observer and fail no call.
-/// - After a commit, the current state of the changed documents is copied to the mirror, by one call at a
-///   time, so that concurrent commits cannot leave the mirror with an older state. If both stores replicate,
-///   times and revisions are kept. A copy that failed with a transient error, or because the caller was
-///   canceled, is retried with the next commit.
-/// - If the process is killed, the first call of the next one copies what is missing. It finds the documents
-///   in the first store's change log, after a cursor that is kept in the mirror. If the first store has no
-///   log, as with Google's Firestore, it finds them in notes that are written to the mirror before each
-///   commit. If neither the cursor nor the note can be written, the observer gets
-///   ``MirrorEvent/notKept(_:)``; if the log no longer reaches the cursor, ``MirrorEvent/isBehind(_:)``.
-/// - While the mirror is unavailable, the names of up to 10,000 documents are kept in memory. Beyond that,
-///   they are found in the first store's change log; without one, the observer gets
-///   ``MirrorEvent/isBehind(_:)``.
-/// - A share of the reads is repeated on the mirror. A difference is checked again, so that a concurrent
-///   write is not reported; bodies and order are compared, times and revisions are not.
+/// - The first store is authoritative: the app gets its results and errors. Failures of the mirror are reported to
+///   the observer and fail no call.
+/// - After a commit, the current state of the changed documents is copied to the mirror, by one call at a time, so
+///   that concurrent commits cannot leave the mirror with an older state. If both stores replicate, times and
+///   revisions are kept. A copy that failed with a transient error, or because the caller was canceled, is retried
+///   with the next commit.
+/// - If the process is killed, the first call of the next one copies what is missing. It finds the documents in the
+///   first store's change log, after a cursor that is kept in the mirror. If the first store has no log, as with
+///   Google's Firestore, it finds them in notes that are written to the mirror before each commit. If neither the
+///   cursor nor the note can be written, the observer gets ``MirrorEvent/notKept(_:)``; if the log no longer reaches
+///   the cursor, ``MirrorEvent/isBehind(_:)``.
+/// - While the mirror is unavailable, the names of up to 10,000 documents are kept in memory. Beyond that, they are
+///   found in the first store's change log; without one, the observer gets ``MirrorEvent/isBehind(_:)``.
+/// - A share of the reads is repeated on the mirror. A difference is checked again, so that a concurrent write is not
+///   reported; bodies and order are compared, times and revisions are not.
 /// - Changes come from the first store.
 ///
-/// Existing documents are not copied: run `keel documents copy` for them, and once more after either of these
-/// two events. Only one process at a time may mirror a store. Each mirrored commit costs an additional read
-/// and two commits to the mirror, each compared read an additional read; the caller waits for them.
+/// Existing documents are not copied: run `keel documents copy` for them, and once more after either of these two
+/// events. Only one process at a time may mirror a store. Each mirrored commit costs an additional read and two
+/// commits to the mirror, each compared read an additional read; the caller waits for them.
 public struct MirroredStorageAdapter<Primary: StorageAdapter, Mirror: StorageAdapter>:
     StorageAdapter
 {
@@ -71,8 +69,7 @@ public struct MirroredStorageAdapter<Primary: StorageAdapter, Mirror: StorageAda
 
     /// The number of documents of which the mirror lacks the last state, as far as their names are kept.
     ///
-    /// If more than 10,000 documents wait for the mirror, those in the first store's change log are not
-    /// counted.
+    /// If more than 10,000 documents wait for the mirror, those in the first store's change log are not counted.
     public var waitingCount: Int { ledger.count }
 
     public func prepare(_ schema: StorageSchema) async throws(StorageError) {
@@ -94,8 +91,8 @@ public struct MirroredStorageAdapter<Primary: StorageAdapter, Mirror: StorageAda
         _ batches: [WriteBatch]
     ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
         let paths = Set(batches.flatMap { $0.writes.filter(\.changesDocument).map(\.path) })
-        // No read is compared while the commit takes effect. The documents are copied after an error too,
-        // because its effect may be unknown, or concern only some batches.
+        // No read is compared while the commit takes effect. The documents are copied after an error too, because its
+        // effect may be unknown, or concern only some batches.
         try await open()
         let note = await note(paths)
         ledger.beginCommit()

@@ -4,18 +4,17 @@ public import KeelStorageAdapting
 
 /// An adapter that retries calls after transient failures.
 ///
-/// Reads, preparations and requests for changes are retried after every transient error. A commit is retried
-/// only if its error's effect is none, or if the upstream adapter keeps idempotency ids, so that a lost reply
-/// never applies a write twice. In that case, each batch without an id gets one before the first attempt,
-/// which costs the store one more record per batch.
+/// Reads, preparations and requests for changes are retried after every transient error. A commit is retried only if
+/// its error's effect is none, or if the upstream adapter keeps idempotency ids, so that a lost reply never applies a
+/// write twice. In that case, each batch without an id gets one before the first attempt, which costs the store one
+/// more record per batch.
 ///
-/// In a commit of several batches, only the batches that failed with a transient error are retried, and the
-/// results stay in the order of the batches. A batch is not retried once a later batch of the call has taken
-/// effect on the same document, because the older write would overwrite it.
+/// In a commit of several batches, only the batches that failed with a transient error are retried, and the results
+/// stay in the order of the batches. A batch is not retried once a later batch of the call has taken effect on the
+/// same document, because the older write would overwrite it.
 ///
-/// Place it outside a timeout, so that each attempt has its own, and inside observation, so that only the
-/// outcome is logged. Conflicts are not retried: they need a new read, as `StorageClient.transaction(_:)`
-/// does.
+/// Place it outside a timeout, so that each attempt has its own, and inside observation, so that only the outcome is
+/// logged. Conflicts are not retried: they need a new read, as `StorageClient.transaction(_:)` does.
 public struct RetryingStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
     private let upstream: Upstream
     private let policy: RetryPolicy

@@ -53,8 +53,8 @@ public final class InMemoryStorageAdapter: StorageAdapter {
     public func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
         try checkCancellation()
         guard let time = request.asOf else {
-            // Queries run on a copy, so that a long one does not block writers. Reading a few documents is
-            // faster than the wait it causes.
+            // Queries run on a copy, so that a long one does not block writers. Reading a few documents is faster
+            // than the wait it causes.
             if case .documents = request.operation, request.heldFor == nil, request.reads == nil {
                 return try state.withLock { state throws(StorageError) in try state.answer(request)
                 }
@@ -102,8 +102,8 @@ public final class InMemoryStorageAdapter: StorageAdapter {
             return page
         }
         await signal.wait(since: generation, upTo: limit, on: clock)
-        // A change outside of the scope wakes the request too. The empty page with an advanced cursor is
-        // harmless, and keeps the wait within its limit.
+        // A change outside of the scope wakes the request too. The empty page with an advanced cursor is harmless,
+        // and keeps the wait within its limit.
         try checkCancellation()
         return try state.withLock { state throws(StorageError) in try state.changes(request) }
     }

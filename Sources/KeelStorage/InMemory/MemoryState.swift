@@ -24,8 +24,7 @@ struct MemoryState: Sendable {
     /// The highest sequence that has been trimmed from the log.
     private var trimmedUpTo: Int64 = 0
     private let keptChanges: Int
-    /// The receipts of batches by the bytes of their ids, because `String` equality includes canonical
-    /// equivalence.
+    /// The receipts of batches by the bytes of their ids, because `String` equality includes canonical equivalence.
     private var receipts: [[UInt8]: CommitReceipt] = [:]
     /// The highest revision of any document so far, including replicas.
     private var highestRevision: Int64 = 0
@@ -217,8 +216,8 @@ struct MemoryState: Sendable {
         let isCaughtUp = part.count == wanted.count
         var latest: [DocumentPath: Int] = [:]
         for (index, entry) in part.enumerated() { latest[entry.path] = index }
-        // A page shows current states, so a removal has the revision of the document's last entry in the log,
-        // not of the entry in this page: an earlier page may have shown a later state.
+        // A page shows current states, so a removal has the revision of the document's last entry in the log, not of
+        // the entry in this page: an earlier page may have shown a later state.
         var last: [DocumentPath: Entry] = [:]
         for entry in wanted where latest[entry.path] != nil { last[entry.path] = entry }
         let changes = part.enumerated().filter { latest[$0.element.path] == $0.offset }
@@ -251,8 +250,8 @@ struct MemoryState: Sendable {
 
     /// Returns a page of all documents in the order of their paths, for a reader without a cursor.
     ///
-    /// The copy continues after the key of its last path. With a count, it would skip documents when others
-    /// are removed meanwhile.
+    /// The copy continues after the key of its last path. With a count, it would skip documents when others are
+    /// removed meanwhile.
     private func copyPage(
         after key: [UInt8],
         start: Int64,

@@ -4,13 +4,12 @@ public import KeelDocuments
 extension StorageClient {
     /// Observes values computed over the documents that a query finds.
     ///
-    /// The first element has the current values, one per aggregation; another follows when a change in the
-    /// query's collections makes one of them different. The store recomputes the values only after such a
-    /// change, and once for all changes that have arrived by then.
+    /// The first element has the current values, one per aggregation; another follows when a change in the query's
+    /// collections makes one of them different. The store recomputes the values only after such a change, and once
+    /// for all changes that have arrived by then.
     ///
-    /// Transient failures are retried, as in ``listen(to:)``. The sequence throws
-    /// `StorageError/Code/unsupported` on an adapter without `StorageCapabilities/changeLog`, where only
-    /// polling could detect a change.
+    /// Transient failures are retried, as in ``listen(to:)``. The sequence throws `StorageError/Code/unsupported` on
+    /// an adapter without `StorageCapabilities/changeLog`, where only polling could detect a change.
     public func observe(
         _ query: DocumentQuery,
         _ aggregations: [Aggregation]

@@ -4,11 +4,10 @@ internal import KeelStorageAdapting
 
 /// Reads an adapter's change log once for many listeners, with one task at a time: the *reader*.
 ///
-/// ``ListenerHub`` and the hub of a server share this loop and ``InterestIndex``, but deliver differently. A
-/// client's listeners want the last state of each document, at consistent positions only; the reader asks for
-/// the union of their interests, and is replaced when it does not cover a new listener. A server's listeners
-/// want bytes, at other positions too; the reader asks the local disk for all changes, and encodes each page
-/// once, outside of the lock.
+/// ``ListenerHub`` and the hub of a server share this loop and ``InterestIndex``, but deliver differently. A client's
+/// listeners want the last state of each document, at consistent positions only; the reader asks for the union of
+/// their interests, and is replaced when it does not cover a new listener. A server's listeners want bytes, at other
+/// positions too; the reader asks the local disk for all changes, and encodes each page once, outside of the lock.
 package protocol ChangeReading: AnyObject, Sendable {
     /// The adapter whose change log is read.
     var adapter: any StorageAdapter { get }

@@ -5,13 +5,13 @@ internal import KeelStorageAdapting
 extension StorageClient {
     /// Listens to one document.
     ///
-    /// The first snapshot is the current document, or the fact that there is none. Listening continues when
-    /// the document is deleted and created again. A consumer that is slower than the changes gets the latest
-    /// state. Listening ends with the iterating task.
+    /// The first snapshot is the current document, or the fact that there is none. Listening continues when the
+    /// document is deleted and created again. A consumer that is slower than the changes gets the latest state.
+    /// Listening ends with the iterating task.
     ///
-    /// Transient failures, such as a lost connection, are retried. If the document itself cannot be read, a
-    /// snapshot has a ``DocumentSnapshot/failure`` and listening continues. The sequence throws only errors
-    /// that a retry cannot fix.
+    /// Transient failures, such as a lost connection, are retried. If the document itself cannot be read, a snapshot
+    /// has a ``DocumentSnapshot/failure`` and listening continues. The sequence throws only errors that a retry
+    /// cannot fix.
     public func listenToDocument(_ path: DocumentPath) -> DocumentSnapshots {
         DocumentSnapshots(client: self, path: path)
     }

@@ -5,9 +5,9 @@ internal import Synchronization
 
 /// Reads an adapter's change log once for all listeners of a client.
 ///
-/// One task, the reader, waits for changes that concern a listener, and puts each into the listeners'
-/// mailboxes. It starts with the first listener and is canceled with the last. Listeners process changes in
-/// their own tasks. ``ListenerTable`` makes the decisions; ``ChangeReading`` reads.
+/// One task, the reader, waits for changes that concern a listener, and puts each into the listeners' mailboxes. It
+/// starts with the first listener and is canceled with the last. Listeners process changes in their own tasks.
+/// ``ListenerTable`` makes the decisions; ``ChangeReading`` reads.
 package final class ListenerHub: ChangeReading {
     package typealias ID = ListenerTable.ID
 
@@ -58,8 +58,8 @@ package final class ListenerHub: ChangeReading {
 
     /// Starts the reader, if there is none, for a listener that has read its first state at `position`.
     ///
-    /// - Returns: Whether the mailbox has every change after `position`. If false, the reader was ahead; a
-    ///   new read gives a position from which the mailbox is complete.
+    /// - Returns: Whether the mailbox has every change after `position`. If false, the reader was ahead; a new read
+    ///   gives a position from which the mailbox is complete.
     /// - Throws: `StorageError/Code/cancelled`.
     package func activate(
         _ id: ID,

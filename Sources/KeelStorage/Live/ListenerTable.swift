@@ -3,13 +3,13 @@ package import KeelStorageAdapting
 
 /// The listeners of a hub and the progress of its change log reader, as a pure state machine.
 ///
-/// The reader takes *turns*: each asks for the changes after ``cursor`` in the union of the listeners'
-/// interests. A listener whose interest is missing from a turn is *covered* from the next turn on, and its
-/// own read must not be earlier than the position where that turn begins.
+/// The reader takes *turns*: each asks for the changes after ``cursor`` in the union of the listeners' interests. A
+/// listener whose interest is missing from a turn is *covered* from the next turn on, and its own read must not be
+/// earlier than the position where that turn begins.
 ///
-/// A waiting turn is abandoned for a new listener that it does not cover; the following turn does not wait
-/// and is never abandoned, so that the reader makes progress however often listeners arrive. Interests of
-/// listeners that have left are dropped with the next turn.
+/// A waiting turn is abandoned for a new listener that it does not cover; the following turn does not wait and is
+/// never abandoned, so that the reader makes progress however often listeners arrive. Interests of listeners that
+/// have left are dropped with the next turn.
 package struct ListenerTable: Sendable {
     package typealias ID = UInt64
 
@@ -62,8 +62,8 @@ package struct ListenerTable: Sendable {
 
     /// Opens a mailbox.
     ///
-    /// - Returns: The listener's id, and whether the current turn has been abandoned for it: the caller must
-    ///   then start a reader of the new generation.
+    /// - Returns: The listener's id, and whether the current turn has been abandoned for it: the caller must then
+    ///   start a reader of the new generation.
     package mutating func subscribe(_ subscription: Subscription) -> (id: ID, isGivenUp: Bool) {
         nextID += 1
         let id = nextID
@@ -129,8 +129,7 @@ package struct ListenerTable: Sendable {
 
     /// Records the position of a listener's first read.
     ///
-    /// - Returns: The state of the listener, and whether the caller must start a reader of the new
-    ///   generation.
+    /// - Returns: The state of the listener, and whether the caller must start a reader of the new generation.
     package mutating func activate(
         _ id: ID,
         at position: ChangeCursor
@@ -225,9 +224,9 @@ package struct ListenerTable: Sendable {
 
     /// Handles the error of a turn that a retry cannot fix.
     ///
-    /// Suspected are the listeners whose interests no successful turn has included. Those that have not read
-    /// yet are left out until they have, so that a refused request fails in its own listener's read. If there
-    /// are none, the suspects fail, or all listeners of the turn if there are no suspects.
+    /// Suspected are the listeners whose interests no successful turn has included. Those that have not read yet are
+    /// left out until they have, so that a refused request fails in its own listener's read. If there are none, the
+    /// suspects fail, or all listeners of the turn if there are no suspects.
     ///
     /// - Returns: Whether the reader continues.
     package mutating func refuse(_ error: StorageError, of reader: UInt64) -> Bool {

@@ -14,9 +14,9 @@ public import Observation
 /// }
 /// ```
 ///
-/// The collection listens during ``run()``, or from ``start()`` until it is stopped or released; otherwise it
-/// keeps the last values. After a failure it sets ``error``, keeps the values, and listens again after a
-/// pause of up to 30 seconds.
+/// The collection listens during ``run()``, or from ``start()`` until it is stopped or released; otherwise it keeps
+/// the last values. After a failure it sets ``error``, keeps the values, and listens again after a pause of up to 30
+/// seconds.
 @MainActor
 @Observable
 public final class LiveCollection<Item: Sendable> {
@@ -48,9 +48,8 @@ public final class LiveCollection<Item: Sendable> {
 
     /// Replaces the query.
     ///
-    /// The listener to the previous query ends. Its values stay until the first result of the new query, so
-    /// that a list does not flicker; ``phase`` is ``LivePhase/loading`` until then. Passing the current query
-    /// has no effect.
+    /// The listener to the previous query ends. Its values stay until the first result of the new query, so that a
+    /// list does not flicker; ``phase`` is ``LivePhase/loading`` until then. Passing the current query has no effect.
     ///
     /// ```swift
     /// live.show { $0.matching("\(text)*") }

@@ -43,8 +43,8 @@ final class LiveListening: Sendable {
 
     /// Listens in rounds until the task is canceled.
     ///
-    /// - Parameter round: Listens to the current query until its task is canceled. If it returns earlier, the
-    ///   next round begins only with ``restart()``.
+    /// - Parameter round: Listens to the current query until its task is canceled. If it returns earlier, the next
+    ///   round begins only with ``restart()``.
     func run(_ round: @escaping @MainActor @Sendable () async -> Void) async {
         while !Task.isCancelled {
             let (changes, end) = AsyncStream.makeStream(of: Void.self)

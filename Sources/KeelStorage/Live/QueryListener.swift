@@ -4,8 +4,8 @@ internal import KeelStorageAdapting
 
 /// A listener to a query, which reads the result once and then follows the changes.
 ///
-/// It is an actor so that sorting and comparing happen off the caller's actor. Its only caller is an
-/// iterator, which waits for each result, so calls never overlap.
+/// It is an actor so that sorting and comparing happen off the caller's actor. Its only caller is an iterator, which
+/// waits for each result, so calls never overlap.
 actor QueryListener {
     private let client: StorageClient
     private let query: DocumentQuery

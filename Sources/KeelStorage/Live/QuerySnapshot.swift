@@ -7,14 +7,14 @@ public struct QuerySnapshot: Sendable {
 
     /// The steps from the previous snapshot to this one.
     ///
-    /// Each step's indexes refer to the list after the steps before it: applying the steps in order to the
-    /// old list gives the new one. The first snapshot adds every document.
+    /// Each step's indexes refer to the list after the steps before it: applying the steps in order to the old list
+    /// gives the new one. The first snapshot adds every document.
     public let changes: [DocumentChange]
 
     /// The documents of the query's collections that cannot be read, by path.
     ///
-    /// They are not in ``documents``, because it is unknown whether the query would find them. One that
-    /// becomes readable is added like a new document.
+    /// They are not in ``documents``, because it is unknown whether the query would find them. One that becomes
+    /// readable is added like a new document.
     public let failures: [UnreadableDocument]
 
     /// Creates a snapshot.

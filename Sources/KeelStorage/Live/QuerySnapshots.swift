@@ -4,13 +4,13 @@ extension StorageClient {
     /// Listens to the result of a query.
     ///
     /// The first snapshot is the current result; each later one has the changes. Snapshots are complete and
-    /// consistent: a batch is in one of them as a whole. A consumer that is slower than the changes skips
-    /// snapshots and gets the latest one, without losing changes. Listening begins with the iteration of the
-    /// sequence, and ends with the iterating task.
+    /// consistent: a batch is in one of them as a whole. A consumer that is slower than the changes skips snapshots
+    /// and gets the latest one, without losing changes. Listening begins with the iteration of the sequence, and ends
+    /// with the iterating task.
     ///
-    /// Transient failures, such as a lost connection, are retried and never end listening. A document that
-    /// cannot be read is named in ``QuerySnapshot/failures`` and does not hide the others. The sequence
-    /// throws only errors that a retry cannot fix.
+    /// Transient failures, such as a lost connection, are retried and never end listening. A document that cannot be
+    /// read is named in ``QuerySnapshot/failures`` and does not hide the others. The sequence throws only errors that
+    /// a retry cannot fix.
     ///
     /// On an adapter without a change log, the query is polled at ``Configuration/pollInterval``.
     ///

@@ -3,9 +3,9 @@ package import KeelStorageAdapting
 
 /// The result of a query, updated change by change, as a pure state machine.
 ///
-/// It evaluates a change against the query and moves one document, so the cost depends on the change and not
-/// on the size of the result. For a query with a limit, it keeps some documents beyond the limit in reserve,
-/// and needs a new read only when removals have used them up.
+/// It evaluates a change against the query and moves one document, so the cost depends on the change and not on the
+/// size of the result. For a query with a limit, it keeps some documents beyond the limit in reserve, and needs a new
+/// read only when removals have used them up.
 package struct QueryView: Sendable {
     /// The result of applying changes.
     package enum Outcome: Sendable {
@@ -86,8 +86,8 @@ package struct QueryView: Sendable {
 
     /// Applies changes that belong to one consistent position.
     ///
-    /// The changes have the store's current states, whatever their revisions: a replica may have a lower
-    /// revision than the document that it replaced.
+    /// The changes have the store's current states, whatever their revisions: a replica may have a lower revision
+    /// than the document that it replaced.
     package mutating func apply(_ changes: some Sequence<ChangePage.Change>) -> Outcome {
         let covered = changes.filter { prepared.covers($0.path.collection) }
         for change in covered { note(change) }

@@ -4,9 +4,9 @@ internal import Synchronization
 
 /// The mailbox of one listener.
 ///
-/// The hub adds changes; the listener takes them when it is asked for its next snapshot. Only the last of
-/// several changes to a document is kept, so that a slow consumer costs memory per changed document rather
-/// than per change, and gets the latest state.
+/// The hub adds changes; the listener takes them when it is asked for its next snapshot. Only the last of several
+/// changes to a document is kept, so that a slow consumer costs memory per changed document rather than per change,
+/// and gets the latest state.
 package final class Subscription: Sendable {
     /// The interest of a listener.
     package enum Interest: Sendable {

@@ -3,10 +3,10 @@ public import KeelStorageAdapting
 
 /// An adapter that migrates documents of older versions to the current one.
 ///
-/// Migration is *lazy*: every document is read at the current version, and stored in that version with its
-/// next write. Queries and indexes see the stored form, so run ``migrateAll(batchSize:)``, the *eager*
-/// migration, after a change to fields that queries compare. A document of a later version than the app knows
-/// is refused with `StorageError/Code/schemaTooNew`: it can be deleted, but not read or overwritten.
+/// Migration is *lazy*: every document is read at the current version, and stored in that version with its next
+/// write. Queries and indexes see the stored form, so run ``migrateAll(batchSize:)``, the *eager* migration, after a
+/// change to fields that queries compare. A document of a later version than the app knows is refused with
+/// `StorageError/Code/schemaTooNew`: it can be deleted, but not read or overwritten.
 ///
 /// A write to a collection with steps reads the document first, and takes effect only if the document has not
 /// changed; otherwise it is prepared again. A batch remains one batch, and a refused batch changes nothing.

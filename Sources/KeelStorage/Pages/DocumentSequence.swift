@@ -9,20 +9,19 @@ extension StorageClient {
     /// }
     /// ```
     ///
-    /// However large the result, about one page is in memory: 1 MiB of documents, or 16 MiB if no index gives
-    /// the order and the store therefore scans everything for each page. Declare the index for a long result.
-    /// With `limit(toLast:)`, the whole result is read at once.
+    /// However large the result, about one page is in memory: 1 MiB of documents, or 16 MiB if no index gives the
+    /// order and the store therefore scans everything for each page. Declare the index for a long result. With
+    /// `limit(toLast:)`, the whole result is read at once.
     ///
-    /// All documents are of one moment if the store keeps a history (`StorageCapabilities/pointInTimeReads`)
-    /// or can hold its state (`StorageCapabilities/heldReads`). A state is held until the loop ends, and for
-    /// at most one minute between two documents; after that, the iteration throws
-    /// `StorageError/Code/snapshotTooOld`. While a state is held, the file of an SQLite store grows with the
-    /// writes of others. If the store offers neither, or already holds as many states as it can, each page is
-    /// of its own moment.
+    /// All documents are of one moment if the store keeps a history (`StorageCapabilities/pointInTimeReads`) or can
+    /// hold its state (`StorageCapabilities/heldReads`). A state is held until the loop ends, and for at most one
+    /// minute between two documents; after that, the iteration throws `StorageError/Code/snapshotTooOld`. While a
+    /// state is held, the file of an SQLite store grows with the writes of others. If the store offers neither, or
+    /// already holds as many states as it can, each page is of its own moment.
     ///
     /// Nothing is read before the first iteration. In a canceled task, the iteration throws
-    /// `StorageError/Code/cancelled`, so that the end of the loop always means the end of the result. A time
-    /// limit applies to each page.
+    /// `StorageError/Code/cancelled`, so that the end of the loop always means the end of the result. A time limit
+    /// applies to each page.
     public func documents(matching query: DocumentQuery) -> DocumentSequence {
         DocumentSequence(client: self, query: query)
     }

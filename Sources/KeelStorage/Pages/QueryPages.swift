@@ -3,9 +3,9 @@ package import KeelStorageAdapting
 
 /// Reads the result of a query page by page, with one page in memory at a time.
 ///
-/// All pages are of one moment: over a store with a history, that of the first page; otherwise one that the
-/// store holds. If the store has neither, or already holds as many moments as it can, each page is of its own
-/// moment and includes later writes after the last document read. The first page is always of one moment.
+/// All pages are of one moment: over a store with a history, that of the first page; otherwise one that the store
+/// holds. If the store has neither, or already holds as many moments as it can, each page is of its own moment and
+/// includes later writes after the last document read. The first page is always of one moment.
 package struct QueryPages: Sendable {
     /// Reads from the store.
     package typealias Reading = @Sendable (ReadRequest) async throws(StorageError) -> ReadResult
@@ -113,8 +113,8 @@ package struct QueryPages: Sendable {
             skipped = query.offset
             query.offset = 0
             if case .first(let count) = query.limit { left = count + skipped }
-            // A page begins after the last document’s values of the order fields, which must therefore be
-            // read even if they are not selected.
+            // A page begins after the last document’s values of the order fields, which must therefore be read even
+            // if they are not selected.
             if let wanted = query.projection {
                 let orders = query.completeOrders.map(\.field).filter { !$0.isDocumentID }
                 let missing = orders.filter { !wanted.contains($0) }

@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// The moment of a store at which a long result or a read-only transaction reads.
 ///
-/// A store with a history can read the moment as long as the history reaches it. Any other store holds its
-/// state for one minute after each ``renew()``, until the moment ends.
+/// A store with a history can read the moment as long as the history reaches it. Any other store holds its state for
+/// one minute after each ``renew()``, until the moment ends.
 package final class ReadMoment: Sendable {
     /// The duration of a hold that is not renewed.
     private static let holding = Duration.seconds(60)
@@ -45,8 +45,8 @@ package final class ReadMoment: Sendable {
     ///   - adapter: The store.
     ///   - clock: The clock that measures the age of a hold.
     ///   - longest: The longest total hold; nil without a limit.
-    /// - Returns: The moment; nil if the store can neither read the past nor hold a state, or already holds
-    ///   as many states as it can.
+    /// - Returns: The moment; nil if the store can neither read the past nor hold a state, or already holds as many
+    ///   states as it can.
     /// - Throws: The error of the store.
     package static func present(
         of adapter: any StorageAdapter,
@@ -75,8 +75,8 @@ package final class ReadMoment: Sendable {
 
     /// Renews the hold if it is old enough.
     ///
-    /// - Throws: `StorageError/Code/snapshotTooOld` if the store no longer holds the state, or the longest
-    ///   total hold is exceeded.
+    /// - Throws: `StorageError/Code/snapshotTooOld` if the store no longer holds the state, or the longest total hold
+    ///   is exceeded.
     package func renew() async throws(StorageError) {
         guard let timeline, let last = lastHold.withLock({ $0 }) else { return }
         let now = timeline.now

@@ -8,11 +8,11 @@ internal import Foundation
 
 /// A position in the order of a query's results, directly after a document.
 ///
-/// It holds the values of the query's order fields, and the document's path as a tiebreaker. Writes before or
-/// after the position do not move it, so that a page begins where the previous one ended.
+/// It holds the values of the query's order fields, and the document's path as a tiebreaker. Writes before or after
+/// the position do not move it, so that a page begins where the previous one ended.
 ///
-/// The text form can go through a URL, into a file or to another process. It is not encrypted: anyone who has
-/// the text can read the values.
+/// The text form can go through a URL, into a file or to another process. It is not encrypted: anyone who has the
+/// text can read the values.
 public struct DocumentCursor: Sendable, Hashable {
     /// The orders of the values, in the form `name`, or `-name` for descending.
     private let orders: [String]

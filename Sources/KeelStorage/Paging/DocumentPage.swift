@@ -11,9 +11,9 @@ public import KeelDocuments
 /// }
 /// ```
 ///
-/// The next page begins after the last document of this one, whatever has been written since: no document is
-/// repeated or left out. A document whose place in the order changes between two pages is found at its new
-/// place. To read pages of one moment, use ``StorageClient/asOf(_:)``.
+/// The next page begins after the last document of this one, whatever has been written since: no document is repeated
+/// or left out. A document whose place in the order changes between two pages is found at its new place. To read
+/// pages of one moment, use ``StorageClient/asOf(_:)``.
 public struct DocumentPage<Item: Sendable>: Sendable {
     /// The values, in the query's order.
     public let items: [Item]
@@ -23,8 +23,8 @@ public struct DocumentPage<Item: Sendable>: Sendable {
     public let failures: [UnreadableDocument]
     /// The position after the page's last document; nil for an empty first page.
     ///
-    /// It can be stored, to continue later or in another process. Documents may then follow it even if the
-    /// page was the last one.
+    /// It can be stored, to continue later or in another process. Documents may then follow it even if the page was
+    /// the last one.
     public let cursor: DocumentCursor?
     /// Whether documents followed the page when it was read.
     public let hasMore: Bool
@@ -47,8 +47,8 @@ extension TypedDocuments {
     ///   - cursor: The ``DocumentPage/cursor`` of the previous page; nil for the first page.
     ///   - refine: Makes the query, which may have an order but no limit.
     /// - Returns: The page.
-    /// - Throws: `StorageError/Code/invalidArgument` for a query with a limit, a cursor of a query with
-    ///   another order, or a size that is not positive.
+    /// - Throws: `StorageError/Code/invalidArgument` for a query with a limit, a cursor of a query with another
+    ///   order, or a size that is not positive.
     @concurrent
     public func page(
         size: Int = 50,
@@ -76,8 +76,8 @@ extension StorageClient {
     ///   - size: The number of documents per page. A page ends earlier at 8 MiB.
     ///   - cursor: The ``DocumentPage/cursor`` of the previous page; nil for the first page.
     /// - Returns: The page.
-    /// - Throws: `StorageError/Code/invalidArgument` for a query with a limit, a cursor of a query with
-    ///   another order, or a size that is not positive.
+    /// - Throws: `StorageError/Code/invalidArgument` for a query with a limit, a cursor of a query with another
+    ///   order, or a size that is not positive.
     @concurrent
     public func page(
         _ query: DocumentQuery,

@@ -8,11 +8,11 @@ public import KeelDocuments
 /// }
 /// ```
 ///
-/// Each ``DocumentPage`` is read when the previous one has been consumed. Pages may be of different moments;
-/// to read one moment, use ``StorageClient/asOf(_:)``. Each iterator starts at the beginning.
+/// Each ``DocumentPage`` is read when the previous one has been consumed. Pages may be of different moments; to read
+/// one moment, use ``StorageClient/asOf(_:)``. Each iterator starts at the beginning.
 ///
-/// A document that cannot be read or decoded throws. The iterator has not ended then: its next call continues
-/// after the document.
+/// A document that cannot be read or decoded throws. The iterator has not ended then: its next call continues after
+/// the document.
 public struct DocumentValues<Item: Sendable>: AsyncSequence, Sendable {
     public typealias Element = Item
     public typealias Failure = StorageError

@@ -77,8 +77,7 @@ struct ChangePageReader {
 
     /// Returns a page of current documents, for a reader without a cursor.
     ///
-    /// Changes during the copy are in the log after its start, so new rows and reused row numbers are
-    /// harmless.
+    /// Changes during the copy are in the log after its start, so new rows and reused row numbers are harmless.
     private func copyPage(after row: Int64, start: LogPoint) throws -> ChangePage {
         let statement = try RawStatement(
             reader.database,
@@ -108,8 +107,7 @@ struct ChangePageReader {
         )
     }
 
-    /// Returns a page of current documents of the scope, by collection and id, without reading other
-    /// collections.
+    /// Returns a page of current documents of the scope, by collection and id, without reading other collections.
     private func copyPage(
         from first: Int64,
         after id: String,
@@ -175,8 +173,8 @@ struct ChangePageReader {
         return try page(changes, next: .log(last ?? end), isCaughtUp: isCaughtUp, origins: origins)
     }
 
-    /// Returns the current state and revision of the document of a log entry; nil if a removal follows on a
-    /// later page.
+    /// Returns the current state and revision of the document of a log entry; nil if a removal follows on a later
+    /// page.
     private mutating func present(
         of path: DocumentPath,
         _ row: Row,
@@ -187,8 +185,8 @@ struct ChangePageReader {
             return (change, document.revision.number)
         }
         guard row.isRemoval else { return nil }
-        // The document may have been created again and removed since, and an earlier page may already have
-        // shown that later state.
+        // The document may have been created again and removed since, and an earlier page may already have shown that
+        // later state.
         let last = isLast ? nil : try lastRemoval(of: row)
         let (revision, sequence) = last ?? (row.revision, row.sequence)
         let time = try removalTime(of: sequence)
@@ -208,8 +206,7 @@ struct ChangePageReader {
         return try RemovalTimes.time(of: sequence, in: reader.database)
     }
 
-    /// Returns the revision and sequence of the last later removal of an entry's document, which is missing
-    /// now.
+    /// Returns the revision and sequence of the last later removal of an entry's document, which is missing now.
     private func lastRemoval(of row: Row) throws -> (revision: Int64, sequence: Int64)? {
         // The index of removals finds it without walking the log.
         let statement = try RawStatement(

@@ -56,8 +56,8 @@ extension LogPoint {
 extension ChangePosition {
     /// Returns the place of a cursor from which the log can still be read.
     ///
-    /// - Throws: `StorageError/Code/cursorExpired` if the cursor is of another store, of changes that the log
-    ///   no longer has, or of changes that are missing from a file restored to an earlier state.
+    /// - Throws: `StorageError/Code/cursorExpired` if the cursor is of another store, of changes that the log no
+    ///   longer has, or of changes that are missing from a file restored to an earlier state.
     static func place(
         of cursor: ChangeCursor,
         in state: StoreState,

@@ -5,9 +5,8 @@ internal import Synchronization
 
 /// Notifies requests that wait for changes of the commits of other connections.
 ///
-/// Every commit writes to the store's log file, and the system reports that write; nothing runs until then.
-/// If the system has no such events, or its limit is reached, the store is polled. One task serves all
-/// waiting requests.
+/// Every commit writes to the store's log file, and the system reports that write; nothing runs until then. If the
+/// system has no such events, or its limit is reached, the store is polled. One task serves all waiting requests.
 final class CommitWatch: Sendable {
     private struct State {
         var waiterCount = 0
@@ -18,8 +17,8 @@ final class CommitWatch: Sendable {
         var isClosed = false
     }
 
-    // A writer changes the file before the commit becomes visible, by as long as the disk takes. So the store
-    // is checked several times after a change.
+    // A writer changes the file before the commit becomes visible, by as long as the disk takes. So the store is
+    // checked several times after a change.
     private static let firstPause = Duration.milliseconds(4)
     private static let lastPause = Duration.seconds(1)
 

@@ -4,9 +4,9 @@ internal import KeelStorageAdapting
 
 /// The rows of the change log, and the documents, that a page of changes reads.
 ///
-/// A change out of scope costs a row of the log and no document. If the scope names few collections and
-/// documents, SQLite itself skips the rows of others. An index for them would cost every commit more than it
-/// saves the few readers that catch up.
+/// A change out of scope costs a row of the log and no document. If the scope names few collections and documents,
+/// SQLite itself skips the rows of others. An index for them would cost every commit more than it saves the few
+/// readers that catch up.
 final class FeedScope {
     /// The documents of a collection that are wanted.
     private enum Wanted {
@@ -96,8 +96,8 @@ final class FeedScope {
 
     // MARK: The log
 
-    /// Returns the bound statement that selects the log after a sequence, with all columns; nil if no change
-    /// can be in scope.
+    /// Returns the bound statement that selects the log after a sequence, with all columns; nil if no change can be
+    /// in scope.
     func log(after sequence: Int64) throws -> RawStatement? {
         var condition = ""
         let numbers = try namedNumbers()

@@ -26,8 +26,8 @@ final class FileEvents: @unchecked Sendable {
 
     /// Starts following a file; nil if there is no such file, or the system cannot report its writes.
     ///
-    /// On Apple platforms, the file is opened, and closing it drops the process's locks on it: do not use it
-    /// with a file that SQLite locks. On Linux, nothing is opened.
+    /// On Apple platforms, the file is opened, and closing it drops the process's locks on it: do not use it with a
+    /// file that SQLite locks. On Linux, nothing is opened.
     ///
     /// - Parameters:
     ///   - path: The path of the file.

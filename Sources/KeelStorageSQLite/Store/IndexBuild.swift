@@ -5,9 +5,9 @@ internal import Synchronization
 
 /// A build of the declared indexes that are incomplete, one step per transaction.
 ///
-/// The column `built` of `indexes` holds the progress of an index: the last row that has been indexed, null
-/// for a complete index, and ``dropped`` for one whose entries are being removed. Several builders, in one or
-/// several processes, share the work: each step begins with the state in the file.
+/// The column `built` of `indexes` holds the progress of an index: the last row that has been indexed, null for a
+/// complete index, and ``dropped`` for one whose entries are being removed. Several builders, in one or several
+/// processes, share the work: each step begins with the state in the file.
 struct IndexBuild: Sendable {
     /// Stands for a row: the index is no longer maintained, and is removed after its entries.
     static let dropped: Int64 = -1
@@ -20,8 +20,8 @@ struct IndexBuild: Sendable {
 
     /// The indexes that cover an unreadable document.
     ///
-    /// If completed without it, they would hide it even after it becomes readable. Until it is readable,
-    /// replaced or removed, queries scan and report it.
+    /// If completed without it, they would hide it even after it becomes readable. Until it is readable, replaced or
+    /// removed, queries scan and report it.
     private var heldUp: Set<Int64> = []
 
     // MARK: Declaring and dropping

@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// Interrupts the work of the writing connection for one task when that task is canceled.
 ///
-/// Commits are written for several tasks, so the writing connection ignores cancellation. It is interrupted
-/// only within ``run(on:_:)``, which contains no statement of another task.
+/// Commits are written for several tasks, so the writing connection ignores cancellation. It is interrupted only
+/// within ``run(on:_:)``, which contains no statement of another task.
 final class Interruption: Sendable {
     /// The connection while it works for the task.
     private let connection = Mutex<UInt?>(nil)

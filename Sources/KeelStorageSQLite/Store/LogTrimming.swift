@@ -5,13 +5,13 @@ internal import Synchronization
 
 /// Keeps the change log within its limits, one step per write transaction.
 ///
-/// The log has three parts. After ``StoreState/compacted`` it has every change. Before that, it has the last
-/// change of each document, which is the removal of a removed one. Pages of changes contain states, so they
-/// are the same without the changes in between, and catching up costs as much as the changed documents, not
-/// as the changes. Up to ``StoreState/trimmed`` there is nothing, and cursors expire.
+/// The log has three parts. After ``StoreState/compacted`` it has every change. Before that, it has the last change
+/// of each document, which is the removal of a removed one. Pages of changes contain states, so they are the same
+/// without the changes in between, and catching up costs as much as the changed documents, not as the changes. Up to
+/// ``StoreState/trimmed`` there is nothing, and cursors expire.
 ///
-/// A document that changes again keeps its former last change until that is dropped. Compaction does not
-/// remove it, because finding it would cost every commit a lookup in the old part.
+/// A document that changes again keeps its former last change until that is dropped. Compaction does not remove it,
+/// because finding it would cost every commit a lookup in the old part.
 struct LogTrimming {
     /// The largest number of changes that one step drops by walking the log.
     static let mostDropped = 10_000
@@ -56,8 +56,8 @@ struct LogTrimming {
 
     // MARK: Sizes
 
-    /// Returns the approximate size of a change in bytes: its row with the id, and for a removal its entry in
-    /// the index of removals.
+    /// Returns the approximate size of a change in bytes: its row with the id, and for a removal its entry in the
+    /// index of removals.
     static func size(of id: String, isRemoval: Bool) -> Int64 {
         let length = Int64(id.utf8.count)
         return isRemoval ? 60 + 2 * length : 40 + length
@@ -181,8 +181,8 @@ struct LogTrimming {
 
     /// Selects the changes of an interval, and whether a later change has superseded each.
     ///
-    /// A document has the revision of its last change. A replica may give it an earlier revision again; the
-    /// older change with that revision then stays, which is harmless.
+    /// A document has the revision of its last change. A replica may give it an earlier revision again; the older
+    /// change with that revision then stays, which is harmless.
     private static let documents = """
         SELECT c.seq, c.mark, c.removed, \(rowSize),
             CASE c.removed WHEN 0 THEN d.rid IS NULL OR d.rev <> c.rev

@@ -20,8 +20,7 @@ extension QueryExecution {
                 return (aggregator.values, plan)
             }
         }
-        // Only a query with a window holds documents until their order is known, and then only the aggregated
-        // fields.
+        // Only a query with a window holds documents until their order is known, and then only the aggregated fields.
         kept = aggregations.compactMap(\.field)
         self.aggregator = aggregator
         let (documents, plan) = try documents(isStrict: isStrict)

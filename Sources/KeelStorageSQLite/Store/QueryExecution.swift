@@ -8,8 +8,7 @@ struct QueryExecution {
     let indexes: IndexSet
     private(set) var prepared: PreparedQuery
 
-    /// The documents of the query's collections that were different at the time being read; nil for the
-    /// present.
+    /// The documents of the query's collections that were different at the time being read; nil for the present.
     private(set) var past: PastDocuments?
 
     /// Whether an unreadable document is recorded; otherwise it fails the query.
@@ -20,8 +19,7 @@ struct QueryExecution {
     var mostBytes: Int?
     /// Aggregates the documents' values; nil for a query that returns documents.
     var aggregator: Aggregator?
-    /// The largest number of documents that ``aggregator`` needs, in any order, if it only counts; nil
-    /// otherwise.
+    /// The largest number of documents that ``aggregator`` needs, in any order, if it only counts; nil otherwise.
     var mostCounted: Int?
     /// The fields that the result's documents need; nil for all.
     var kept: [FieldPath]?

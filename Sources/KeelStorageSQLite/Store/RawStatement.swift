@@ -4,8 +4,8 @@ internal import GRDBSQLite
 internal import KeelStorageAdapting
 
 extension Database {
-    /// Makes SQLite check every 10,000 steps of a statement, about every millisecond, whether the task has
-    /// been canceled.
+    /// Makes SQLite check every 10,000 steps of a statement, about every millisecond, whether the task has been
+    /// canceled.
     ///
     /// Only for connections that read: a commit is written for several tasks.
     func endStatementsOfCancelledTasks() {
@@ -47,8 +47,8 @@ struct RawStatement {
 
     /// Calls `read` with each row until it returns false.
     ///
-    /// On a read-only connection, this also checks for cancellation per row, because processing a row takes
-    /// longer than SQLite's own steps.
+    /// On a read-only connection, this also checks for cancellation per row, because processing a row takes longer
+    /// than SQLite's own steps.
     func each(_ read: (RawStatement) throws -> Bool) throws {
         defer { sqlite3_reset(handle) }
         while try step() {
@@ -152,8 +152,8 @@ extension Database {
 
     /// Runs `write` in one transaction that begins as a writer's.
     ///
-    /// GRDB's own `inTransaction` prepares the surrounding statements each time. These run through GRDB too,
-    /// so that its observers are notified.
+    /// GRDB's own `inTransaction` prepares the surrounding statements each time. These run through GRDB too, so that
+    /// its observers are notified.
     func inWriteTransaction(_ write: () throws -> Void) throws {
         try cachedStatement(sql: "BEGIN IMMEDIATE").execute()
         do {

@@ -5,9 +5,9 @@ internal import KeelStorageAdapting
 
 /// The time by which a store decides what is old enough to be removed.
 ///
-/// It follows the wall clock, but takes no step of more than a day at once: a clock that is set to another
-/// year ages nothing prematurely, and data written meanwhile ages like the rest. Once the clock is right
-/// again, such a step is taken back. The table `moments` maps these times to the last change at each.
+/// It follows the wall clock, but takes no step of more than a day at once: a clock that is set to another year ages
+/// nothing prematurely, and data written meanwhile ages like the rest. Once the clock is right again, such a step is
+/// taken back. The table `moments` maps these times to the last change at each.
 struct StoreAge {
     /// The longest step, in microseconds.
     ///
@@ -25,8 +25,7 @@ struct StoreAge {
 
     private typealias Moment = (time: Int64, wall: Int64)
 
-    /// Reads the present of a store, and records it if enough time has passed; call it in a write
-    /// transaction.
+    /// Reads the present of a store, and records it if enough time has passed; call it in a write transaction.
     ///
     /// The interval between recorded moments is the smaller of ten minutes and a sixty-fourth of the shortest
     /// retention.
@@ -84,8 +83,8 @@ struct StoreAge {
         return try statement.first { $0.integer(0) }
     }
 
-    /// Returns the last moment that is at least `age` old, even if each step between moments counts at most a
-    /// quarter of the age, with the last change at that moment; nil if there is none.
+    /// Returns the last moment that is at least `age` old, even if each step between moments counts at most a quarter
+    /// of the age, with the last change at that moment; nil if there is none.
     func moment(
         surelyOlderThan age: Duration,
         in database: Database
@@ -128,8 +127,8 @@ struct StoreAge {
             .first { ($0.integer(0), $0.integer(1)) }
     }
 
-    /// Returns the moment before the clock jumped, if the clock now continues from there: it was wrong
-    /// meanwhile, and is right again.
+    /// Returns the moment before the clock jumped, if the clock now continues from there: it was wrong meanwhile, and
+    /// is right again.
     private static func leap(
         before wall: Int64,
         _ last: Moment,

@@ -6,15 +6,14 @@ internal import KeelStorageAdapting
 ///
 /// - `meta`: data of the whole file: its epoch, and the proof of the sealing key.
 /// - `state`: one row of numbers that every commit reads.
-/// - `collections`: the numbers of the paths of collections, never changed or reused; `key` is the prefix of
-///   the keys of their documents' paths (``GroupOrder``).
+/// - `collections`: the numbers of the paths of collections, never changed or reused; `key` is the prefix of the keys
+///   of their documents' paths (``GroupOrder``).
 /// - `documents`: the documents; `pending` is unused.
-/// - `indexes`: the definitions that every writer maintains, by any declaring process; `built` is the
-///   progress of each (``IndexBuild``).
+/// - `indexes`: the definitions that every writer maintains, by any declaring process; `built` is the progress of
+///   each (``IndexBuild``).
 /// - `entries`: the indexes' keys (`EntryKey`). Group indexes use collection 0.
-/// - `changes`: the change log (``LogTrimming``); `mark` is a number drawn by each commit (``LogPoint``),
-///   `client` and `mutation` are the change's origin (``StoredOrigins``), `total` is the size of all changes
-///   so far.
+/// - `changes`: the change log (``LogTrimming``); `mark` is a number drawn by each commit (``LogPoint``), `client`
+///   and `mutation` are the change's origin (``StoredOrigins``), `total` is the size of all changes so far.
 /// - `clients`: the clients of origins, and the last mutation of each.
 /// - `receipts`: the receipts of batches with an id.
 /// - `moments`: the last change at certain times (``StoreAge``).

@@ -21,8 +21,7 @@ struct StoreOpening {
         } else {
             try createFolder(of: path)
         }
-        // The wait is here and not in SQLite, so that calls on the open store can wait without blocking a
-        // thread.
+        // The wait is here and not in SQLite, so that calls on the open store can wait without blocking a thread.
         let end = Date(timeIntervalSinceNow: configuration.busyTimeout.seconds)
         while true {
             do {
@@ -107,10 +106,10 @@ struct StoreOpening {
 
     /// Determines whether the file must be created, through a read-only connection.
     ///
-    /// This uses SQLite instead of reading the file, because closing a descriptor of a file drops all locks
-    /// that the process holds on it, including those of other adapters. Another process could then believe
-    /// that it closes the last connection, and remove the log to which these adapters still write.
-    /// https://sqlite.org/howtocorrupt.html, section 2.2
+    /// This uses SQLite instead of reading the file, because closing a descriptor of a file drops all locks that the
+    /// process holds on it, including those of other adapters. Another process could then believe that it closes the
+    /// last connection, and remove the log to which these adapters still write. https://sqlite.org/howtocorrupt.html,
+    /// section 2.2
     private func needsCreation(_ path: String) throws -> Bool {
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
         guard let size = attributes?[.size] as? NSNumber, size.int64Value > 0 else { return true }
@@ -129,8 +128,8 @@ struct StoreOpening {
     }
 
     private func create(_ path: String) throws {
-        // On a separate connection without the write-ahead log, so that the header is in the file itself as
-        // soon as the store exists.
+        // On a separate connection without the write-ahead log, so that the header is in the file itself as soon as
+        // the store exists.
         let queue = try DatabaseQueue(path: path, configuration: settings)
         defer { try? queue.close() }
         let epoch = (0..<8).map { _ in UInt8.random(in: .min ... .max) }

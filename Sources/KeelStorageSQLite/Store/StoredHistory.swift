@@ -6,10 +6,10 @@ internal import Synchronization
 
 /// The history of a file, with the former states of its documents.
 ///
-/// `history` has an image of a document for each commit that changed it: its state until the time of that
-/// commit, without a body if there was none. The state at a time is the present one, with each document
-/// replaced by its earliest later image. Images are numbered in the order of their times. Bodies stay sealed,
-/// because they are bound to their document's path, which does not change.
+/// `history` has an image of a document for each commit that changed it: its state until the time of that commit,
+/// without a body if there was none. The state at a time is the present one, with each document replaced by its
+/// earliest later image. Images are numbered in the order of their times. Bodies stay sealed, because they are bound
+/// to their document's path, which does not change.
 struct StoredHistory {
     /// The minimum time for which an image is kept.
     let age: Duration

@@ -4,8 +4,8 @@ internal import KeelStorageAdapting
 
 /// Full-text tables, which hold Keel's own words, joined by spaces.
 ///
-/// The tokenizer `ascii` treats every byte beyond ASCII as part of a token, and the words are already folded,
-/// so FTS5 finds exactly what every other adapter finds.
+/// The tokenizer `ascii` treats every byte beyond ASCII as part of a token, and the words are already folded, so FTS5
+/// finds exactly what every other adapter finds.
 extension StoredIndex {
     func createSearchTable(in database: Database) throws {
         let columns = paths.indices.map { "c\($0)" }.joined(separator: ", ")

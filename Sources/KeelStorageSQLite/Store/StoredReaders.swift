@@ -44,8 +44,7 @@ struct StoredReaders {
 
     /// Removes the readers that have been away for their lifetime, and returns the need of the others.
     ///
-    /// A reader that never advances does not retain changes older than the log's horizon and its lifetime
-    /// together.
+    /// A reader that never advances does not retain changes older than the log's horizon and its lifetime together.
     ///
     /// - Parameters:
     ///   - age: The present of the store.
@@ -82,8 +81,7 @@ final class ReaderPace: Sendable {
 
     init(_ clock: any Clock<Duration>) { timeline = Timeline(clock) }
 
-    /// Returns whether a reader's position has not been recorded for ten minutes, or a sixteenth of its
-    /// lifetime.
+    /// Returns whether a reader's position has not been recorded for ten minutes, or a sixteenth of its lifetime.
     func isDue(_ reader: ChangeReader) -> Bool {
         let now = timeline.now
         return noted.withLock { noted in
