@@ -5,7 +5,6 @@ internal import KeelStorageAdapting
 
 /// The data about a call that logs, metrics and traces may contain before it is made.
 struct ObservedCall: Sendable {
-    /// The operation's name.
     let operation: String
     /// The collection, without ids; nil if there is none, or several.
     let collection: String?

@@ -29,7 +29,7 @@ public struct ObservedStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
     private let upstream: Upstream
     private let observer: StorageObserver
 
-    /// Creates the decorator. Prefer `adapter.observed(label:)`.
+    /// Creates the decorator; prefer `adapter.observed(label:)`.
     ///
     /// - Parameters:
     ///   - upstream: The adapter whose calls are observed.

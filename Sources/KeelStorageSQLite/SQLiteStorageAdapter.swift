@@ -15,7 +15,7 @@ public import KeelStorageAdapting
 /// describes the effect of a power failure.
 ///
 /// Reads and writes run on the calling thread; the storage client keeps them off the main actor. Backups, checks,
-/// index builds and ``compact()`` have threads of their own. All of these except commits end soon after their task is
+/// index builds and ``compact()`` have threads of their own. All of these except writes end soon after their task is
 /// canceled. Commits that arrive while another one is written wait without blocking a thread, and are then written
 /// together in one transaction by one of the callers; each keeps its own effect and result. A file that another
 /// program keeps locked is waited for in the same way.

@@ -23,15 +23,14 @@ public struct SQLiteStorageLocation: Sendable, Hashable {
         Self(place: .applicationSupport(name))
     }
 
-    /// A new file in the system's temporary folder.
+    /// A new file with a unique path in the system's temporary folder.
     ///
-    /// The adapter does not remove the file; the system does.
+    /// The adapter does not remove the file; the system does so eventually.
     public static func temporary() -> Self {
         let folder = FileManager.default.temporaryDirectory
         return .file(folder.appending(path: "keel-\(UUID().uuidString)/Store.sqlite"))
     }
 
-    /// The file's path.
     func path() throws -> String {
         switch place {
         case .file(let url):

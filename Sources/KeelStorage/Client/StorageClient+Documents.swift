@@ -133,7 +133,7 @@ extension StorageClient {
         return try await self.write(write, for: "updateDocument")
     }
 
-    /// Removes a document. Removing a missing document succeeds unless the condition requires it to exist.
+    /// Removes a document; succeeds if it is missing, unless the condition requires it to exist.
     @discardableResult
     @concurrent
     public func deleteDocument(

@@ -1,6 +1,5 @@
 public import KeelDocuments
 
-// Document operations that take or return a value instead of fields.
 extension StorageClient {
     /// Returns the document at a path as a value.
     ///

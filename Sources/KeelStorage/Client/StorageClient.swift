@@ -58,7 +58,6 @@ public struct StorageClient: Sendable {
         try await preparation.run(on: adapter)
     }
 
-    /// Throws if the adapter lacks a needed capability.
     package func require(
         _ needed: StorageCapabilities,
         for operation: String

@@ -1,6 +1,5 @@
 public import KeelDocuments
 
-// Operations on values instead of fields.
 extension StorageTransaction {
     /// Returns the document at a path as a value.
     ///

@@ -1,6 +1,5 @@
 public import KeelDocuments
 
-// Writes of values instead of fields.
 extension WriteBatchBuilder {
     /// Replaces a document by a value.
     ///

@@ -69,7 +69,6 @@ struct WriteBatches {
         if writes.count == WriteValidation.mostWrites { try await commit() }
     }
 
-    /// Commits the last batch.
     mutating func finish() async throws(StorageError) {
         if !writes.isEmpty { try await commit() }
     }

@@ -2,7 +2,6 @@ package import KeelDocuments
 
 /// The rules of writes and batches, which the client checks before an adapter sees them.
 package enum WriteValidation {
-    /// The most writes in one batch.
     package static let mostWrites = 500
 
     /// Checks the writes of a batch; `own` are those to reserved paths.

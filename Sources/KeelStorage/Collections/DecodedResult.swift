@@ -11,7 +11,6 @@ struct DecodedResult<Item: Sendable> {
     private var isDecoded: [Bool] = []
     private var undecoded: [DocumentPath: UnreadableDocument] = [:]
 
-    /// The documents that cannot be decoded.
     var failures: [UnreadableDocument] { Array(undecoded.values) }
 
     /// Applies the changes of a snapshot, and returns them with indexes of values.

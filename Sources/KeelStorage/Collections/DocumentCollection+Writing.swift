@@ -108,7 +108,7 @@ extension DocumentCollection {
         try await client.updateDocument(path.document(id), changes)
     }
 
-    /// Removes the value with an id. Removing a missing value succeeds.
+    /// Removes the value with an id; succeeds if it is missing.
     @discardableResult
     @concurrent
     public func delete(_ id: String) async throws(StorageError) -> CommitReceipt {

@@ -25,7 +25,6 @@ struct CommitAttempts {
         }
     }
 
-    /// The batches for the next call.
     var openBatches: [WriteBatch] { open.map { batches[$0] } }
 
     /// The results, one per batch, in order.

@@ -61,7 +61,7 @@ final class MirrorLedger: Sendable {
 
     /// Records the end of a commit, and the documents that it may have changed.
     ///
-    /// - Returns: Whether waiting documents were dropped, as in ``end(keeping:without:isBehind:)``.
+    /// - Returns: Whether waiting documents were lost, as in ``end(keeping:without:isBehind:)``.
     func endCommit(_ paths: Set<DocumentPath>, _ note: DocumentPath? = nil) -> Bool {
         state.withLock { state in
             state.commitsUnderWay -= 1
@@ -89,7 +89,7 @@ final class MirrorLedger: Sendable {
         return !state.leavesNamesToLog
     }
 
-    // MARK: What an earlier process left
+    // MARK: The state of an earlier process
 
     var isOpen: Bool { state.withLock { $0.isOpen } }
 

@@ -45,7 +45,6 @@ struct MirrorRecord: Sendable {
         return ChangeCursor(bytes: bytes)
     }
 
-    /// Returns the batch that moves the cursor.
     func batch(movingTo cursor: ChangeCursor, if condition: WriteCondition = .none) -> WriteBatch {
         let body = DocumentBody(["cursor": .bytes(cursor.bytes)])
         return WriteBatch([DocumentWrite(cursorPath, .set(body), if: condition)])

@@ -3,7 +3,6 @@ internal import KeelDocuments
 internal import KeelStorageAdapting
 
 extension MirroredStorageAdapter {
-    /// The largest number of documents that are copied at a time.
     private static var mostAtOnce: Int { 200 }
 
     /// Whether the first store's change log provides the changes.

@@ -44,7 +44,7 @@ public struct MirroredStorageAdapter<Primary: StorageAdapter, Mirror: StorageAda
     /// The persistent state; nil if neither store can keep it.
     let record: MirrorRecord?
 
-    /// Creates the decorator. Use `adapter.mirrored(to:)`.
+    /// Creates the decorator, for `adapter.mirrored(to:)`.
     ///
     /// - Parameters:
     ///   - primary: The store that the app uses.

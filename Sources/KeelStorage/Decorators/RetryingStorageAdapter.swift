@@ -21,7 +21,7 @@ public struct RetryingStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
     private let clock: any Clock<Duration>
     private let makeID: @Sendable () -> String
 
-    /// Creates the decorator. Use `adapter.retrying(_:)`.
+    /// Creates the decorator, for `adapter.retrying(_:)`.
     ///
     /// - Parameters:
     ///   - upstream: The adapter whose calls are retried.
@@ -83,7 +83,7 @@ public struct RetryingStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
                 if let error = try attempts.take(results) { throw error }
             }
         } catch {
-            // Throwing would report success of individual batches as failure.
+            // Throwing would report batches that succeeded as failed.
             guard attempts.hasAnswers else { throw error }
         }
         return attempts.results

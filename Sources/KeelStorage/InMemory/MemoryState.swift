@@ -6,7 +6,6 @@ struct MemoryState: Sendable {
     typealias Documents = [DocumentPath: Document]
 
     private(set) var collections: [CollectionPath: Documents] = [:]
-    /// A change in the log.
     private struct Entry: Sendable {
         let sequence: Int64
         let path: DocumentPath
@@ -174,7 +173,6 @@ struct MemoryState: Sendable {
         removals = removals.filter { $0.value.sequence > trimmedUpTo }
     }
 
-    /// Returns the time when a document was last changed or removed.
     private func lastTime(of path: DocumentPath) -> Timestamp? {
         self[path]?.updateTime ?? removals[path]?.time
     }

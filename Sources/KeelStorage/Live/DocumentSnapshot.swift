@@ -9,7 +9,6 @@ public struct DocumentSnapshot: Sendable, Hashable {
     /// The reason why an existing document cannot be read; nil otherwise.
     public let failure: UnreadableDocument?
 
-    /// Creates a snapshot.
     init(
         path: DocumentPath,
         document: Document?,

@@ -29,10 +29,9 @@ package final class ListenerHub: ChangeReading {
 
     deinit { state.withLock { $0.reader?.cancel() } }
 
-    /// The number of listeners.
     package var count: Int { state.withLock { $0.table.count } }
 
-    // MARK: Coming and going
+    // MARK: Subscribing
 
     /// Opens a mailbox, which receives every change that the reader sees from now on.
     package func subscribe(_ subscription: Subscription) -> ID {

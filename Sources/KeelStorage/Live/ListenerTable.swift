@@ -55,10 +55,9 @@ package struct ListenerTable: Sendable {
 
     package init() {}
 
-    /// The number of listeners.
     package var count: Int { subscriptions.count }
 
-    // MARK: Coming and going
+    // MARK: Subscribing
 
     /// Opens a mailbox.
     ///

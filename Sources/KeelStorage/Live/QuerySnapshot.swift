@@ -17,7 +17,6 @@ public struct QuerySnapshot: Sendable {
     /// readable is added like a new document.
     public let failures: [UnreadableDocument]
 
-    /// Creates a snapshot.
     init(
         documents: [Document],
         changes: [DocumentChange],
@@ -46,7 +45,6 @@ public struct DocumentChange: Sendable, Hashable {
     /// The current document; for a removed one, its last state in the result.
     public let document: Document
 
-    /// Creates a step.
     init(_ kind: Kind, _ document: Document) {
         self.kind = kind
         self.document = document

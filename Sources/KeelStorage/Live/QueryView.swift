@@ -7,7 +7,6 @@ package import KeelStorageAdapting
 /// size of the result. For a query with a limit, it keeps some documents beyond the limit in reserve, and needs a new
 /// read only when removals have used them up.
 package struct QueryView: Sendable {
-    /// The result of applying changes.
     package enum Outcome: Sendable {
         case unchanged
         case changed([DocumentChange])
@@ -49,7 +48,6 @@ package struct QueryView: Sendable {
         }
     }
 
-    /// The documents of the result.
     package var documents: [Document] { isWindowed ? window.map(\.document) : kept }
 
     /// The documents of the query's collections that cannot be read, by path.

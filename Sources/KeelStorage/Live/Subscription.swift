@@ -8,21 +8,17 @@ internal import Synchronization
 /// changes to a document is kept, so that a slow consumer costs memory per changed document rather than per change,
 /// and gets the latest state.
 package final class Subscription: Sendable {
-    /// The interest of a listener.
     package enum Interest: Sendable {
         case document(DocumentPath)
         case query(DocumentQuery)
     }
 
-    /// The content of a mailbox.
     package enum Delivery: Sendable {
         /// These documents changed; their states are consistent at `position`.
         case changes([DocumentPath: ChangePage.Change], position: ChangeCursor)
         /// Changes were missed; the listener must read again.
         case reset
-        /// Listening has failed.
         case failure(StorageError)
-        /// The task was canceled.
         case cancelled
     }
 

@@ -62,7 +62,6 @@ public struct DocumentMigrations: Sendable {
         steps[collection.name]?.last?.version
     }
 
-    /// Returns the version of a document.
     static func version(of body: DocumentBody) -> Int {
         Int(body.value(at: versionField)?.integerValue ?? 0)
     }

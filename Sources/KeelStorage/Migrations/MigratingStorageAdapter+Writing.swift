@@ -154,7 +154,6 @@ extension DocumentBody {
 }
 
 extension WriteCondition {
-    /// Returns whether the condition holds for an existing document.
     fileprivate func holds(_ document: Document) -> Bool {
         switch self {
         case .none, .exists: true

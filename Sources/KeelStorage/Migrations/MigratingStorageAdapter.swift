@@ -94,7 +94,6 @@ extension StorageAdapter {
 }
 
 extension Document {
-    /// Returns the same document with another body.
     func with(_ body: DocumentBody) -> Document {
         Document(
             path: path,

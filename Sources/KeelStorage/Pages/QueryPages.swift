@@ -25,7 +25,6 @@ package struct QueryPages: Sendable {
         /// The largest number of documents in the first page; further pages have as many as fit.
         package var firstCount: Int
 
-        /// Creates sizes.
         package init(first: Int, further: Int, scanned: Int, whole: Int?, firstCount: Int) {
             self.first = first
             self.further = further
@@ -42,11 +41,9 @@ package struct QueryPages: Sendable {
         }
     }
 
-    /// The result of one read.
     package struct Page: Sendable {
         /// The documents, without those that the query's offset skips.
         package var documents: [Document]
-        /// The read's result.
         package var result: ReadResult
     }
 
@@ -215,7 +212,6 @@ package struct QueryPages: Sendable {
         }
     }
 
-    /// Whether another page follows.
     private func goesOn(
         behind documents: [Document],
         _ result: ReadResult,

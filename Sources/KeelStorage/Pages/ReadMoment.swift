@@ -13,7 +13,6 @@ package final class ReadMoment: Sendable {
     /// The age at which a hold is renewed.
     private static let renewing = Duration.seconds(10)
 
-    /// The time to read as of.
     package let time: Timestamp
 
     private let adapter: any StorageAdapter
@@ -101,7 +100,7 @@ package final class ReadMoment: Sendable {
     }
 
     deinit {
-        // A task of its own, because the last reference may be released in any context.
+        // A canceled task, for example of a disconnected client, drops the moment without ending it.
         guard lastHold.withLock({ $0.take() }) != nil else { return }
         let request = request(for: .zero)
         Task { [adapter] in _ = try? await adapter.read(request) }

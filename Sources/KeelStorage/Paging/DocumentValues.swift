@@ -17,7 +17,6 @@ public struct DocumentValues<Item: Sendable>: AsyncSequence, Sendable {
     public typealias Element = Item
     public typealias Failure = StorageError
 
-    /// The number of documents per page.
     private static var pageSize: Int { 100 }
 
     private let reader: TypedReader<Item>

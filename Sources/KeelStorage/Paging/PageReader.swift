@@ -1,7 +1,6 @@
 internal import KeelDocuments
 internal import KeelStorageAdapting
 
-/// Reads the pages of one query.
 struct PageReader<Item: Sendable>: Sendable {
     /// The approximate maximum size of a page's documents in bytes.
     static var mostBytes: Int { 8 << 20 }

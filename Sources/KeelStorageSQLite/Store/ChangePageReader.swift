@@ -20,14 +20,13 @@ struct ChangePageReader {
     /// The size of an empty page.
     private let empty: AnswerSize
     private let state: StoreState
-    /// The last change of the log.
     private let end: LogPoint
     private let place: ChangePosition.Place
     private let scope: FeedScope
     private let clients: Set<String>
     /// The names of clients, by number.
     private var names: [Int64: String] = [:]
-    /// Whether the file has removal times that differ from their sequences; nil until it is checked.
+    /// Whether the file has the table `removal_times`; nil until it is checked.
     private var hasRemovalTimes: Bool?
 
     init(_ request: ChangeRequest, reader: StoreReader, state: StoreState, epoch: UInt64) throws {
@@ -193,7 +192,6 @@ struct ChangePageReader {
         return (.removed(path, Revision(number: revision), at: time), revision)
     }
 
-    /// Returns the time of the removal at a sequence.
     private mutating func removalTime(of sequence: Int64) throws -> Timestamp {
         if hasRemovalTimes == nil {
             // A read-only file of an earlier version has no table of removal times.

@@ -18,13 +18,11 @@ struct CommitSession {
     private let statements: WriteStatements
     /// Distinguishes this transaction's changes from others with the same sequences (``LogPoint``).
     private let mark: Int64
-    /// The log's last change.
     private var end: LogPoint
     /// The total size in bytes of all changes so far, including removed ones.
     private var total: Int64
     /// The collections that this transaction has numbered; the catalog learns of them after the commit.
     private(set) var numbered: [CollectionPath: Int64] = [:]
-    /// The number of changes written.
     private(set) var changeCount = 0
     private var coverage: [Int64: [StoredIndex]] = [:]
     private var removals: RemovalTimes

@@ -15,7 +15,6 @@ final class FeedScope {
         case documents
     }
 
-    /// One collection of a copy.
     struct Part {
         let collection: Int64
         /// The ids of the wanted documents, sorted; nil for all.
@@ -155,7 +154,6 @@ final class FeedScope {
 
     // MARK: Copies
 
-    /// Returns the parts of a copy, by the numbers of their collections.
     func parts() throws -> [Part] {
         let scope = filter.scope
         var ids: [Int64: [String]] = [:]

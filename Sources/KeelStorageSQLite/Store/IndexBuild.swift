@@ -11,7 +11,6 @@ internal import Synchronization
 struct IndexBuild: Sendable {
     /// Stands for a row: the index is no longer maintained, and is removed after its entries.
     static let dropped: Int64 = -1
-    /// The number of documents per step.
     private static let documentsPerStep: Int64 = 1_000
     /// The approximate number of bytes of documents that one step reads.
     private static let bytesPerStep = 4 << 20

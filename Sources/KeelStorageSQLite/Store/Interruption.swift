@@ -11,7 +11,6 @@ final class Interruption: Sendable {
     /// The connection while it works for the task.
     private let connection = Mutex<UInt?>(nil)
 
-    /// Runs long work.
     func run<Value>(on database: Database, _ work: () throws -> Value) throws -> Value {
         connection.withLock { $0 = UInt(bitPattern: database.sqliteConnection) }
         // An interrupt between two statements is lost; the progress handler checks again in the next one.

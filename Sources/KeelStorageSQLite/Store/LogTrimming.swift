@@ -217,7 +217,6 @@ final class TrimmingPace: Sendable {
     /// Whether the next commit starts a period of marks.
     var beginsPeriod: Bool { period.load(ordering: .relaxed) >= Self.most }
 
-    /// Records the changes of a finished commit.
     func finished(_ count: Int) {
         let present = beginsPeriod ? 0 : period.load(ordering: .relaxed)
         period.store(present + count, ordering: .relaxed)

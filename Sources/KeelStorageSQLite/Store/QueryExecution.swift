@@ -13,7 +13,6 @@ struct QueryExecution {
 
     /// Whether an unreadable document is recorded; otherwise it fails the query.
     var reportsUnreadable = false
-    /// The unreadable documents that were found.
     private(set) var unreadable: [DocumentPath: UnreadableDocument] = [:]
     /// The approximate maximum size of the result's documents in bytes; nil without a limit.
     var mostBytes: Int?
@@ -365,7 +364,6 @@ struct QueryExecution {
         return wantsMore(after: document)
     }
 
-    /// Takes a document that comes in any order.
     mutating func takeUnordered(_ document: Document) throws(StorageError) {
         guard let key = place(of: document) else { return }
         if let end, end.lexicographicallyPrecedes(key) { return }

@@ -33,7 +33,6 @@ struct RawStatement {
 
     // MARK: Running
 
-    /// Runs the statement to its end.
     func run() throws {
         defer { sqlite3_reset(handle) }
         while try step() {}

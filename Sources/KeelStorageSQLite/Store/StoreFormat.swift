@@ -172,7 +172,6 @@ enum StoreFormat {
         try StoreState.advanceGeneration(in: database)
     }
 
-    /// Returns whether a table has a column.
     static func hasColumn(_ column: String, in table: String, _ database: Database) throws -> Bool {
         // Not from GRDB's schema cache, because another process may have changed the schema.
         let sql = "SELECT count(*) FROM pragma_table_info(?) WHERE name = ?"

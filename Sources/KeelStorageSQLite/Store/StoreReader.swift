@@ -14,11 +14,8 @@ struct StoreReader {
     static let columns =
         "d.rid, d.cid, d.id, d.rev, d.created, d.updated, d.pending, d.body"
 
-    /// The number of columns.
     static let columnCount: Int32 = 8
-    /// The position of the row's number.
     static let rowColumn: Int32 = 0
-    /// The position of the collection's number.
     static let collectionColumn: Int32 = 1
 
     /// Constant, because joining strings for each document would cost more than finding the statement.
@@ -36,7 +33,6 @@ struct StoreReader {
         return number
     }
 
-    /// Returns the path of a collection.
     func path(of number: Int64) throws -> CollectionPath {
         if let path = catalog.path(of: number) { return path }
         let statement = try RawStatement(database, "SELECT path FROM collections WHERE cid = ?")
@@ -303,7 +299,6 @@ struct StoreReader {
 
     // MARK: Indexes
 
-    /// Returns the indexes of the file.
     func indexes(_ generation: Int64) throws -> IndexSet {
         if let known = catalog.indexes(of: generation) { return known }
         let indexes = IndexSet(

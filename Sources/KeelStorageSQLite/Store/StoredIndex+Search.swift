@@ -66,7 +66,6 @@ extension StoredIndex {
 }
 
 extension StoredIndex {
-    /// The name of the full-text table of a search definition.
     var searchTable: String { "search_\(number)" }
 }
 #endif

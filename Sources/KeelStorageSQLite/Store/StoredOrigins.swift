@@ -23,7 +23,6 @@ enum StoredOrigins {
         return ChangeOrigin(client: client, mutation: row.integer(7))
     }
 
-    /// Returns the name of a client.
     static func name(of client: Int64, in database: Database) throws -> String? {
         let statement = try RawStatement(database, "SELECT name FROM clients WHERE number = ?")
         try statement.bind(1, client)

@@ -8,7 +8,6 @@ internal import Synchronization
 struct StoredReaders {
     /// The largest number of readers for which a store retains its log; further ones are ignored.
     static let most = 1_000
-    /// The longest lifetime of a reader.
     static let longestLifetime = Duration.seconds(90 * 86_400)
     /// The lifetime of readers that an earlier version has registered.
     private static let formerLifetime = Duration.seconds(30 * 86_400)
@@ -35,7 +34,6 @@ struct StoredReaders {
         try statement.run()
     }
 
-    /// Removes a reader.
     func remove(_ name: String) throws {
         let statement = try RawStatement(database, "DELETE FROM readers WHERE name = ?")
         try statement.bind(1, name)
