@@ -71,7 +71,7 @@ struct BoundedReadTests {
                 }
             }
         }
-        // Answers that are never ended would prove nothing.
+        // Reads that are never cut off would prove nothing.
         #expect(partial > 100)
     }
 
@@ -153,7 +153,7 @@ struct BoundedReadTests {
         }
     }
 
-    /// The state that pages lead to, and how large they are.
+    /// Returns the final state after all pages, and the sizes of the pages.
     private static func state(
         of adapter: any StorageAdapter,
         _ cursor: ChangeCursor?,

@@ -11,13 +11,13 @@ import Testing
 
 @Suite("Cancelling what runs in SQLite", .timeLimit(.minutes(5)))
 struct CancellationTests {
-    /// Cancels the task that opens a body for the tenth time, as a client that goes away in the middle.
+    /// Cancels the task when it opens the tenth body, like a client that disconnects.
     private final class CancellingSealing: ByteSealing {
         private let inner = FakeByteSealing(key: 1)
         private let opened = Mutex(0)
         let isArmed = Mutex(false)
         let onCancel = Mutex<@Sendable () -> Void>({})
-        /// Whether a body takes half a millisecond, so that a query takes seconds.
+        /// Whether opening a body takes half a millisecond, so that a query takes seconds.
         let isSlow = Mutex(false)
         var openedCount: Int { opened.withLock { $0 } }
 
@@ -71,7 +71,7 @@ struct CancellationTests {
         return adapter
     }
 
-    /// Work that opens every body, if it is let.
+    /// Work that opens every body unless it is canceled.
     enum Work: CaseIterable {
         case filter, order, window, group, aggregate, grouped, integrity
 
@@ -147,13 +147,13 @@ struct CancellationTests {
         let clock = ContinuousClock()
         sealing.isSlow.withLock { $0 = true }
         let whole = try await clock.measure { _ = try await adapter.ids(query) }
-        // Cancelled by the tenth body that it opens, from when on the time counts.
+        // Canceled by the tenth body, which starts the measurement.
         let begin = Mutex<ContinuousClock.Instant?>(nil)
         sealing.onCancel.withLock { $0 = { begin.withLock { $0 = clock.now } } }
         sealing.isArmed.withLock { $0 = true }
         let task = Task {
             let error = await storageError { _ = try await adapter.ids(query) }
-            // In the task itself: when others learn of it depends on how busy the machine is.
+            // In the task itself, because other tasks may be scheduled late on a busy machine.
             return (error?.code, clock.now)
         }
         async let commit = adapter.set("b/1", ["n": 1])
@@ -180,7 +180,7 @@ struct CancellationTests {
                             return 0
                         }
                     )
-                    // Without an end.
+                    // An endless query.
                     let sql = """
                         WITH RECURSIVE n(i) AS (SELECT begin() UNION ALL SELECT i + 1 FROM n)
                         SELECT max(i) FROM n
@@ -191,7 +191,7 @@ struct CancellationTests {
         }
         for await _ in begun {}
         let commit = Task { try await adapter.set("a/1", ["n": 1]) }
-        // The commit tells nobody that it waits; the time limit of the suite ends the loop.
+        // There is no event for a waiting commit; the time limit of the suite ends the loop.
         while adapter.waitingCommitCount == 0 { await Task.yield() }
         task.cancel()
         #expect(await task.value?.code == .cancelled)

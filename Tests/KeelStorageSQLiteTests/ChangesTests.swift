@@ -69,7 +69,7 @@ struct ChangesTests {
                 #expect(request.after.map { $0 < page.next } ?? true)
                 request.after = page.next
                 pages += 1
-                // In a collection that is copied already, in one that is not, and in a new one.
+                // In a collection that has been copied, in one that has not, and in a new one.
                 if pages == 1 {
                     try await adapter.delete("m/0")
                     try await adapter.delete("z/8")

@@ -8,7 +8,7 @@ import KeelStorageSQLite
 import Synchronization
 import Testing
 
-/// Commits that come while another one is written, held up by a lock on the file.
+/// Commits during another commit, which a lock on the file holds up.
 @Suite("Commits at the same time", .timeLimit(.minutes(5)))
 struct CommitLineTests {
     /// Counts the transactions of an adapter.
@@ -27,7 +27,7 @@ struct CommitLineTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// Another program that keeps the file locked.
+    /// Locks the file like another program.
     private func lock() throws -> DatabaseQueue {
         var settings = GRDB.Configuration()
         settings.allowsUnsafeTransactions = true
@@ -58,7 +58,7 @@ struct CommitLineTests {
         let receipts = try await withThrowingTaskGroup(of: CommitReceipt?.self) { group in
             for number in 0..<60 {
                 group.addTask {
-                    // Every third is refused: the document is missing.
+                    // Every third commit is refused because the document is missing.
                     let path: DocumentPath = number % 3 == 0 ? "a/missing" : "a/counter"
                     let change = FieldChange("n", .transform(.increment(1)))
                     let results = try await adapter.commit([self.batch(path, change)])
@@ -76,7 +76,7 @@ struct CommitLineTests {
         #expect(Set(told.compactMap(\.revision)).count == 40)
         #expect(try await adapter.document("a/counter")?["n"] == 40)
         #expect(try await adapter.document("a/missing") == nil)
-        // The first one's, and that of all who waited meanwhile.
+        // The first commit, and one for all that waited.
         #expect(counter.count == 2)
         #expect(adapter.waitingCommitCount == 0)
     }
@@ -102,7 +102,7 @@ struct CommitLineTests {
                         }
                         return (number, error?.code)
                     }
-                    // One of the first two writes, the others are in the line.
+                    // One of the first two commits writes, the others wait in line.
                     try await waiting(number, in: adapter)
                 }
                 try unlock(other)
@@ -121,7 +121,7 @@ struct CommitLineTests {
         let adapter = try folder.adapter { $0.busyTimeout = .seconds(60) }
         try await adapter.set("a/0", ["n": 0])
         let other = try lock()
-        // One of the first two tries to write, the others are in the line.
+        // One of the first two commits tries to write, the others wait in line.
         var tasks: [Task<StorageError.Code?, Never>] = []
         for number in 0..<6 {
             tasks.append(

@@ -12,7 +12,7 @@ struct CommitWatchTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// Waits for a change after a position, in so many tasks.
+    /// Waits for a change after a position, in `count` tasks.
     private func wait(
         _ count: Int,
         on adapter: SQLiteStorageAdapter,
@@ -94,7 +94,7 @@ struct CommitWatchTests {
         let adapter = try folder.adapter()
         let start = try await adapter.set("a/1", [:]).position
         let clockless = wait(2, on: adapter, after: start)
-        // The watch tells nobody that it has begun; the time limit of the suite ends the loop.
+        // There is no event for the start of the watch; the time limit of the suite ends the loop.
         while !adapter.hasFileEvents { await Task.yield() }
         try adapter.close()
         for task in clockless {
@@ -103,7 +103,7 @@ struct CommitWatchTests {
         }
     }
 
-    /// Does something before the third commit.
+    /// Runs a closure before the third commit.
     private final class Interposed: StorageAdapter {
         let upstream: SQLiteStorageAdapter
         let count = Mutex(0)

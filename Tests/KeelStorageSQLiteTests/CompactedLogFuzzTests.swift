@@ -6,10 +6,10 @@ import KeelStorageAdapting
 import KeelStorageSQLite
 import Testing
 
-/// Random writes to a store whose log is short, and readers that come at random times.
+/// Random writes to a store with a short log, and readers that read at random times.
 ///
-/// A reader that comes back has, at a consistent point, what the store has; or its cursor has expired, where
-/// the log may drop something.
+/// At a consistent position, a reader has the store's state; otherwise its cursor has expired, if the log may have
+/// dropped changes.
 @Suite("A log that is compacted says what a whole one says", .timeLimit(.minutes(5)))
 struct CompactedLogFuzzTests {
     private struct Reader {
@@ -47,7 +47,7 @@ struct CompactedLogFuzzTests {
                 configuration.now = { clock.now }
             }
         }
-        // Two at one file, so that periods of marks alternate too.
+        // Two adapters on one file, so that periods of marks alternate.
         var adapters = try [open(0), open(turn * 300)]
         var readers = Array(repeating: Reader(), count: 5)
         var removed: [DocumentPath: Timestamp] = [:]
@@ -90,7 +90,7 @@ struct CompactedLogFuzzTests {
             switch Int.random(in: 0..<8, using: &random) {
             case 0..<3: writes.append(.delete(path))
             case 3:
-                // A replica may take a revision back, or give one again.
+                // A replica may lower a revision, or repeat one.
                 let document = Document(
                     path: path,
                     body: DocumentBody(["r": .integer(Int64(step))]),
@@ -114,7 +114,7 @@ struct CompactedLogFuzzTests {
         }
     }
 
-    /// Reads to a consistent point; returns whether the cursor was good.
+    /// Reads to a consistent position; returns whether the cursor was valid.
     private func follow(
         _ reader: inout Reader,
         _ adapter: SQLiteStorageAdapter,

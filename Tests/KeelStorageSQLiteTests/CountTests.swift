@@ -33,7 +33,7 @@ struct CountTests {
 
     private static let items = DocumentQuery("shops/x/items")
 
-    /// A query, its number of documents, and whether counting it looks at those that it counts alone.
+    /// A query, its number of documents, and whether a count reads only the counted documents.
     private static let cases: [(name: String, query: DocumentQuery, count: Int, isExact: Bool)] = [
         ("all", items, 400, true),
         ("by an index", items.where(.less("n", 300)), 300, true),

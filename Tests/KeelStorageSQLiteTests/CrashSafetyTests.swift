@@ -6,13 +6,13 @@ import KeelStorageSQLite
 import KeelTestKit
 import Testing
 
-/// Kills a writing process at random moments and looks at what it leaves.
+/// Kills a writing process at random moments, and checks what it leaves.
 ///
-/// The process (`KeelStorageCrashWriter`) prints the number of each batch once its commit has
-/// returned. Whatever it printed must be there; of the batch it was at, everything or nothing.
+/// The process (`KeelStorageCrashWriter`) prints the number of each batch once its commit has returned. Every printed
+/// batch must be present; the next one must be present as a whole or not at all.
 @Suite("Killing a writer", .serialized)
 struct CrashSafetyTests {
-    /// `KEEL_KILLS` asks for a longer run.
+    /// Set `KEEL_KILLS` for a longer run.
     private static let killCount =
         ProcessInfo.processInfo.environment["KEEL_KILLS"].flatMap { Int($0) } ?? 200
 
@@ -31,7 +31,7 @@ struct CrashSafetyTests {
                 "KeelStorageCrashWriter",
                 [folder.file().path, String(next)],
                 killedAfter: .microseconds(Int.random(in: 500...25_000, using: &random)),
-                // The trial's number and not the batch's, which stays where nothing is written.
+                // The trial's number, because the batch's number does not change if nothing is written.
                 waitsForLife: !trial.isMultiple(of: 7)
             )
             let acknowledged = try #require(life, "the writer ended by itself")
@@ -40,7 +40,7 @@ struct CrashSafetyTests {
             guard FileManager.default.fileExists(atPath: folder.file().path) else { continue }
             let adapter = try folder.adapter()
             let last = try await Self.lastBatch(in: adapter, trial: trial)
-            // A commit may have succeeded although its number was not printed any more.
+            // A commit may have succeeded without its number being printed.
             let expected = acknowledged.last ?? next - 1
             #expect(last == expected || last == expected + 1, "trial \(trial)")
             if trial % 10 == 0 || trial == Self.killCount - 1 {
@@ -55,12 +55,12 @@ struct CrashSafetyTests {
             try adapter.close()
             next = last + 1
         }
-        // Killing processes before they have written anything would prove nothing.
+        // Killing processes that have not written anything would prove nothing.
         #expect(acknowledgedCount > Self.killCount / 4, "only \(acknowledgedCount) batches")
         print("\(Self.killCount) kills, \(acknowledgedCount) acknowledged batches, all there")
     }
 
-    /// The number of the last batch in the store, after checking that it is there as a whole.
+    /// Returns the number of the last batch in the store, after checking that it is complete.
     private static func lastBatch(
         in adapter: SQLiteStorageAdapter,
         trial: Int

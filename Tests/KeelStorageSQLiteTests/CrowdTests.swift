@@ -6,7 +6,7 @@ import KeelStorageSQLite
 import KeelTestKit
 import Testing
 
-/// A process of `Crowd`, which prints into a file: a pipe would be inherited by those that start meanwhile.
+/// A process of `Crowd` that prints to a file: a pipe would be inherited by processes started meanwhile.
 private final class CrowdMember {
     let name: String
     private let output: URL
@@ -24,13 +24,13 @@ private final class CrowdMember {
 
     var isRunning: Bool { process.isRunning }
 
-    /// The number of the last batch that was acknowledged.
+    /// Returns the number of the last acknowledged batch.
     func last() throws -> Int {
         let text = String(decoding: try Data(contentsOf: output), as: UTF8.self)
         return text.split(separator: "\n").last.flatMap { Int($0) } ?? 0
     }
 
-    /// Kills the process, and returns whether it had not ended before.
+    /// Kills the process, and returns whether it was still running.
     func kill() -> Bool {
         Foundation.kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
@@ -39,7 +39,7 @@ private final class CrowdMember {
     }
 }
 
-/// A listener of which every snapshot is compared with its own steps.
+/// A listener whose snapshots are each compared with their steps.
 private struct CrowdListener {
     let query: DocumentQuery
     private let adapter: SQLiteStorageAdapter
@@ -51,9 +51,9 @@ private struct CrowdListener {
         snapshots = StorageClient(adapter).listen(to: query).makeAsyncIterator()
     }
 
-    /// Takes snapshots until what they say is what a read finds.
+    /// Takes snapshots until they agree with a read.
     ///
-    /// Nobody writes meanwhile. A listener that does not come there hangs, until the suite's limit.
+    /// There are no concurrent writes. A listener that never agrees hangs until the suite's time limit.
     mutating func follow(_ what: Comment) async throws {
         let expected = try await adapter.found(query).documents
         while shown != expected {
@@ -73,7 +73,7 @@ private struct CrowdListener {
     }
 }
 
-/// Several processes with several adapters each on one file, of which any may be killed.
+/// Several processes with several adapters each on one file, which are killed at random.
 @Suite("Many processes on one file", .serialized, .timeLimit(.minutes(30)))
 struct CrowdTests {
     let folder: TemporaryFolder
@@ -99,7 +99,7 @@ struct CrowdTests {
         let first = try folder.adapter()
         try await first.set("a/0", [:])
         let second = try folder.adapter()
-        // The visitor must not believe that it holds the only connection, and remove the log.
+        // The visitor must not believe that it has the only connection, and remove the log.
         #expect(try visit() == 1)
         for number in 1...50 { try await first.set("a/\(number)", [:]) }
         #expect(try visit() == 51)
@@ -112,12 +112,12 @@ struct CrowdTests {
         #expect(try await third.checkIntegrity().isSound)
     }
 
-    /// `KEEL_CROWD_ROUNDS` asks for a longer run, `KEEL_SEED` repeats one.
+    /// Set `KEEL_CROWD_ROUNDS` for a longer run, `KEEL_SEED` to repeat one.
     private static var roundCount: Int {
         ProcessInfo.processInfo.environment["KEEL_CROWD_ROUNDS"].flatMap { Int($0) } ?? 40
     }
 
-    /// What a test knows of a document: its revision, or that it was removed.
+    /// The known state of each document: its revision, or its removal.
     private typealias Fold = [DocumentPath: Revision]
 
     @Test("what was acknowledged is there once, and whoever listens sees the store")
@@ -128,7 +128,7 @@ struct CrowdTests {
         var random = SeededGenerator(seed: seed)
         let listener = try folder.adapter()
         let all = DocumentQuery("crowd")
-        // On two adapters, whole and refilled, by identifiers and by values.
+        // On two adapters, with and without limits, by ids and by values.
         var listeners = try [listener, folder.adapter()].flatMap { adapter in
             [
                 CrowdListener(adapter, all),
@@ -153,14 +153,14 @@ struct CrowdTests {
             }
             for (member, (_, _, delay)) in zip(crowd, lives.sorted { $0.2 < $1.2 }) {
                 try await waitUntil { try member.last() > 0 || !member.isRunning }
-                // Real time, because these are real processes: the moment has to be one that nobody chose.
+                // Real time, because these are real processes and the moment must be arbitrary.
                 try await Task.sleep(for: .milliseconds(delay))
                 #expect(member.kill(), "round \(round): \(member.name) ended by itself")
             }
             for member in crowd {
                 let last = try member.last()
                 acknowledgedCount += last
-                // The last commit may have succeeded without having been printed.
+                // The last commit may have succeeded without being printed.
                 let known = counters[member.name] ?? 0...0
                 let low = known.lowerBound + Int64(last)
                 counters[member.name] = low...(known.upperBound + Int64(last) + 1)
@@ -190,7 +190,7 @@ struct CrowdTests {
         print("\(Self.roundCount) rounds, \(acknowledgedCount) acknowledged batches")
     }
 
-    /// Folds the changes after a cursor, from a copy where the log does not reach back any more.
+    /// Folds the changes after a cursor, starting with a copy if the log no longer reaches the cursor.
     private func follow(
         _ adapter: SQLiteStorageAdapter,
         after cursor: ChangeCursor?,

@@ -12,13 +12,13 @@ import Testing
 struct CutKeyTests {
     // MARK: Differences
 
-    /// `KEEL_FUZZ_QUERIES` asks for a longer run.
+    /// Set `KEEL_FUZZ_QUERIES` for a longer run.
     private static let queryCount =
         ProcessInfo.processInfo.environment["KEEL_FUZZ_QUERIES"].flatMap { Int($0) } ?? 160
 
     private typealias Documents = [(path: DocumentPath, fields: DocumentFields)]
 
-    /// A query with the text "s" in place of what the front refuses in a condition.
+    /// Returns whether a query is valid once the constants that the client refuses are replaced by "s".
     private static func isValid(_ query: DocumentQuery) -> Bool {
         var short = query
         short.filter = query.filter.map(shortened)
@@ -41,7 +41,7 @@ struct CutKeyTests {
         }
     }
 
-    /// What the adapter itself answers: the front would refuse long constants.
+    /// Returns the adapter's own result, because the client would refuse long constants.
     private static func answer(
         _ operation: ReadOperation,
         _ adapter: any StorageAdapter,
@@ -57,7 +57,7 @@ struct CutKeyTests {
         }
     }
 
-    /// How two adapters differ on a query; nil if they agree.
+    /// Returns the difference between two adapters' results for a query; nil if they agree.
     private static func difference(
         on query: DocumentQuery,
         _ memory: any StorageAdapter,
@@ -107,7 +107,7 @@ struct CutKeyTests {
         return (memory, indexed)
     }
 
-    /// The fewest of some documents on which a query still differs.
+    /// Returns a minimal subset of the documents for which a query's results still differ.
     private static func shrunk(
         _ documents: Documents,
         on query: DocumentQuery,
@@ -191,7 +191,7 @@ struct CutKeyTests {
 
     private static let filling = String(repeating: "x", count: 1_600)
 
-    /// A hundred values that an index tells apart, each in twenty documents that it does not.
+    /// A hundred values that an index distinguishes, each in twenty documents that it does not.
     private func tied() async throws -> SQLiteStorageAdapter {
         let adapter = try TemporaryFolder().adapter()
         try await adapter.prepare(StorageSchema(indexes: [IndexDefinition("a", [.ascending("v")])]))
@@ -199,7 +199,7 @@ struct CutKeyTests {
             try await adapter.apply(
                 WriteBatch(
                     (0..<20).map { number in
-                        // Not in the order of their values.
+                        // Not in the order of the values.
                         let item = number * 7 % 20
                         return DocumentWrite(
                             "a/\(group)-\(number)",

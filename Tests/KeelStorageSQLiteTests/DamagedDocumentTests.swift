@@ -12,27 +12,27 @@ import Testing
 /// Removing and replacing documents whose bodies cannot be read.
 @Suite("Damaged documents can be removed and replaced", .timeLimit(.minutes(5)))
 struct DamagedDocumentTests {
-    /// How a body comes to be unreadable.
+    /// The ways in which a body becomes unreadable.
     enum Damage: CaseIterable, CustomTestStringConvertible {
         case cutShort, noText, sealedByAnother, torn
 
         var isSealed: Bool { self == .sealedByAnother || self == .torn }
         var testDescription: String { "\(self)" }
 
-        /// The bytes in place of those of a body.
+        /// The bytes that replace those of a body.
         var sql: String {
             switch self {
-            // A map that ends before its first field does, and one with a field that is not UTF-8.
+            // A map that ends within its first field, and one with a field that is not UTF-8.
             case .cutShort: "x'a1616e'"
             case .noText: "x'a2616e01616d62c328'"
-            // Sealed for another document, and sealed bytes that have lost their end.
+            // A body sealed for another document, and a sealed body without its end.
             case .sealedByAnother: "(SELECT body FROM documents WHERE cid = 1 AND id = '3')"
             case .torn: "substr(body, 1, length(body) - 3)"
             }
         }
     }
 
-    /// What is done to such a document.
+    /// The operations on an unreadable document.
     enum Remedy: CaseIterable, CustomTestStringConvertible {
         case delete, set, setWithTransform, replicate, deleteAndCreate, deleteAtRevision
 
@@ -116,7 +116,7 @@ struct DamagedDocumentTests {
         case .deleteAtRevision:
             var revision: Revision?
             let page = try await adapter.changes(ChangeRequest())
-            // Its revision can be read although its body cannot.
+            // The revision is readable although the body is not.
             let number = try await adapter.databasePool.read { database in
                 try Int64.fetchOne(
                     database,
@@ -140,7 +140,7 @@ struct DamagedDocumentTests {
     func mends(_ damage: Damage, by remedy: Remedy) async throws {
         let adapter = try await damaged(damage)
         #expect(try await !adapter.checkIntegrity().isSound)
-        // To change a part of it would take the rest.
+        // A partial change would need the rest of the body.
         let partial = FieldChange("n", .set(1))
         let refused = await storageError {
             try await adapter.apply(WriteBatch([DocumentWrite("a/2", .update([partial]))]))
@@ -150,7 +150,7 @@ struct DamagedDocumentTests {
         let isGone = remedy == .delete || remedy == .deleteAtRevision
         let document = try await adapter.document("a/2")
         #expect(try document?.fields() == (isGone ? nil : fields))
-        // The images of the history that hold the damage go with it; entries must be right now.
+        // The damaged images of the history remain; index entries must be right.
         let problems = try await adapter.checkIntegrity().problems
         #expect(problems.allSatisfy { $0.hasPrefix("in the history") }, "\(problems)")
         let query = DocumentQuery("a").where(.greaterOrEqual("n", 0))
@@ -208,7 +208,7 @@ struct DamagedDocumentTests {
     }
 }
 
-/// A key that can be away, as that of a locked device.
+/// A key that can be unavailable, like that of a locked device.
 private final class AbsentKey: ByteSealing {
     private let base = FakeByteSealing(key: 42)
     private let state = Mutex(false)

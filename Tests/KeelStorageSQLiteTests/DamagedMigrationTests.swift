@@ -27,7 +27,7 @@ struct DamagedMigrationTests {
             try await adapter.set("a/\(number)", ["n": .integer(Int64(number))])
             try await adapter.set("b/1/a/\(number)", ["n": .integer(Int64(number))])
         }
-        // The end of a body is missing: of the first, of three in a row, and of the last.
+        // Bodies without their ends: the first, three in a row, and the last.
         let damaged = ["0", "4", "5", "6", "9"]
         try await Tampering.run(
             """
@@ -50,7 +50,7 @@ struct DamagedMigrationTests {
         #expect(next.migrated == 1)
         #expect(next.failures.map(\.path.id) == ["0", "4", "6", "9"])
         try adapter.close()
-        // A backup has the damaged rows as they were, and all others.
+        // A backup has the damaged rows unchanged, and all others.
         let copy = try open("copy.sqlite")
         let same = try await copy.migrating(Self.migrations).migrateAll(batchSize: batchSize)
         #expect(same == report)

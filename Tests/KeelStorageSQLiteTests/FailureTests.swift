@@ -108,7 +108,7 @@ struct FailureTests {
                 ])
             )
         }
-        // A copy of the files is what a crash leaves: nobody has tidied up.
+        // A copy of the files equals the state after a crash, without cleanup.
         let crashed = try TemporaryFolder()
         for name in ["Store.sqlite", "Store.sqlite-wal"] {
             try FileManager.default.copyItem(at: folder.file(name), to: crashed.file(name))

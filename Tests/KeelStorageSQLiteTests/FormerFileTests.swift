@@ -9,10 +9,10 @@ import Testing
 
 /// Files of the version before removals had times of their own.
 ///
-/// What that version did to a file is written down here as statements, and does not change any more.
+/// The effects of that version are frozen here as statements.
 @Suite("Files of the former version")
 struct FormerFileTests {
-    /// The tables as that version made them.
+    /// The tables as created by that version.
     private static let tables = """
         CREATE TABLE meta(key TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT;
         CREATE TABLE state(
@@ -75,7 +75,7 @@ struct FormerFileTests {
         PRAGMA user_version = 1;
         """
 
-    /// What that version did for a document `{"n": …}`, stored and removed again.
+    /// Stores a document `{"n": …}` as that version did.
     private static func write(
         _ id: String,
         _ body: DocumentBody,
@@ -140,7 +140,7 @@ struct FormerFileTests {
             try Self.write("first", DocumentBody(["n": 1]), at: Self.now, in: database)
             try Self.keepReceipt(of: Self.now, in: database)
             try Self.write("gone", DocumentBody(["n": 1]), at: Self.now + 10, in: database)
-            // Then its clock was wrong, and every time since went on from there.
+            // Then its clock was wrong, and all later times continued from there.
             try Self.remove("gone", at: Self.later, in: database)
             try Self.write("ahead", DocumentBody(["n": 1]), at: Self.later + 1, in: database)
         }
@@ -179,7 +179,7 @@ struct FormerFileTests {
         let (_, start) = try await former.allChanges()
         try await former.registerReader("sync", at: start)
         try await former.databasePool.write { database in
-            // As that version left it: a reader without a lifetime, changes without totals.
+            // The state left by that version: a reader without a lifetime, changes without totals.
             try database.execute(sql: "UPDATE readers SET lifetime = NULL")
             for number in 1...20 {
                 let time = Self.later + Int64(number) + 1
@@ -202,7 +202,7 @@ struct FormerFileTests {
         let rows = try await adapter.databasePool.read { database in
             try Int.fetchOne(database, sql: "SELECT count(*) FROM changes") ?? 0
         }
-        // The first ones of both versions, three removals, 19 documents, and the last change.
+        // The first change of both versions, three removals, 19 documents, and the last change.
         #expect(rows == 25)
         #expect(try await adapter.checkIntegrity().isSound)
         try adapter.close()
@@ -224,7 +224,7 @@ struct FormerFileTests {
         let version = try await adapter.databasePool.read { database in
             try Int.fetchOne(database, sql: "PRAGMA user_version")
         }
-        // It knew versions up to 2.
+        // That version knew formats up to 2.
         #expect(version == 3)
         try adapter.close()
     }

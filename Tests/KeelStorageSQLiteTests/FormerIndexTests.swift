@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeelStorageSQLite
 
-/// Files whose indexes have whole keys, and in them whole paths, as versions 1 and 2 wrote them.
+/// Files whose indexes have whole keys with whole paths, as written by versions 1 and 2.
 @Suite("Indexes of files of former versions")
 struct FormerIndexTests {
     private static let index = IndexDefinition("a", [.ascending("v")])
@@ -21,13 +21,13 @@ struct FormerIndexTests {
         (0..<count).sorted { value($0) < value($1) }.map(String.init)
     }
 
-    /// The definition as those versions wrote it.
+    /// The definition as written by those versions.
     private static let definition = DocumentBody([
         "collection": "a", "scope": "collection", "equality": false,
         "components": [.map(["field": ["v"], "kind": "ascending"])],
     ]).bytes
 
-    /// Makes a file what a former version has written.
+    /// Turns a file into one written by a former version.
     private static func makeFormer(_ folder: TemporaryFolder, hasHistory: Bool) async throws {
         let adapter = try folder.adapter { if hasHistory { $0.history = .seconds(3_600) } }
         for number in 0..<count {
@@ -69,7 +69,7 @@ struct FormerIndexTests {
         let (before, plan) = try await adapter.found(Self.query)
         #expect(before.map(\.id) == Self.sorted)
         #expect(plan?.access == .scan && plan?.suggestion == nil)
-        // Who writes meanwhile maintains the new one.
+        // Concurrent writers maintain the new index.
         try await adapter.set("a/new", ["v": "a"])
         try await adapter.delete("a/0")
         try await adapter.prepare(StorageSchema(indexes: [Self.index]))

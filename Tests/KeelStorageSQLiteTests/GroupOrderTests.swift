@@ -6,19 +6,19 @@ import Testing
 
 @testable import KeelStorageSQLite
 
-/// Groups in the order of their paths, collections of the same name below each other included.
+/// Groups in the order of their paths, including nested collections of the same name.
 @Suite(
     "Collection groups, and everything, come in the order of their paths, a page at its own cost"
 )
 struct GroupOrderTests {
     private static let folderNames = ["c", "d"]
-    // Two of them are written with other characters and equal for Swift.
+    // Two of them differ in their bytes but are equal in Swift.
     private static let ids = ["a", "a-", "a0", "ab", "b", "\u{e9}", "e\u{301}", "z"]
 
     private static func path(_ random: inout SeededGenerator) -> DocumentPath {
         let depth = Int.random(in: 1...4, using: &random)
         let parts = (0..<depth).map { level in
-            // The last collection mostly is one of the group.
+            // The last collection usually belongs to the group.
             let name =
                 level == depth - 1 && Int.random(in: 0..<5, using: &random) > 0
                 ? "c" : folderNames.randomElement(using: &random) ?? "c"
@@ -59,7 +59,7 @@ struct GroupOrderTests {
         return query
     }
 
-    /// Makes a file what an earlier version has written.
+    /// Turns a file into one written by an earlier version.
     private static func removeKeys(_ adapter: SQLiteStorageAdapter) async throws {
         try await Tampering.run(
             """

@@ -48,7 +48,7 @@ struct HeldReadTests {
         let time = try #require(try await hold(adapter))
         try await adapter.set("a/1", ["n": 2])
         #expect(try await number(adapter, at: time) == 1)
-        // A reader stays in the way of emptying the log.
+        // A reader prevents the log from being emptied.
         #expect(await storageError { try await adapter.compact() }?.code == .busy)
         await clock.waitForSleepers(1)
         await clock.advance(by: .seconds(10))

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A file that keeps its history")
 struct HistoryTests {
-    /// A clock that is set by hand.
+    /// A clock that the test sets.
     private final class SetTime: Sendable {
         private let value = Atomic<Int64>(1_000_000_000_000)
         var now: Timestamp { Timestamp(microseconds: value.load(ordering: .relaxed)) }
@@ -102,7 +102,7 @@ struct HistoryTests {
         for number in 0..<40 {
             let receipt = try await store.setDocument("a/b", ["n": .integer(Int64(number))])
             commits.append(receipt.commitTime)
-            // At least as long as asked for, and at most by a sixteenth longer.
+            // At least as long as configured, and at most a sixteenth longer.
             #expect(try images(adapter) <= 18)
             for (value, commit) in commits.enumerated().suffix(17) {
                 let then = try await store.asOf(commit).getDocument("a/b")
@@ -112,7 +112,7 @@ struct HistoryTests {
         }
         let lost = try store.asOf(commits[10])
         #expect(await code { _ = try await lost.getDocument("a/b") } == .snapshotTooOld)
-        // Nothing has changed since the last commit, however long ago it was.
+        // Nothing has changed since the last commit, no matter how long ago.
         for _ in 0..<5 {
             time.advance(by: .seconds(100_000))
             try await adapter.compact()
@@ -131,7 +131,7 @@ struct HistoryTests {
         let ending = try adapter(folder, history: .zero)
         #expect(!ending.capabilities.contains(.pointInTimeReads))
         #expect(try version(ending) == 3)
-        // The one that is open notices with its next call.
+        // The open adapter notices it in its next call.
         try await StorageClient(keeping).setDocument("a/b", ["n": 2])
         let then = try StorageClient(keeping).asOf(time)
         #expect(await code { _ = try await then.getDocument("a/b") } == .unsupported)
@@ -172,7 +172,7 @@ struct HistoryTests {
         for _ in 0..<5 {
             #expect(try images(second) == 5_600)
             try second.close()
-            // However long it was closed, an opening counts a quarter of the age.
+            // However long the file was closed, an opening counts at most a quarter of the age.
             time.advance(by: .seconds(1_000))
             second = try adapter(folder, history: nil, time)
         }

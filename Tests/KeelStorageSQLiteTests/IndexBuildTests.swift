@@ -17,7 +17,7 @@ struct IndexBuildTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// A store with so many documents, whose builds go on only where a test says so.
+    /// A store with `count` documents, whose index builds advance only when the test calls for it.
     private func adapter(documents count: Int) async throws -> SQLiteStorageAdapter {
         let adapter = try folder.adapter()
         adapter.building.end()
@@ -81,7 +81,7 @@ struct IndexBuildTests {
             _ = try await strict(DocumentQuery("a").where(.equal("text", "x")), on: adapter)
         }
         #expect(undeclared?.code == .indexRequired)
-        // Documents on both sides of the place that has been reached.
+        // Documents on both sides of the build's progress.
         for id in ["1", "11999", "new"] { try await adapter.set("a/\(id)", ["n": 7]) }
         try await adapter.delete("a/11907")
         try await adapter.finishIndexes()
@@ -121,8 +121,8 @@ struct IndexBuildTests {
         }
         var steps = 2
         while try await adapter.advance(&build) { steps += 1 }
-        // 2,000 documents for the first, then as many for the others, and one of what that meets; then
-        // the rest for all.
+        // 2,000 documents for the first index, as many for the others, one step for the overlap, and then the rest
+        // for all.
         #expect(steps <= 8)
         #expect(try await adapter.indexes().map(\.progress) == [1, 1, 1])
         #expect(try await adapter.checkIntegrity().isSound)
@@ -170,7 +170,7 @@ struct IndexBuildTests {
             try IndexBuild.drop(.fields(Self.plain), in: database)
             try StoreState.advanceGeneration(in: database)
         }
-        // Nobody maintains it now: these entries are wrong if they stay.
+        // The index is no longer maintained, so these entries are wrong if they remain.
         try await adapter.set("a/7", ["n": 8])
         try await adapter.delete("a/107")
         #expect(try await adapter.indexes().isEmpty)
@@ -202,7 +202,7 @@ struct CatalogTests {
         let catalog = StoreCatalog(most: 10)
         for number in 0..<1_000 {
             catalog.remember(CollectionPath("users/\(number)/notes"), as: Int64(number))
-            // One that is always in use.
+            // A collection that is always in use.
             #expect(catalog.number(of: "users/0/notes") == 0)
             #expect(catalog.path(of: 0) == "users/0/notes")
             #expect(catalog.count <= 20)

@@ -15,7 +15,7 @@ struct LogReaderTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// An adapter that keeps nothing that no reader needs.
+    /// An adapter that drops everything that no reader needs.
     private func adapter(age: Duration = .seconds(5 * 86_400)) throws -> SQLiteStorageAdapter {
         try folder.adapter { configuration in
             configuration.retention = .init(
@@ -109,7 +109,7 @@ struct LogReaderTests {
         try await fill(adapter, 6...7)
         #expect(await changeCount(adapter, after: start) == nil)
         #expect(await changeCount(adapter, after: page.next) == nil)
-        // A name that is too long is nobody's, and the page comes all the same.
+        // A name that is too long is ignored, and the page is returned nevertheless.
         request.after = nil
         request.reader = ChangeReader(String(repeating: "x", count: 1_000))
         #expect(try await adapter.changes(request).changes.count == 8)
@@ -190,7 +190,7 @@ struct LogReaderTests {
             }
             request.after = page.next
             guard !page.isCaughtUp else { break }
-            // A page takes an hour, and the store goes on meanwhile.
+            // Each page takes an hour, with writes meanwhile.
             clock.move(by: .seconds(3_600))
             for number in 0..<3 {
                 let id = (pages * 37 + number * 101) % 300

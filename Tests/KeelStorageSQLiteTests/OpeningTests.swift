@@ -16,7 +16,7 @@ struct OpeningTests {
         await storageError { _ = try folder.adapter(name) }
     }
 
-    /// A connection that can hold a lock for as long as a test wants.
+    /// A connection that holds a lock for as long as the test wants.
     private func foreignConnection() throws -> DatabaseQueue {
         var settings = GRDB.Configuration()
         settings.allowsUnsafeTransactions = true
@@ -124,7 +124,7 @@ struct OpeningTests {
         let other = try foreignConnection()
         try other.inDatabase { try $0.execute(sql: "BEGIN IMMEDIATE") }
         async let receipt = adapter.set("notes/1", ["a": 1])
-        // The writer finds the lock taken, whenever it comes to it.
+        // The writer always finds the file locked.
         for _ in 0..<5 { _ = try await adapter.document("notes/1") }
         try other.inDatabase { try $0.execute(sql: "COMMIT") }
         _ = try await receipt

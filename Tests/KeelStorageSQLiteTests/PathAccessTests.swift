@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Conditions and orders on paths read what they name, not the store")
 struct PathAccessTests {
-    /// 200 notes of each of ten users, and 200 of nobody.
+    /// 200 notes of each of ten users, and 200 without a user.
     private static func adapter() async throws -> SQLiteStorageAdapter {
         let adapter = try TemporaryFolder().adapter()
         for user in 0..<10 {
@@ -37,7 +37,7 @@ struct PathAccessTests {
     private static let group = DocumentQuery(group: "notes")
     private static let user = DocumentQuery("users/3/notes")
 
-    /// A query, how many documents it finds, and how many may be looked at for it.
+    /// A query, the number of documents that it finds, and the largest number that it may examine.
     private static let cases: [(name: String, query: DocumentQuery, found: Int, examined: Int)] = [
         ("one id", user.where(.equal(.documentID, "1007")), 1, 1),
         ("one id, missing", user.where(.equal(.documentID, "7")), 0, 0),

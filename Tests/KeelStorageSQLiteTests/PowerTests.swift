@@ -5,15 +5,15 @@ import KeelStorageSQLite
 import KeelTestKit
 import Testing
 
-/// What a power failure leaves of a store, at any moment of a run that compacts the file on the way.
+/// The effects of a power failure at any moment of a run that also compacts the file.
 ///
-/// A program records what SQLite writes and synchronises (`PowerRecorder`); here the files are built as they
-/// may be after a failure at a moment, with what was not synchronised dropped, torn or out of order.
+/// A program records SQLite's writes and syncs (`PowerRecorder`). The test builds the files as they may be after a
+/// failure at some moment, with unsynced writes dropped, torn or reordered.
 @Suite("Power failures under SQLite", .serialized, .timeLimit(.minutes(20)))
 struct PowerTests {
     private static let batchCount = 160
 
-    /// `KEEL_POWER_POINTS` asks for a longer run, `KEEL_SEED` repeats one.
+    /// Set `KEEL_POWER_POINTS` for a longer run, `KEEL_SEED` to repeat one.
     private static var pointCount: Int {
         ProcessInfo.processInfo.environment["KEEL_POWER_POINTS"].flatMap { Int($0) } ?? 60
     }
@@ -62,12 +62,12 @@ struct PowerTests {
             }
         }
         #expect(state.acknowledged > 0)
-        // A failure that takes nothing from the weaker setting would prove nothing about the stronger.
+        // If the failures lost nothing with the weaker setting, they would prove nothing about the stronger one.
         #expect((lostCount > 0) == (durability == "process"))
         print("\(log.records.count) records, \(lostCount) batches gone")
     }
 
-    /// The number of the last batch in what is left, after checking that the store is whole.
+    /// Returns the number of the last batch that remains, after checking that the store is sound.
     private func lastBatch(in folder: TemporaryFolder, _ what: String) async throws -> Int {
         let adapter = try folder.adapter()
         defer { try? adapter.close() }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Queries find the same on memory, by scan and through indexes")
 struct QueryAgreementTests {
-    /// `KEEL_FUZZ_QUERIES` asks for a longer run.
+    /// Set `KEEL_FUZZ_QUERIES` for a longer run.
     private static let queryCount =
         ProcessInfo.processInfo.environment["KEEL_FUZZ_QUERIES"].flatMap { Int($0) } ?? 250
 
@@ -24,14 +24,14 @@ struct QueryAgreementTests {
             if let query = try? QueryValidation.checked(random.query()) { queries.append(query) }
         }
         var schema = random.schema()
-        // Random indexes rarely fit: add those that some of the queries would want.
+        // Random indexes rarely match, so add those that some of the queries need.
         for query in queries.prefix(60) {
             for _ in 0..<3 {
                 let plan = QueryPlanner(schema.indexes).plan(for: PreparedQuery(query))
                 if let suggestion = plan.suggestion { schema.indexes.append(suggestion) }
             }
         }
-        // Half of the documents are there before the indexes, half come after them.
+        // Half of the documents precede the indexes, half follow them.
         for round in 0..<2 {
             for _ in 0..<120 {
                 let path = random.path()

@@ -6,10 +6,10 @@ import KeelStorageAdapting
 import KeelStorageSQLite
 import Testing
 
-/// Cursors of a store whose file was put back to an earlier state.
+/// Cursors of a store whose file was restored to an earlier state.
 ///
-/// All adapters here have one clock, so that the new history gives the very sequences again that the old
-/// one had: nothing but the marks of commits tells them apart.
+/// All adapters share a clock, so that the new history has the same sequences as the old one, and only the marks of
+/// commits distinguish them.
 @Suite("A file that is put back to an earlier state", .timeLimit(.minutes(5)))
 struct RestoredFileTests {
     private let folder: TemporaryFolder
@@ -25,7 +25,7 @@ struct RestoredFileTests {
         }
     }
 
-    /// Copies the store's files, as `cp` and a snapshot of the disk do.
+    /// Copies the store's files like `cp` or a disk snapshot.
     private func copyFiles(to name: String) throws {
         let copy = folder.file(name)
         try FileManager.default.createDirectory(at: copy, withIntermediateDirectories: true)
@@ -70,7 +70,7 @@ struct RestoredFileTests {
         var adapter = try adapter()
         try await fill(adapter, 1...5, "shared")
         let before = try await position(adapter)
-        // Closed, all is in the file itself; open, it is in the log beside it.
+        // Closed, all data is in the file itself; open, some is in the log beside it.
         if isClosed {
             try adapter.close()
             try copyFiles(to: "copy")
@@ -95,7 +95,7 @@ struct RestoredFileTests {
         adapter = try self.adapter()
         let cursors = try [lost, #require(receipt.position), partial, scoped, later]
         for cursor in cursors { await refused(cursor, by: adapter) }
-        // The same sequences, and more of them, from another history.
+        // The same sequences and more, from another history.
         try await fill(adapter, 6...30, "new")
         for cursor in cursors { await refused(cursor, by: adapter) }
         let changes = try await adapter.allChanges(after: before).changes
@@ -129,7 +129,7 @@ struct RestoredFileTests {
         try copyFiles(to: "copy")
         adapter = try self.adapter()
         try await fill(adapter, 3...5, "lost")
-        // What a reader that is not always there keeps: a fold of states, and a cursor.
+        // The state of a reader that is not always connected: a fold of states, and a cursor.
         var (changes, cursor) = try await adapter.allChanges()
         try adapter.close()
         try putBack("copy")
@@ -191,7 +191,7 @@ struct RestoredFileTests {
         try await adapter.compact()
         await refused(lost, by: adapter)
         #expect(try await adapter.allChanges(after: before).changes.count == 7)
-        // Their changes are gone: the period alone tells both cursors apart.
+        // Their changes are gone, so only the period distinguishes the two cursors.
         let sequences = try await adapter.databasePool.read { database in
             try Int64.fetchAll(database, sql: "SELECT seq FROM changes")
         }
@@ -202,8 +202,7 @@ struct RestoredFileTests {
         try adapter.close()
     }
 
-    /// What a file of before compaction does not have, one of before origins of changes, and one of before
-    /// marks neither.
+    /// Removes what files lack that precede compaction, origins of changes, and marks.
     private static let totals = """
         ALTER TABLE changes DROP COLUMN total;
         ALTER TABLE state DROP COLUMN kept;
@@ -263,7 +262,7 @@ struct RestoredFileTests {
         let adapter = try adapter()
         try await fill(adapter, 1...3, "a")
         let cursor = try await position(adapter)
-        // As an earlier version gave it out.
+        // The cursor's form in an earlier version.
         var bytes = cursor.bytes
         bytes.removeLast(8)
         bytes[8] = 1

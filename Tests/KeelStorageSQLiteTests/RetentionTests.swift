@@ -22,7 +22,7 @@ struct RetentionTests {
         }
     }
 
-    /// Lets time pass in steps that no clock is wrong for, with the trimming of each.
+    /// Advances the clock in steps too short to be a wrong clock, and trims after each.
     private func pass(_ duration: Duration, steps: Int, _ adapter: SQLiteStorageAdapter)
         async throws
     {
@@ -48,7 +48,7 @@ struct RetentionTests {
 
     @Test("every change is kept within the bytes, and before them the last one of each document")
     func bytes() async throws {
-        // A change of a document whose id is one byte counts 41.
+        // A change of a document with a one-byte id counts 41.
         let adapter = try adapter(.init(bytes: 10 * 41))
         let start = try #require(try await adapter.set("a/0", [:]).position)
         for round in Int64(1)...20 {
@@ -61,7 +61,7 @@ struct RetentionTests {
         try await adapter.delete("a/1")
         for round in Int64(0)..<20 { try await adapter.set("a/0", ["n": .integer(round)]) }
         try await adapter.compact()
-        // Besides the first one: the last change of one document, the removal, and ten of another one.
+        // Besides the first change: the last change of one document, the removal, and ten of another document.
         #expect(try await rowCount(adapter) == 1 + 2 + 10)
         let changes = try await adapter.allChanges(after: start).changes
         #expect(changes.map(\.path.id) == ["2", "1", "0"])
@@ -81,7 +81,7 @@ struct RetentionTests {
         let error = await storageError { _ = try await adapter.allChanges(after: start) }
         #expect(error?.code == .cursorExpired)
         #expect(await changeCount(adapter, after: middle) == 10)
-        // The way back that the error names.
+        // The remedy that the error names.
         #expect(try await adapter.allChanges().changes.count == 31)
     }
 
@@ -109,7 +109,7 @@ struct RetentionTests {
             clock.move(by: day)
             try await adapter.compact()
         }
-        // What the log had every change of, and what it has now: the last month, and 52 documents.
+        // Every change of the last month, and the last changes of 52 documents.
         #expect(try await rowCount(adapter) < 31 * 22 + 60)
         var request = ChangeRequest(after: cursor, limit: 25)
         var states: [DocumentPath: Bool] = [:]
@@ -128,7 +128,7 @@ struct RetentionTests {
         }
         #expect(states.values.count { $0 } == 30)
         #expect(states.values.count { !$0 } == 22)
-        // Beyond the time of removals it begins again.
+        // After the age of removals, the reader starts again.
         try await pass(day * 100, steps: 100, adapter)
         let error = await storageError { _ = try await adapter.allChanges(after: cursor) }
         #expect(error?.code == .cursorExpired)
@@ -164,7 +164,7 @@ struct RetentionTests {
         for round in 0..<60 { try await fill(long, Int64(round)) }
         #expect(try await rowCount(long) == 30_001)
         let short = try adapter(.init(bytes: 0))
-        // A look at two thousand changes, of which some stay for their periods.
+        // Each step compacts 2,000 changes, of which some stay for their periods.
         for round in 1...3 {
             try await fill(short, Int64(60 + round))
             let rest = 30_001 + round * 500 - round * 2_000
@@ -214,7 +214,7 @@ struct RetentionTests {
         try await pass(.seconds(990), steps: 10, adapter)
         try await adapter.apply(Self.batch)
         #expect(try await adapter.document("a/1")?["n"] == 1)
-        // A quarter more, for clocks that leap.
+        // A quarter more, for clocks that jump.
         try await pass(.seconds(400), steps: 10, adapter)
         try await adapter.apply(Self.batch)
         #expect(try await adapter.document("a/1")?["n"] == 2)
@@ -263,7 +263,7 @@ struct RetentionTests {
         #expect(await changeCount(adapter, after: start) == 3)
         try await adapter.apply(Self.batch)
         #expect(try await adapter.document("a/1")?["n"] == 1)
-        // Days that pass one by one make everything old, what was written in the wrong year too.
+        // Days that pass one by one age everything, including data written in the wrong year.
         try await pass(day * 32, steps: 32, adapter)
         try await adapter.set("a/4", [:])
         try await adapter.compact()

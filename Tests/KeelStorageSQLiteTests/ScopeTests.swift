@@ -116,7 +116,7 @@ struct ScopeTests {
         let adapter = try folder.adapter()
         let start = try await adapter.set("a/wanted", ["n": 1]).position
         for number in 0..<50 { try await adapter.set("a/\(number)", [:]) }
-        // A body that is read is found to be damaged, and told so.
+        // A body that is read would be reported as damaged.
         try await Tampering.run(
             "UPDATE documents SET body = x'ff' WHERE id <> 'wanted'",
             on: adapter

@@ -19,7 +19,7 @@ struct SealingTests {
         }
     }
 
-    /// Everything that the store has on the disk.
+    /// All of the store's bytes on disk.
     private func contents() throws -> Data {
         try FileManager.default.contentsOfDirectory(at: folder.url, includingPropertiesForKeys: nil)
             .reduce(into: Data()) { $0 += try Data(contentsOf: $1) }
@@ -61,7 +61,7 @@ struct SealingTests {
         for planted in ["secret", "second", "third", "mail", "other", "log"] {
             #expect(try !holds("planted-\(planted)"), "\(planted) is readable")
         }
-        // What an ordered index gives away, as the documentation says.
+        // An ordered index reveals its values, as documented.
         #expect(try holds("planted-city"))
         try await adapter.compact()
         #expect(try !holds("planted-secret"))
@@ -87,7 +87,7 @@ struct SealingTests {
         }
         try await adapter.set("a/6", ["mail": "m1"])
         let query = DocumentQuery("a").where(.equal("mail", "m0"))
-        // The path goes in the direction of the index's last component: backwards here.
+        // The path follows the direction of the index's last component, here backwards.
         let (documents, plan) = try await adapter.found(query)
         #expect(plan?.access == .index(plain.name))
         #expect(documents.map(\.id) == ["0", "12", "15", "18", "21", "24", "27", "3", "9"])

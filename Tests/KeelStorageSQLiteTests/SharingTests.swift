@@ -27,7 +27,7 @@ struct SharingTests {
         let (one, other) = (try folder.adapter(), try folder.adapter())
         try await one.set("a/0", ["n": 0, "m": 9])
         try await one.prepare(StorageSchema(indexes: [IndexDefinition("a", [.ascending("n")])]))
-        // The second has never heard of the first's index, and the other way round.
+        // Neither adapter knows the other's index.
         try await other.prepare(StorageSchema(indexes: [IndexDefinition("a", [.descending("m")])]))
         for number in 1..<20 {
             let writer = number % 2 == 0 ? one : other
@@ -83,7 +83,7 @@ struct SharingTests {
             try await adapter.prepare(schema)
         }
         #expect(await storageError { try await cancelled.value }?.code == .cancelled)
-        // As if a process had been killed after the first step.
+        // The state after a process was killed following the first step.
         try await adapter.databasePool.write { database in
             try database.execute(
                 sql: "UPDATE indexes SET built = 0; UPDATE state SET generation = generation + 1"

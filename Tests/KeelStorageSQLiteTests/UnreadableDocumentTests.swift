@@ -77,7 +77,7 @@ struct UnreadableDocumentTests {
         var others = client.listen(to: DocumentQuery("b")).makeAsyncIterator()
         #expect(try await snapshots.next()?.documents.count == 4)
         #expect(try await others.next()?.documents.count == 1)
-        // Nobody has to read a document to create it.
+        // Creating a document does not require reading it.
         sealing.refuse("a/9")
         try await adapter.set("a/9", ["n": 20])
         var snapshot = try #require(try await snapshots.next())

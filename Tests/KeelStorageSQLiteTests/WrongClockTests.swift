@@ -40,7 +40,7 @@ struct WrongClockTests {
         try await adapter.set("a/ahead", ["n": 1])
         wall.move(by: .zero - Self.leap)
         wall.move(by: .seconds(60))
-        // One that is ahead stays ahead, and takes no other with it, not even in its batch.
+        // A document that is ahead stays ahead, but does not affect others, not even in its batch.
         let stamp = FieldTransform("at", .serverTimestamp)
         let receipt = try await adapter.apply(
             WriteBatch([
@@ -81,7 +81,7 @@ struct WrongClockTests {
             try await second.set(DocumentPath("a/\(id)"), ["n": 2])
             #expect(try await second.document(DocumentPath("a/\(id)"))?.createTime == wall.now)
         }
-        // Set to before everything.
+        // The clock is set to before all other times.
         try await second.delete("a/back")
         let removed = wall.now
         wall.move(by: Self.day * -365 * 56)
@@ -112,7 +112,7 @@ struct WrongClockTests {
         #expect(try await adapter.allChanges(after: start).changes.count == 40)
         try await adapter.apply(Self.counter)
         #expect(try await adapter.document("a/1")?["n"] == 0)
-        // What was written in the wrong years grows old like the rest.
+        // Data written in the wrong years ages like the rest.
         for _ in 0..<32 {
             wall.move(by: Self.day)
             try await adapter.compact()
@@ -145,7 +145,7 @@ struct WrongClockTests {
             try await store.setDocument("a/b", ["n": .integer(number)])
             #expect(try await store.asOf(time).getDocument("a/b")["n"] == 1)
         }
-        // Twenty minutes have passed; in two hours, everything becomes old.
+        // After these twenty minutes, two more hours make everything old.
         for number in Int64(0)..<120 {
             wall.move(by: .seconds(60))
             try await store.setDocument("a/b", ["n": .integer(number)])

@@ -1,8 +1,8 @@
 #if SQLite
 import Foundation
 
-/// What `PowerRecorder` of the crash writer kept: every change of a file, what was synchronised, and what a
-/// caller was told, in order.
+/// The log of the crash writer's `PowerRecorder`: every change of a file, every sync and every acknowledgement, in
+/// order.
 struct PowerLog {
     struct Record {
         var kind: UInt8
@@ -34,17 +34,17 @@ struct PowerLog {
     }
 }
 
-/// The files as they are at a moment of a `PowerLog`, and what of them is on the disk.
+/// The files at a moment of a `PowerLog`, with their durable parts.
 struct PowerState {
     private struct File {
         var name: String
         var durable: [UInt8] = []
-        /// What was written since the last synchronisation: each may be on the disk, or a part of it.
+        /// The writes since the last sync, each of which may be on disk in whole or in part.
         var pending: [(index: Int, record: PowerLog.Record)] = []
         var isRemoved = false
     }
 
-    /// What may be left: all that was written, or what a failure of power leaves.
+    /// The remaining state: all writes, or the result of a power failure.
     enum Ending: CaseIterable {
         case killed, nothingPending, anything
     }
@@ -52,14 +52,14 @@ struct PowerState {
     private let log: PowerLog
     private var index = 0
     private var files: [Int64: File] = [:]
-    /// The entries of the folder that are on the disk.
+    /// The folder's entries that are on disk.
     private var entries: Set<Int64> = []
-    /// The number of the last batch that was acknowledged.
+    /// The number of the last acknowledged batch.
     private(set) var acknowledged = 0
 
     init(_ log: PowerLog) { self.log = log }
 
-    /// Goes on to a moment, counted in records.
+    /// Advances to a moment, counted in records.
     mutating func advance(to end: Int) {
         while index < end {
             let record = log.records[index]
@@ -107,7 +107,7 @@ struct PowerState {
         }
     }
 
-    /// Writes what an ending leaves into a folder.
+    /// Writes the files that remain after an ending to a folder.
     func leave<Random: RandomNumberGenerator>(
         _ ending: Ending,
         in folder: URL,
@@ -122,7 +122,7 @@ struct PowerState {
                 let isSettled = entries.contains(id) == !file.isRemoved
                 isThere = isSettled ? !file.isRemoved : Bool.random(using: &random)
             }
-            // What other connections share in memory is made anew.
+            // Shared memory is created again.
             guard isThere, !file.name.hasSuffix("-shm") else { continue }
             var bytes = file.durable
             for (_, change) in file.pending {

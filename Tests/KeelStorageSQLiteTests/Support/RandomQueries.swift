@@ -1,10 +1,10 @@
 import KeelStorage
 
-/// Makes documents and queries from few fields and few values, so that they meet.
+/// Makes documents and queries from few fields and values, so that they often match.
 struct RandomQueries {
     var random: SeededGenerator
     private let fields: [FieldPath] = ["a", "b", "c.d", "tags"]
-    /// Whether many values and ids are longer than what an index holds of them.
+    /// Whether many values and ids are longer than the part that an index holds.
     let areLong: Bool
 
     init(seed: UInt64, areLong: Bool = false) {
@@ -12,12 +12,12 @@ struct RandomQueries {
         self.areLong = areLong
     }
 
-    /// Values that are equal up to where an index cuts them, or end just there.
+    /// Values that are equal up to where an index cuts them, or end exactly there.
     private static let longValues: [DocumentValue] = {
         let text = String(repeating: "x", count: 1_490)
         let texts = (6...14).map { DocumentValue.string(text + String(repeating: "x", count: $0)) }
         let bytes = [UInt8](repeating: 7, count: 1_600)
-        // Zeros are escaped, so that their key is twice as long.
+        // Zeros are escaped, so their key is twice as long.
         let zeros = [UInt8](repeating: 0, count: 760)
         let path = "a/\(text)/b/\(text)"
         return texts + ["a", "b", "bb"].map { .string(text + "xxxxxxxxxxxx" + $0) } + [
@@ -107,7 +107,7 @@ struct RandomQueries {
                 isEqualityOnly: Int.random(in: 0..<6, using: &random) == 0
             )
         }
-        // In order, so that a seed gives the same run again.
+        // In order, so that a seed always gives the same run.
         let distinct = indexes.enumerated().filter {
             indexes.firstIndex(of: $0.element) == $0.offset
         }
@@ -134,7 +134,7 @@ struct RandomQueries {
         }
     }
 
-    /// A condition on the document's path.
+    /// Returns a condition on the document's path.
     private mutating func pathFilter() -> DocumentFilter {
         let all: [DocumentFilter.Comparison] = [
             .equal, .equal, .in, .in, .less, .lessOrEqual, .greater, .greaterOrEqual, .notEqual,

@@ -1,4 +1,4 @@
-/// SplitMix64: random numbers that a seed repeats.
+/// SplitMix64: reproducible random numbers from a seed.
 struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

@@ -4,7 +4,7 @@ import KeelStorage
 import KeelStorageAdapting
 import KeelStorageSQLite
 
-/// A folder that is removed with its last user.
+/// A folder that is removed with its last reference.
 final class TemporaryFolder: Sendable {
     let url: URL
 
@@ -71,7 +71,7 @@ extension StorageAdapter {
         return values
     }
 
-    /// Every change after a cursor, page by page, until the log's end.
+    /// Returns all changes after a cursor, page by page, to the end of the log.
     func allChanges(
         after cursor: ChangeCursor? = nil,
         scope: ChangeScope = .everything,
@@ -88,7 +88,7 @@ extension StorageAdapter {
     }
 }
 
-/// The error that `body` throws.
+/// Returns the error of `body`.
 func storageError(of body: () async throws -> Void) async -> StorageError? {
     do {
         try await body()

@@ -125,7 +125,7 @@ struct GroupTests {
         #expect(error?.code == .unsupported && error?.message.contains("changeLog") == true)
     }
 
-    /// An adapter that keeps its changes to itself.
+    /// An adapter without a change log.
     private struct Silent<Upstream: StorageAdapter>: StorageAdapter {
         let upstream: Upstream
 

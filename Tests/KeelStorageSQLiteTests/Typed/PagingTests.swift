@@ -18,7 +18,7 @@ struct PagingTests {
         in store: TypedStore
     ) async throws -> DocumentCollection<Note> {
         let notes = try store.client().collection("notes", as: Note.self)
-        // Three of each rank, so that the id has to decide.
+        // Three of each rank, so that the id breaks the tie.
         try await notes.saveAll((0..<count).map { Note(id: "n\($0 + 100)", rank: $0 / 3) })
         return notes
     }
@@ -58,7 +58,7 @@ struct PagingTests {
                 $0.order(by: "rank", direction)
             }
             found += page.items
-            // As text, as a server would hand it out.
+            // As text, the form in which a server hands it out.
             cursor = page.hasMore ? page.cursor.flatMap { DocumentCursor($0.description) } : nil
             let number = Int.random(in: 0..<1_000, using: &random)
             let rank = Int.random(in: 0..<15, using: &random)

@@ -2,7 +2,7 @@
 import KeelStorage
 import KeelStorageSQLite
 
-/// A store that the typed front is tried on.
+/// A store to test the typed API on.
 enum TypedStore: String, CaseIterable, Sendable {
     case memory, sqlite
 

@@ -78,7 +78,7 @@ struct DocumentCollectionTests {
         let error = await #expect(throws: StorageError.self) { try await notes.saveAll(many) }
         #expect(error?.code == .unavailable && error?.effect == .unknown)
         #expect(error?.message.contains("500") == true)
-        // Nothing was tried after the batch that failed.
+        // No batch was tried after the failed one.
         #expect(failing.callCount == 2)
         let client = StorageClient(adapter)
         #expect(try await client.count(DocumentQuery("notes")) == 500)

@@ -122,7 +122,7 @@ struct DocumentSequenceTests {
         }
         for await _ in letGo {}
         #expect(adapter.reads.contains { $0.heldFor == .seconds(60) })
-        // To its end, it lets go before the last document is given.
+        // At its end, the iteration releases the state before it returns the last document.
         let before = adapter.reads.count
         _ = try await Self.ids(storage.documents(matching: DocumentQuery("a")))
         #expect(adapter.reads.dropFirst(before).filter { $0.heldFor == .zero }.count == 1)

@@ -20,7 +20,7 @@ struct LimitTests {
         return StorageClient(adapter, configuration: configuration)
     }
 
-    /// The error of a call whose time is let pass once it waits.
+    /// Returns the error of a call whose time limit passes while it waits.
     private func error(
         after limit: Duration = .seconds(2),
         of call: @escaping @Sendable () async throws -> Void
@@ -31,7 +31,7 @@ struct LimitTests {
         return await task.value
     }
 
-    /// A store that answers nothing until the task is cancelled.
+    /// Returns a store that does not answer before the task is canceled.
     private func stalled(
         _ code: StorageError.Code = .cancelled,
         effect: StorageError.Effect = .none
@@ -167,7 +167,7 @@ struct LimitTests {
 
 private struct Numbered: Codable, Sendable, Identifiable { var id: String }
 
-/// Completes a commit that it has begun, whatever becomes of the task.
+/// Completes a commit that it has begun, even if the task is canceled.
 private struct CompletingAdapter: StorageAdapter {
     let upstream: any StorageAdapter
 
@@ -183,7 +183,7 @@ private struct CompletingAdapter: StorageAdapter {
         _ batches: [WriteBatch]
     ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
         await StandInAdapter.untilCancelled()
-        // A task of its own is not cancelled.
+        // A separate task is not canceled.
         let completed = await Task { try? await upstream.commit(batches) }.value
         guard let completed else { throw StorageError(.unknown, "the commit failed") }
         return completed

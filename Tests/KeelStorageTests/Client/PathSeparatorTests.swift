@@ -5,7 +5,7 @@ import Testing
 struct PathSeparatorTests {
     @Test("Each byte of a slash separates, whatever stands behind it")
     func bytes() {
-        // U+0301 joins what is before it: together they are one character, and no slash.
+        // U+0301 combines with the preceding character: together they are one character and not a slash.
         #expect(DocumentPath("a/\u{301}b").collection == CollectionPath("a"))
         #expect(DocumentPath("a/\u{301}b").id == "\u{301}b")
         #expect(DocumentPath("a/b").collection("\u{301}c").string == "a/b/\u{301}c")

@@ -36,7 +36,7 @@ struct UpdatingFieldsTests {
             try await storage.getDocument("users/1").fields()
                 == ["name": "Ann", "age": 31, "address": ["city": "Bergen"], "a.b": true]
         )
-        // A merge differs in both.
+        // A merge differs in both respects.
         try await storage.mergeDocument("users/1", ["address": ["zip": "5003"]])
         #expect(
             try await storage.getDocument("users/1").fields()["address"]

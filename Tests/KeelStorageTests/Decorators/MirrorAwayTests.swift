@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A mirror that is away for long")
 struct MirrorAwayTests {
-    /// A store whose log of changes nobody can read.
+    /// A store with an unreadable change log.
     private struct LoglessStore: StorageAdapter {
         let upstream: InMemoryStorageAdapter
 
@@ -31,7 +31,7 @@ struct MirrorAwayTests {
         }
     }
 
-    /// What the decorator has told, counted.
+    /// The decorator's events, counted.
     private struct Told {
         var behind = 0
         var mostNames = 0
@@ -50,9 +50,9 @@ struct MirrorAwayTests {
         )
     }
 
-    /// Writes while a mirror is away, lets it come back, and writes once more.
+    /// Writes while a mirror is unavailable, makes it available, and writes once more.
     ///
-    /// - Returns: What the decorator has told, and how many documents the mirror has.
+    /// - Returns: The decorator's events, and the number of documents in the mirror.
     private func live(_ primary: some StorageAdapter) async throws -> (told: Told, copied: Int) {
         let isAway = Mutex(true)
         let told = Mutex(Told())

@@ -3,10 +3,10 @@ import KeelStorageAdapting
 import Synchronization
 import Testing
 
-/// A process that mirrors a store and dies, at each of the calls that it makes.
+/// A process that mirrors a store and dies at each of its calls.
 @Suite("A mirror after a crash", .timeLimit(.minutes(5)))
 struct MirrorCrashTests {
-    /// Which of the two stores is like Google's Firestore: no change log, no names of Keel's own.
+    /// Which of the two stores is like Google's Firestore, without a change log and reserved names.
     enum Stores: CaseIterable, CustomTestStringConvertible {
         case bothOfKeel, primaryOfGoogle, mirrorOfGoogle
 
@@ -32,9 +32,9 @@ struct MirrorCrashTests {
         DocumentWrite(DocumentPath("notes", id), .set(DocumentBody(["n": .integer(number)])))
     }
 
-    /// Does the steps from one on, until the process is dead.
+    /// Runs the steps from `first` on until the process is dead.
     ///
-    /// - Returns: How many steps the process has done.
+    /// - Returns: The number of completed steps.
     private func live(
         _ stores: (primary: any StorageAdapter, mirror: any StorageAdapter),
         from first: Int,
@@ -53,7 +53,7 @@ struct MirrorCrashTests {
         return await live(stores.primary, stores.mirror)
     }
 
-    /// What a store has, but for what is Keel's own.
+    /// Returns a store's contents without reserved names.
     private func contents(_ store: some StorageAdapter) async throws -> [String: DocumentBody] {
         let query = try QueryValidation.checked(DocumentQuery("notes"))
         guard case .found(let documents) = try await store.read(ReadRequest(.query(query))).payload
@@ -61,7 +61,7 @@ struct MirrorCrashTests {
         return Dictionary(uniqueKeysWithValues: documents.map { ($0.id, $0.body) })
     }
 
-    /// Starts a process that only reads, and expects the mirror to have everything then.
+    /// Starts a process that only reads, and expects a complete mirror afterward.
     private func expectWhole(
         _ stores: (primary: any StorageAdapter, mirror: any StorageAdapter),
         _ what: Comment
@@ -92,7 +92,7 @@ struct MirrorCrashTests {
                 if !life.isOver { break }
                 most += 1
             }
-            // Seven steps are more calls than that.
+            // Seven steps make more calls than that.
             #expect(most > 20)
         }
     }
@@ -117,7 +117,7 @@ struct MirrorCrashTests {
         let life = Life(calls: 6, isLastDone: true)
         _ = await live((primary, mirror), from: 0, life)
         #expect(life.isOver)
-        // Nobody mirrors these, and the log forgets them.
+        // These writes are not mirrored, and the log drops them.
         for number in Int64(0)..<20 {
             _ = try await primary.commit([WriteBatch([Self.write("9", number)])])
         }
@@ -149,10 +149,10 @@ struct MirrorCrashTests {
     }
 }
 
-/// How many calls a process still makes before it dies.
+/// The number of calls that a process makes before it dies.
 private final class Life: Sendable {
     private let left: Mutex<Int>
-    /// Whether the last call takes effect; its answer does not come in either case.
+    /// Whether the last call takes effect; its reply is lost in either case.
     let isLastDone: Bool
 
     init(calls: Int, isLastDone: Bool) {
@@ -162,7 +162,7 @@ private final class Life: Sendable {
 
     var isOver: Bool { left.withLock { $0 < 0 } }
 
-    /// Counts a call, and returns whether it is done, and whether it is answered.
+    /// Counts a call, and returns whether it takes effect, and whether it is answered.
     func take() -> (isDone: Bool, isAnswered: Bool) {
         left.withLock { left in
             left -= 1
@@ -171,7 +171,7 @@ private final class Life: Sendable {
     }
 }
 
-/// A store as a process has it that dies.
+/// A store as used by a process that dies.
 private struct MortalStore: StorageAdapter {
     let store: any StorageAdapter
     let life: Life
@@ -207,7 +207,7 @@ private struct MortalStore: StorageAdapter {
     }
 }
 
-/// A store with what Google's Firestore offers over REST: no change log, and no names of Keel's own.
+/// A store with the capabilities of Google's Firestore over REST: no change log, and no reserved names.
 private struct PlainStore: StorageAdapter {
     let store: InMemoryStorageAdapter
 

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A store that is mirrored to another")
 struct MirrorTests {
-    /// Collects what the decorator tells.
+    /// Collects the decorator's events.
     private final class Events: Sendable {
         private let list = Mutex<[MirrorEvent]>([])
 
@@ -40,7 +40,7 @@ struct MirrorTests {
 
     @Test("goes on when the mirror fails, says so, and copies later")
     func survivesFailures() async throws {
-        // For what is kept before the first commit, and for the copy after it.
+        // For the record before the first commit, and for the copy after it.
         let away = Mutex(2)
         let failing = mirror.failing { call in
             guard call.kind == .commit else { return nil }

@@ -1,8 +1,7 @@
 import KeelStorage
 import Testing
 
-/// `DocumentValue` can be written as `nil`, which makes a field that holds null and a field that is
-/// missing easy to confuse.
+/// `DocumentValue` can be written as `nil`, so a field that holds null is easily confused with a missing field.
 @Suite("A field that is missing")
 struct AbsentFieldTests {
     let fields: DocumentFields = ["null": .null, "text": "five", "map": .map(["a": 1])]

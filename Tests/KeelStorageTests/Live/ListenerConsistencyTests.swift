@@ -1,7 +1,7 @@
 import KeelStorage
 import Testing
 
-/// Listeners under many writers: what they show folds to the stored state.
+/// Listeners with many writers: their steps fold to the stored state.
 @Suite("Listeners under load")
 struct ListenerConsistencyTests {
     @Test("Batches are seen whole, steps fold to the snapshots, and the last one is the store")

@@ -1,19 +1,18 @@
 import KeelStorage
 import KeelStorageAdapting
 
-/// A store, its reader and listeners that come and go, in an order that a seed decides.
+/// A store, its reader, and listeners that come and go, in an order determined by a seed.
 ///
-/// Replies are made at one step and delivered at a later one, also those of readers that have been
-/// replaced since.
+/// Replies are made at one step and delivered at a later one, including those to readers that have been replaced.
 struct ListenerSimulation {
     private typealias States = [DocumentPath: Int64]
 
-    /// A listener, as it goes on from its own read.
+    /// A listener, which continues from its own read.
     private struct Listener {
         let id: ListenerTable.ID
         let mailbox: Subscription
         let filter: ScopeFilter
-        /// What it has read and not yet been able to go on from.
+        /// A read from which it has not been able to continue yet.
         var read: (states: States, position: Int)?
         var needsRead = true
         var view: States = [:]
@@ -31,17 +30,17 @@ struct ListenerSimulation {
     private var table = ListenerTable()
     private var listeners: [Listener] = []
     private var flights: [Flight] = []
-    /// The documents that changed, and the states after each change.
+    /// The documents that changed; `history` has the states after each change.
     private var log: [DocumentPath] = []
     private var history: [States] = [[:]]
-    /// Positions before this have expired.
+    /// Positions before this one have expired.
     private var start = 0
 
     private static let paths: [DocumentPath] = [
         "a/1", "a/2", "b/1", "b/2", "c/1", "d/1", "e/1", "a/1/g/1", "b/2/g/1",
     ]
 
-    /// A document that nobody may read or follow.
+    /// A document that no listener may read or follow.
     private static let refused: DocumentPath = "x/1"
 
     init(seed: UInt64) { random = Xorshift(seed: (seed + 1) &* 0x9e37_79b9_7f4a_7c15) }
@@ -49,7 +48,7 @@ struct ListenerSimulation {
     // MARK: Steps
 
     mutating func step() {
-        // Requests are long under way, so that much happens while they are.
+        // Requests take many steps, so that much happens in between.
         switch Int.random(in: 0..<100, using: &random) {
         case 0..<20: write()
         case 20..<33: if listeners.count < 8 { subscribe() }
@@ -98,7 +97,7 @@ struct ListenerSimulation {
             listeners[index].needsRead, listeners[index].read == nil,
             !listeners[index].mailbox.scope.documents.contains(Self.refused)
         else { return }
-        // A replica may be behind what the reader is told.
+        // A replica may be behind the reader's changes.
         let position = max(0, log.count - Int.random(in: 0...2, using: &random))
         listeners[index].read = (seen(position, by: listeners[index]), position)
     }
@@ -130,7 +129,7 @@ struct ListenerSimulation {
         flights.append(Flight(reader: reader, turn: turn))
     }
 
-    /// The store makes the reply to a request; one that waits has none before there is a change.
+    /// Makes the store's reply to a request; a waiting request gets none before a change.
     private mutating func answer(isOver: Bool = false) {
         guard let index = flights.indices.randomElement(using: &random),
             flights[index].page == nil
@@ -205,7 +204,7 @@ struct ListenerSimulation {
 
     // MARK: The end
 
-    /// Lets everything come that is on its way, and compares each view with the store.
+    /// Delivers everything that is in progress, and compares each view with the store.
     mutating func settle() {
         for listener in listeners where listener.mailbox.scope.documents.contains(Self.refused) {
             _ = table.unsubscribe(listener.id)
@@ -237,7 +236,7 @@ struct ListenerSimulation {
         listeners.isEmpty || flights.contains { $0.reader == table.generation }
     }
 
-    /// Whether a waiting request could be answered.
+    /// Whether a waiting request can be answered.
     private var hasNews: Bool {
         flights.contains { flight in
             guard flight.reader == table.generation else { return false }

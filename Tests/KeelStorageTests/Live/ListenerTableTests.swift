@@ -67,7 +67,7 @@ struct ListenerTableTests {
         let late = table.subscribe(mailbox)
         #expect(!late.isGivenUp)
         #expect(table.activate(late.id, at: cursor(9)).state == .unknown)
-        // The page may have told its document as one that has left another listener's scope.
+        // The page may have reported its document as having left another listener's scope.
         #expect(table.deliver(page(5, "b/1"), of: table.generation) == true)
         #expect(mailbox.take() == nil)
         #expect(table.activate(late.id, at: cursor(4)).state == .tooEarly)
@@ -113,7 +113,7 @@ struct ListenerTableTests {
         #expect(table.deliver(page(2, "a/1"), of: table.generation) == false)
         turn = try next(&table)
         #expect(turn.waitsUpTo != nil)
-        // One has read meanwhile, and is asked for again; the other one’s read fails.
+        // One listener has read meanwhile and is included again; the other one’s read fails.
         let activation = table.activate(third, at: cursor(1))
         #expect(activation.state == .tooEarly)
         #expect(activation.startsReader)
@@ -128,7 +128,7 @@ struct ListenerTableTests {
                 continue
             }
         }
-        // It has read and is refused all the same: it ends, and the others go on.
+        // This listener has read but is still refused: it fails, and the others continue.
         let other = listener(.document("x/2"))
         _ = table.activate(table.subscribe(other).id, at: cursor(3))
         _ = try next(&table)

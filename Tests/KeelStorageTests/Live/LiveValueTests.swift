@@ -31,7 +31,7 @@ struct LiveValueTests {
         #expect(live.items.map(\.id) == ["2", "1"] && live.phase == .loading)
         try await waitUntil { live.phase == .ready }
         #expect(live.items.map(\.id) == ["3"])
-        // What concerns the query before is no news any more, and what concerns this one is.
+        // A change for the previous query is ignored, and one for this query is shown.
         try await notes.save(Note(id: "4", text: "d"))
         try await notes.save(Note(id: "5", text: "e", folder: "b"))
         try await waitUntil { live.items.count == 2 }
@@ -85,7 +85,7 @@ struct LiveValueTests {
         try await waitUntil { storage.hub.count == 0 }
     }
 
-    /// What reads fail with; nil lets them through.
+    /// The error of reads; nil lets them succeed.
     private final class Failure: Sendable {
         private let error: Mutex<StorageError?>
         init(_ error: StorageError?) { self.error = Mutex(error) }
@@ -93,7 +93,7 @@ struct LiveValueTests {
         func end() { error.withLock { $0 = nil } }
     }
 
-    /// An adapter whose reads fail for good as long as a test wants.
+    /// An adapter whose reads fail permanently for as long as the test wants.
     private struct Failing<Upstream: StorageAdapter>: StorageAdapter {
         let upstream: Upstream
         let failure: Failure
@@ -131,7 +131,7 @@ struct LiveValueTests {
         one.start()
         try await waitUntil { live.phase == .failed && one.phase == .failed }
         #expect(live.error?.code == .permissionDenied && one.error?.code == .permissionDenied)
-        // Half a minute is the longest pause, however often it has failed.
+        // Thirty seconds is the longest pause, however many failures there were.
         for _ in 0..<20 {
             await clock.waitForSleepers(2)
             await clock.advance(by: .seconds(30))

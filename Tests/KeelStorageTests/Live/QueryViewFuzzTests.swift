@@ -2,7 +2,7 @@ import KeelStorage
 import KeelStorageAdapting
 import Testing
 
-/// Random changes to a view, each compared with the query evaluated from nothing.
+/// Random changes to a view, each compared with a fresh evaluation of the query.
 @Suite("Query views")
 struct QueryViewFuzzTests {
     static let queries: [DocumentQuery] = {
@@ -98,7 +98,7 @@ struct QueryViewFuzzTests {
     }
 }
 
-/// A small generator with a seed, so that a failure can be repeated.
+/// A small generator with a seed, so that a failure can be reproduced.
 struct Xorshift: RandomNumberGenerator {
     private var state: UInt64
 

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A listener hub whose reader was cancelled", .timeLimit(.minutes(10)))
 struct StalePumpTests {
-    /// Ends a stream with the last one who holds it.
+    /// Ends a stream when its last reference is released.
     private final class Token: Sendable {
         private let ending: AsyncStream<Void>.Continuation
 
@@ -15,7 +15,7 @@ struct StalePumpTests {
         deinit { ending.finish() }
     }
 
-    /// A task keeps the values that were bound where it began, until it has ended.
+    /// A task keeps the values bound at its start until it has ended.
     @TaskLocal private static var token: Token?
 
     @Test("A page that comes after the last listener has left is told to nobody")
@@ -28,13 +28,13 @@ struct StalePumpTests {
         try await Self.$token.withValue(Token(ending)) {
             var first = storage.listen(to: DocumentQuery("notes")).makeAsyncIterator()
             _ = try await first.next()
-            // A reader that is cancelled before its call makes none.
+            // A reader that is canceled before its call makes no call.
             try await adapter.isHeld.pass()
             withExtendedLifetime(first) {}
         }
         try await adapter.isCancelled.pass()
         #expect(storage.hub.count == 0)
-        // The first reader's page has the document, and is delivered when that is long gone.
+        // The first reader's page has the document, and is delivered long after the document is gone.
         try await storage.setDocument(path, ["n": 2])
         adapter.mayRead.open()
         try await adapter.hasRead.pass()
@@ -42,18 +42,18 @@ struct StalePumpTests {
         var second = storage.listen(to: DocumentQuery("notes")).makeAsyncIterator()
         #expect(try await second.next()?.documents.map(\.id) == ["a"])
         adapter.mayReturn.open()
-        // The reader takes the page in its own task.
+        // The reader processes the page in its own task.
         for await _ in firstReader {}
         try await storage.setDocument("notes/b", ["n": 3])
         #expect(try await second.next()?.documents.map(\.id) == ["a", "b"])
     }
 }
 
-/// Holds the first call for changes until a test lets it go, whether or not it is cancelled.
+/// Holds the first call for changes until the test releases it, even if it is canceled.
 private final class HeldChanges<Upstream: StorageAdapter>: StorageAdapter {
-    /// Open once the first call is there, and once it is cancelled.
+    /// Opened once the first call has arrived, and once it is canceled.
     let (isHeld, isCancelled) = (Gate(), Gate())
-    /// The first call reads once the one is open, opens the next, and returns once the last is open.
+    /// The first call reads once `mayRead` is open, opens `hasRead`, and returns once `mayReturn` is open.
     let (mayRead, hasRead, mayReturn) = (Gate(), Gate(), Gate())
 
     private let upstream: Upstream
@@ -81,7 +81,7 @@ private final class HeldChanges<Upstream: StorageAdapter>: StorageAdapter {
             return isFirst
         }
         guard isFirst else { return try await upstream.changes(request) }
-        // Not cancellable, like an adapter whose answer is on its way already.
+        // Not cancellable, like an adapter whose reply is already on its way.
         let task = Task { () async throws -> ChangePage in
             isHeld.open()
             try await mayRead.pass()

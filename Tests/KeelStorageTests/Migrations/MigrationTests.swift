@@ -62,7 +62,7 @@ struct MigrationTests {
         #expect(try await adapter.migrating(Self.migrations).migrateAll().migrated == 0)
     }
 
-    /// Documents in a row, and one behind others, that no page can have.
+    /// Stores consecutive unreadable documents, and a separate one after others.
     private func storeUnreadable() async throws {
         for number in 10..<22 {
             let isTooNew = (12...17).contains(number) || number == 20
@@ -95,7 +95,7 @@ struct MigrationTests {
     @Test("An eager run goes on behind documents that the store below cannot read, and names all")
     func passesUnreadable() async throws {
         try await storeUnreadable()
-        // The lower adapter leaves them out of as many documents as are asked for.
+        // The lower adapter leaves them out of the requested number of documents.
         let twice = adapter.migrating(Self.migrations).migrating(Self.migrations)
         for size in 1...13 {
             let report = try await twice.migrateAll(batchSize: size)
@@ -243,7 +243,7 @@ struct MigratingWriteTests {
         #expect(stored.count { $0["_version"] == 1 } == 24)
         try await old.deleteDocument("notes/13")
         #expect(try await strict.migrateAll(batchSize: 4).migrated == 0)
-        // What an older app writes later is found by the next run.
+        // The next run finds later writes of an older app.
         try await old.setDocument("notes/late", ["n": 1])
         #expect(try await strict.migrateAll().migrated == 1)
         try await old.setDocument("notes/later", ["n": 1])
@@ -252,7 +252,7 @@ struct MigratingWriteTests {
     }
 }
 
-/// Refuses collections between double underscores, as Google's Firestore does.
+/// Refuses collection names between double underscores, like Google's Firestore.
 private struct RefusingOwnNames<Upstream: StorageAdapter>: StorageAdapter {
     let upstream: Upstream
 
@@ -286,7 +286,7 @@ private struct RefusingOwnNames<Upstream: StorageAdapter>: StorageAdapter {
 }
 
 extension StorageAdapter {
-    /// Lets so many commits through, and fails the others.
+    /// Lets `count` commits succeed, and fails the others.
     fileprivate func failing(afterCommits count: Int) -> FailingAdapter<Self> {
         FailingAdapter(upstream: self, allowed: Countdown(count))
     }

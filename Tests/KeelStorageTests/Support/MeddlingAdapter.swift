@@ -1,7 +1,7 @@
 import KeelStorage
 import KeelStorageAdapting
 
-/// Lets somebody write between the first read and the first commit.
+/// Writes between the first read and the first commit.
 struct MeddlingAdapter<Upstream: StorageAdapter>: StorageAdapter {
     let upstream: Upstream
     private let isDue = Countdown(1)
@@ -28,7 +28,7 @@ struct MeddlingAdapter<Upstream: StorageAdapter>: StorageAdapter {
     }
 }
 
-/// Counts down to zero and further.
+/// Counts down to zero and below.
 actor Countdown {
     private(set) var left: Int
     init(_ count: Int) { left = count }

@@ -2,9 +2,9 @@ import KeelStorage
 import KeelStorageAdapting
 import Synchronization
 
-/// Does something before each call of a store, and notes what was asked under which limits.
+/// Runs a closure before each call of a store, and records the calls and their contexts.
 final class StandInAdapter: StorageAdapter {
-    /// A call, as it came.
+    /// A call with its request.
     enum Call: Sendable {
         case read(ReadRequest)
         case commit([WriteBatch])
@@ -45,7 +45,7 @@ final class StandInAdapter: StorageAdapter {
     }
     var calls: [(call: Call, context: StorageContext)] { state.withLock { $0.calls } }
     var contexts: [StorageContext] { state.withLock { $0.calls.map(\.context) } }
-    /// How many bytes of documents each answer to a query had.
+    /// The number of bytes of documents in each result of a query.
     var foundBytes: [Int] { state.withLock { $0.answers } }
 
     private func note(_ call: Call) async throws(StorageError) {
