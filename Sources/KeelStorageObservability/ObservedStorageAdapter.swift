@@ -29,16 +29,7 @@ public struct ObservedStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
     private let upstream: Upstream
     private let observer: StorageObserver
 
-    /// Creates the decorator; prefer `adapter.observed(label:)`.
-    ///
-    /// - Parameters:
-    ///   - upstream: The adapter whose calls are observed.
-    ///   - label: The name of the store; a dimension of the metrics, `db.namespace` of the spans.
-    ///   - logger: The logger; nil for one with the label `keel.storage`.
-    ///   - metrics: The metrics factory; nil for swift-metrics' factory at the time of this call.
-    ///   - tracer: The tracer; nil for the current one at each call.
-    ///   - clock: The clock that measures durations.
-    ///   - includesMessages: Whether logs and spans contain error messages, which may name documents.
+    /// Creates the decorator; prefer `adapter.observed(label:)`, which describes the parameters.
     public init(
         _ upstream: Upstream,
         label: String,

@@ -103,8 +103,8 @@ extension SQLiteStorageAdapter {
     /// The largest number of receipts that one commit removes.
     private static var mostReceipts: Int { 10_000 }
 
-    /// Removes one step of what the retention no longer keeps, small enough that a commit does not wait long; call it
-    /// in a write transaction.
+    /// Removes changes and receipts beyond the retention, few enough that a commit does not wait long; call it in a
+    /// write transaction.
     ///
     /// - Returns: Whether nothing is left to remove.
     @discardableResult

@@ -59,10 +59,6 @@ extension StorageClient {
 
     /// Stores fields at a path, replacing the document there.
     ///
-    /// - Parameters:
-    ///   - path: The path of the document.
-    ///   - fields: The document's new fields.
-    ///   - condition: The condition that the existing document must meet.
     /// - Returns: The receipt, whose `CommitReceipt/revision` a later conditional write can name.
     /// - Throws: The code that `condition` names, or `StorageError/Code/invalidArgument`.
     @discardableResult

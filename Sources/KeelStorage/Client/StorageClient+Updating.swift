@@ -10,11 +10,6 @@ extension StorageClient {
     /// Each value replaces its whole field, including a map. ``mergeDocument(_:_:)-(_,DocumentFields)`` merges maps
     /// instead, and creates a missing document. Names are not paths: use `FieldChange` for a field within a map.
     ///
-    /// - Parameters:
-    ///   - path: The path of the document.
-    ///   - fields: The new values of some fields.
-    ///   - condition: The condition that the existing document must meet.
-    /// - Returns: The receipt.
     /// - Throws: `StorageError/Code/documentNotFound` if there is no document, `StorageError/Code/invalidArgument` if
     ///   `fields` is empty.
     @discardableResult
@@ -41,12 +36,6 @@ extension StorageClient {
     /// Fields that the value does not encode are kept: a synthesized `Encodable` leaves out properties that are nil,
     /// here `photo`. The store fills a `ServerTimestamp` that is nil. A `DocumentID` is ignored.
     ///
-    /// - Parameters:
-    ///   - path: The path of the document.
-    ///   - value: The new values of some fields.
-    ///   - encoder: The encoder of the value.
-    ///   - condition: The condition that the existing document must meet.
-    /// - Returns: The receipt.
     /// - Throws: `StorageError/Code/documentNotFound` if there is no document, `StorageError/Code/encodingFailed` if
     ///   the value cannot be encoded as fields, `StorageError/Code/invalidArgument` if the value encodes no field.
     @discardableResult

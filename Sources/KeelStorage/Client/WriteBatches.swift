@@ -106,7 +106,7 @@ extension DocumentWrite {
 }
 
 extension StorageError {
-    /// Returns the error for a call of which `count` writes have been committed.
+    /// Returns the error for a call that has committed `count` writes before it failed.
     func after(_ count: Int) -> StorageError {
         guard count > 0 else { return self }
         return StorageError(

@@ -27,14 +27,9 @@ public struct CollectionGroup<Element: Decodable & Sendable>: TypedDocuments {
 }
 
 extension StorageClient {
-    /// Returns a typed view of all collections with a name.
+    /// Returns a typed view of all collections whose paths end in a name.
     ///
-    /// - Parameters:
-    ///   - name: The name of the collections, the last part of their paths.
-    ///   - ancestor: The document under which they are; nil for the whole store.
-    ///   - type: The type of the values.
-    ///   - decoder: The decoder of documents.
-    /// - Returns: The view; creating it reads nothing.
+    /// Creating the view reads nothing. With an `ancestor`, it covers only the collections under that document.
     public func collectionGroup<Element: Decodable & Sendable>(
         _ name: String,
         under ancestor: DocumentPath? = nil,

@@ -1,7 +1,7 @@
 internal import KeelDocuments
 internal import Synchronization
 
-/// The documents of which a mirror lacks the last state.
+/// The documents whose last state is missing from a mirror.
 ///
 /// One call at a time copies. A document that is written while it is being copied is recorded again, so that the last
 /// copy has the last state.
@@ -140,7 +140,7 @@ final class MirrorLedger: Sendable {
         }
     }
 
-    /// Ends the copying that ``begin(upTo:)`` began; `failed` are to be retried, `notes` have been removed.
+    /// Ends the copying that ``begin(upTo:)`` began; `failed` documents must be retried, `notes` have been removed.
     ///
     /// While the mirror is unavailable, at most ``mostNames`` documents are kept by name. Beyond that, all names are
     /// dropped: the log has the documents, or they are lost if there is no log.

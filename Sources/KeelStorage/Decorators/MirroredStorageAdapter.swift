@@ -44,13 +44,6 @@ public struct MirroredStorageAdapter<Primary: StorageAdapter, Mirror: StorageAda
     /// The persistent state; nil if neither store can keep it.
     let record: MirrorRecord?
 
-    /// Creates the decorator, for `adapter.mirrored(to:)`.
-    ///
-    /// - Parameters:
-    ///   - primary: The store that the app uses.
-    ///   - mirror: The store to copy to.
-    ///   - comparedShare: The share of reads that are compared, from 0 to 1.
-    ///   - observer: Receives differences and failures; it must not call the store.
     init(
         _ primary: Primary,
         to mirror: Mirror,
@@ -67,7 +60,7 @@ public struct MirroredStorageAdapter<Primary: StorageAdapter, Mirror: StorageAda
 
     public var capabilities: StorageCapabilities { primary.capabilities }
 
-    /// The number of documents of which the mirror lacks the last state, as far as their names are kept.
+    /// The number of named documents whose last state is missing from the mirror.
     ///
     /// If more than 10,000 documents wait for the mirror, those in the first store's change log are not counted.
     public var waitingCount: Int { ledger.count }

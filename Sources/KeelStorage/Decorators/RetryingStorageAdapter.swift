@@ -21,13 +21,7 @@ public struct RetryingStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
     private let clock: any Clock<Duration>
     private let makeID: @Sendable () -> String
 
-    /// Creates the decorator, for `adapter.retrying(_:)`.
-    ///
-    /// - Parameters:
-    ///   - upstream: The adapter whose calls are retried.
-    ///   - policy: The number of attempts and the pauses between them.
-    ///   - clock: The clock for pauses.
-    ///   - makeID: Returns a unique id for a batch without one.
+    /// Creates the decorator, for `adapter.retrying(_:)`; `makeID` must return unique ids for batches without one.
     package init(
         _ upstream: Upstream,
         policy: RetryPolicy,

@@ -19,12 +19,8 @@ struct MemoryHistory: Sendable {
 
     init(age: Duration) { self.age = age }
 
-    /// Records the states of documents before a commit.
-    ///
-    /// - Parameters:
-    ///   - before: The documents.
-    ///   - time: The commit time.
-    ///   - present: The age of the store, by a monotonic clock.
+    /// Records the states of documents before the commit at `time`; `present` is the age of the store by a monotonic
+    /// clock.
     mutating func note(
         _ before: [(DocumentPath, Document?)],
         before time: Timestamp,

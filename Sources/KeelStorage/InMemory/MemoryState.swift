@@ -74,10 +74,8 @@ struct MemoryState: Sendable {
 
     /// Applies a batch atomically.
     ///
-    /// - Parameters:
-    ///   - batch: The batch.
-    ///   - clock: The wall clock's time, right or wrong.
-    ///   - age: The age of the store, by a monotonic clock.
+    /// The wall clock's time may be wrong; `age` is the age of the store by a monotonic clock.
+    ///
     /// - Returns: The receipt; for a batch that was applied before, its first receipt.
     /// - Throws: `StorageError/Code/conflict`, or the code of a write's condition.
     mutating func apply(

@@ -24,7 +24,7 @@ public final class LiveCollection<Item: Sendable> {
     public private(set) var items: [Item] = []
     /// The loading state of the query.
     public private(set) var phase = LivePhase.loading
-    /// The failure because of which the values are not kept current; nil once they are again.
+    /// The reason why the values are not kept current; nil otherwise.
     public private(set) var error: StorageError?
     /// The documents that cannot be read or decoded, by path.
     public private(set) var failures: [UnreadableDocument] = []

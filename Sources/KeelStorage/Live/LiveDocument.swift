@@ -20,7 +20,7 @@ public final class LiveDocument<Value: Sendable> {
     public private(set) var value: Value?
     /// The loading state of the document.
     public private(set) var phase = LivePhase.loading
-    /// The failure because of which the value is not current, or the document cannot be read; nil otherwise.
+    /// The reason why the value is not kept current, or cannot be read; nil otherwise.
     public private(set) var error: StorageError?
 
     @ObservationIgnored private let reader: TypedReader<Value>

@@ -12,16 +12,12 @@ extension RetryPolicy {
 }
 
 extension StorageClient {
-    /// Reads a listener's base state at a position that the hub covers.
+    /// Reads a listener's base state at a position that the hub covers; `id` is nil on an adapter without a change
+    /// log.
     ///
     /// Transient failures are retried and never end listening. A document that cannot be read is in
     /// `ReadResult/unreadable` and does not hide the others.
     ///
-    /// - Parameters:
-    ///   - operation: The read.
-    ///   - id: The listener's mailbox; nil on an adapter without a change log.
-    ///   - name: The operation that errors name.
-    /// - Returns: The result.
     /// - Throws: An error that a retry cannot fix, or the last failure if the task is canceled.
     func readForListener(
         _ operation: ReadOperation,

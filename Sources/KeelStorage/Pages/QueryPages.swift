@@ -73,17 +73,10 @@ package struct QueryPages: Sendable {
     /// The fields to return, if the documents of pages have more.
     package let projection: [FieldPath]?
 
-    /// Creates the pages of a query.
+    /// Creates the pages of a validated query, as of a time or the present.
     ///
-    /// - Parameters:
-    ///   - query: The validated query.
-    ///   - time: The time to read as of; nil for the present.
-    ///   - isWhole: Whether the result is read at once.
-    ///   - sizes: The sizes of pages.
-    ///   - capabilities: The capabilities of the store.
-    ///   - reportsUnreadable: Whether pages name documents that cannot be read.
-    ///   - holdMoment: Takes the present moment of the store.
-    ///   - readPage: Reads from the store.
+    /// With `isWhole`, the result is read at once. With `reportsUnreadable`, pages name documents that cannot be
+    /// read.
     package init(
         of query: DocumentQuery,
         asOf time: Timestamp? = nil,

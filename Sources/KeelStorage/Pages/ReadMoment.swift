@@ -38,15 +38,10 @@ package final class ReadMoment: Sendable {
         lastHold = Mutex(timeline == nil ? nil : begin)
     }
 
-    /// Takes the present moment.
+    /// Takes the present moment, held for at most `longest`.
     ///
-    /// - Parameters:
-    ///   - adapter: The store.
-    ///   - clock: The clock that measures the age of a hold.
-    ///   - longest: The longest total hold; nil without a limit.
     /// - Returns: The moment; nil if the store can neither read the past nor hold a state, or already holds as many
     ///   states as it can.
-    /// - Throws: The error of the store.
     package static func present(
         of adapter: any StorageAdapter,
         on clock: any Clock<Duration>,

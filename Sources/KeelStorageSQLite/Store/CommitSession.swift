@@ -297,7 +297,7 @@ struct CommitSession {
         try statement.run()
     }
 
-    /// Writes what is written once per transaction.
+    /// Writes the pending index entries, and the state if it has changed.
     func finish() throws {
         try statements.finishEntries()
         guard state.floor != initialFloor else { return }

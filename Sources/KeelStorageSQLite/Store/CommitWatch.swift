@@ -85,7 +85,7 @@ final class CommitWatch: Sendable {
         task?.cancel()
     }
 
-    /// Records a sequence of which readers have been notified.
+    /// Records a sequence whose commit readers have been notified of.
     func saw(_ sequence: Int64) {
         state.withLock { $0.sequence = max($0.sequence, sequence) }
     }

@@ -3,13 +3,7 @@ internal import GRDB
 internal import KeelStorageAdapting
 
 extension IdentifierStretch {
-    /// Returns the bound statement that reads the documents.
-    ///
-    /// - Parameters:
-    ///   - offset: The number of documents to skip at the beginning.
-    ///   - database: The connection.
-    /// - Returns: The statement, with the columns of ``StoreReader``.
-    /// - Throws: The error of SQLite.
+    /// Returns the bound statement that reads the documents after an offset, with the columns of ``StoreReader``.
     func statement(passing offset: Int, in database: Database) throws -> RawStatement {
         let passing = offset > 0 ? "LIMIT -1 OFFSET ?" : ""
         let statement = try RawStatement(

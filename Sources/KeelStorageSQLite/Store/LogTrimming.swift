@@ -43,11 +43,9 @@ struct LogTrimming {
         self.state = state
     }
 
-    /// Runs one step.
+    /// Runs one step, keeping the log after the sequence that readers need.
     ///
-    /// - Parameter held: The sequence after which readers need the log.
     /// - Returns: Whether nothing is left to do.
-    /// - Throws: The error of SQLite.
     mutating func step(keepingAfter held: Int64) throws -> Bool {
         let isCompacted = try compact()
         let isDropped = try drop(keepingAfter: held)

@@ -24,14 +24,8 @@ struct RemovalTimes {
 
     init(_ statements: WriteStatements) { self.statements = statements }
 
-    /// Returns the time when a missing document was removed.
-    ///
-    /// - Parameters:
-    ///   - id: The document's id.
-    ///   - collection: The number of its collection.
-    ///   - commit: The commit that may create the document again.
-    /// - Returns: The time; nil if it is unknown, or cannot be later than the commit's own time.
-    /// - Throws: The error of SQLite.
+    /// Returns the time when a missing document was removed; nil if it is unknown, or cannot be later than the time
+    /// of the commit that may create the document again.
     mutating func time(
         of id: String,
         in collection: Int64,

@@ -29,13 +29,6 @@ struct StoreAge {
     ///
     /// The interval between recorded moments is the smaller of ten minutes and a sixty-fourth of the shortest
     /// retention.
-    ///
-    /// - Parameters:
-    ///   - database: A connection that writes.
-    ///   - configuration: The wall clock and the retention.
-    ///   - state: The state of the store.
-    ///   - history: The age of the history; nil without one.
-    /// - Throws: The error of SQLite.
     init(
         _ database: Database,
         _ configuration: SQLiteStorageAdapter.Configuration,

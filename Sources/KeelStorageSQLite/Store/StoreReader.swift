@@ -94,13 +94,11 @@ struct StoreReader {
         )
     }
 
-    /// Returns the first names below a document in the paths of certain collections.
+    /// Returns the first names below a document in the paths of certain collections, sorted by their bytes.
     ///
     /// - Parameters:
     ///   - parent: The document; nil for the root.
     ///   - condition: The SQL condition for rows of `collections`.
-    /// - Returns: The names, sorted by their bytes.
-    /// - Throws: The error of SQLite.
     func names(under parent: DocumentPath?, where condition: String) throws -> [String] {
         let prefix = parent.map { $0.string + "/" } ?? ""
         // “0” is the character after “/”: “a0” is the first string after all that begin with “a/”.
@@ -260,14 +258,8 @@ struct StoreReader {
 
     // MARK: Transactions
 
-    /// Throws if something has changed since it was read.
-    ///
-    /// - Parameters:
-    ///   - reads: The reads.
-    ///   - position: The position of the store; reads at this position need no check.
-    ///   - indexes: The indexes of the file.
-    ///   - past: The past to check against; nil for the present.
-    /// - Throws: `StorageError/Code/conflict`, or the error of SQLite.
+    /// Throws `StorageError/Code/conflict` if something has changed since it was read; reads at `position` need no
+    /// check.
     func check(
         _ reads: TransactionReads,
         at position: ChangeCursor?,

@@ -88,12 +88,7 @@ struct StoredHistory {
 
     /// Removes images that are older than the age; call it in a write transaction.
     ///
-    /// - Parameters:
-    ///   - present: The present of the store.
-    ///   - most: The largest number of images to remove.
-    ///   - database: A connection that writes.
     /// - Returns: Whether nothing is left to remove.
-    /// - Throws: The error of SQLite.
     @discardableResult
     func forget(
         by present: StoreAge,

@@ -44,11 +44,7 @@ struct StoredReaders {
     ///
     /// A reader that never advances does not retain changes older than the log's horizon and its lifetime together.
     ///
-    /// - Parameters:
-    ///   - age: The present of the store.
-    ///   - horizon: How long the log is kept without readers.
     /// - Returns: The sequence after which readers need the log, and the longest lifetime of a reader.
-    /// - Throws: The error of SQLite.
     func need(_ age: StoreAge, horizon: Duration) throws -> (after: Int64, lifetime: Duration) {
         var readers: [(name: String, sequence: Int64, seen: Int64, lifetime: Duration)] = []
         let statement = try RawStatement(database, "SELECT name, seq, seen, lifetime FROM readers")

@@ -78,7 +78,7 @@ final class StandInAdapter: StorageAdapter {
         return try await upstream.changes(request)
     }
 
-    /// Waits until the task is cancelled.
+    /// Waits until the task is canceled.
     static func untilCancelled() async {
         let (never, keeper) = AsyncStream.makeStream(of: Void.self)
         for await _ in never {}
