@@ -115,7 +115,7 @@ extension SQLiteStorageAdapter {
         public var allowsSearchableText = false
         /// The clock for waits.
         public var clock: any Clock<Duration> = ContinuousClock()
-        /// Returns the wall clock's time, right or wrong, for the times of documents.
+        /// The wall clock, right or wrong, which gives documents their times.
         ///
         /// Commit times follow it and never go back. A clock that is temporarily set to another year costs wrong
         /// times of the documents written meanwhile, and nothing else.

@@ -1,6 +1,6 @@
 public import KeelDocuments
 
-/// A collection of writes that are committed atomically.
+/// Writes that are committed atomically.
 ///
 /// A write names its document by a path, or by an id in a typed collection, and takes fields or a value.
 public struct WriteBatchBuilder: Sendable {

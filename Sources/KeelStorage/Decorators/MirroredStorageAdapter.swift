@@ -19,20 +19,20 @@ public import KeelStorageAdapting
 ///   that concurrent commits cannot leave the mirror with an older state. If both stores replicate, times and
 ///   revisions are kept. A copy that failed with a transient error, or because the caller was canceled, is retried
 ///   with the next commit.
-/// - If the process is killed, the first call of the next one copies what is missing. It finds the documents in the
-///   first store's change log, after a cursor that is kept in the mirror. If the first store has no log, as with
-///   Google's Firestore, it finds them in notes that are written to the mirror before each commit. If neither the
-///   cursor nor the note can be written, the observer gets ``MirrorEvent/notKept(_:)``; if the log no longer reaches
-///   the cursor, ``MirrorEvent/isBehind(_:)``.
+/// - After the process is killed, the next process copies what is missing with its first call. It finds the documents
+///   in the first store's change log, after a cursor that is kept in the mirror. If the first store has no log, as
+///   with Google's Firestore, it finds them in notes that are written to the mirror before each commit. If neither
+///   the cursor nor the note can be written, the observer gets ``MirrorEvent/notKept(_:)``; if the log no longer
+///   reaches the cursor, ``MirrorEvent/isBehind(_:)``.
 /// - While the mirror is unavailable, the names of up to 10,000 documents are kept in memory. Beyond that, they are
 ///   found in the first store's change log; without one, the observer gets ``MirrorEvent/isBehind(_:)``.
 /// - A share of the reads is repeated on the mirror. A difference is checked again, so that a concurrent write is not
 ///   reported; bodies and order are compared, times and revisions are not.
 /// - Changes come from the first store.
 ///
-/// Existing documents are not copied: run `keel documents copy` for them, and once more after either of these two
-/// events. Only one process at a time may mirror a store. Each mirrored commit costs an additional read and two
-/// commits to the mirror, each compared read an additional read; the caller waits for them.
+/// Existing documents are not copied: run `keel documents copy` for them, and again after ``MirrorEvent/notKept(_:)``
+/// or ``MirrorEvent/isBehind(_:)``. Only one process at a time may mirror a store. Each mirrored commit costs an
+/// additional read and two commits to the mirror, each compared read an additional read; the caller waits for them.
 public struct MirroredStorageAdapter<Primary: StorageAdapter, Mirror: StorageAdapter>:
     StorageAdapter
 {

@@ -94,11 +94,8 @@ struct StoreReader {
         )
     }
 
-    /// Returns the first names below a document in the paths of certain collections, sorted by their bytes.
-    ///
-    /// - Parameters:
-    ///   - parent: The document; nil for the root.
-    ///   - condition: The SQL condition for rows of `collections`.
+    /// Returns the first names below a document, or the root, in the paths of the collections that meet an SQL
+    /// condition, sorted by their bytes.
     func names(under parent: DocumentPath?, where condition: String) throws -> [String] {
         let prefix = parent.map { $0.string + "/" } ?? ""
         // “0” is the character after “/”: “a0” is the first string after all that begin with “a/”.
