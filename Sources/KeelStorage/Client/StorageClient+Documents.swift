@@ -109,7 +109,7 @@ extension StorageClient {
         return path
     }
 
-    /// Changes some fields of a document that exists.
+    /// Changes some fields of an existing document.
     ///
     /// ```swift
     /// try await storage.updateDocument("notes/1", [

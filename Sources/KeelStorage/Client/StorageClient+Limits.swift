@@ -26,7 +26,7 @@ extension StorageClient {
         return client
     }
 
-    /// The context of a call that begins now; nil without a time limit and a principal.
+    /// The context of a call that begins now; nil if it has neither a time limit nor a principal.
     var context: StorageContext? {
         var context = StorageContext.current
         if let principal = configuration.principal { context = context.of(principal) }

@@ -11,7 +11,8 @@ public import KeelStorageAdapting
 ///
 /// The client is a value. Its copies share the adapter and one connection to the change log for all listeners. It
 /// validates every call against the rules of the data model before the adapter sees it, so that calls behave the same
-/// on all adapters. Every call throws only `StorageError`; a canceled call throws the code `cancelled`.
+/// on all adapters. Calls throw only `StorageError`, apart from errors of the app's own closures; a canceled call
+/// throws the code `cancelled`.
 public struct StorageClient: Sendable {
     package let adapter: any StorageAdapter
     package internal(set) var configuration: Configuration

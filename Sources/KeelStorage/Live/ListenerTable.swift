@@ -223,9 +223,9 @@ package struct ListenerTable: Sendable {
 
     /// Handles the error of a turn that a retry cannot fix.
     ///
-    /// Suspected are the listeners whose interests no successful turn has included. Those that have not read yet are
-    /// left out until they have, so that a refused request fails in its own listener's read. If there are none, the
-    /// suspects fail, or all listeners of the turn if there are no suspects.
+    /// Listeners are suspects if no successful turn has included their interests. Suspects that have not read yet are
+    /// left out until they have, so that a refused request fails in its own listener's read. If all suspects have
+    /// read, they fail; if there are none, all listeners of the turn fail.
     ///
     /// - Returns: Whether the reader continues.
     package mutating func refuse(_ error: StorageError, of reader: UInt64) -> Bool {

@@ -11,8 +11,8 @@ public import Observation
 /// ```
 ///
 /// The live document listens during ``run()``, or from ``start()`` until it is stopped or released; otherwise it
-/// keeps the last value. After a failure, or if the document cannot be read or decoded, it sets ``error`` and keeps
-/// the last value. After a failure it listens again following a pause of up to 30 seconds.
+/// keeps the last value. If listening fails, or the document cannot be read or decoded, it sets ``error`` and keeps
+/// the last value. After a failure it listens again, following a pause of up to 30 seconds.
 @MainActor
 @Observable
 public final class LiveDocument<Value: Sendable> {

@@ -74,7 +74,8 @@ public struct DocumentValues<Item: Sendable>: AsyncSequence, Sendable {
 
         /// Returns the next value; nil at the end.
         ///
-        /// - Throws: `StorageError/Code/cancelled` if the task is canceled, so that nil always means the end.
+        /// - Throws: The error of a document or a page, or `StorageError/Code/cancelled` if the task is canceled, so
+        ///   that nil always means the end.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(StorageError) -> Item? {
