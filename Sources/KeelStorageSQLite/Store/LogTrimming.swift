@@ -5,10 +5,10 @@ internal import Synchronization
 
 /// Keeps the change log within its limits, one step per write transaction.
 ///
-/// The log has three parts. After ``StoreState/compacted`` it has every change. Before that, it has the last change
-/// of each document, which is the removal of a removed one. Pages of changes contain states, so they are the same
-/// without the changes in between, and catching up costs as much as the changed documents, not as the changes. Up to
-/// ``StoreState/trimmed`` there is nothing, and cursors expire.
+/// The log has three parts. After ``StoreState/compacted`` it has every change. Before that, it has only the last
+/// change of each document, which may be its removal. Pages of changes contain states, so they are the same without
+/// the changes in between, and the cost of catching up depends on the number of changed documents, not of changes. Up
+/// to ``StoreState/trimmed`` there is nothing, and cursors expire.
 ///
 /// A document that changes again keeps its former last change until that is dropped. Compaction does not remove it,
 /// because finding it would cost every commit a lookup in the old part.

@@ -138,7 +138,7 @@ enum StoreFormat {
         try Int64.fetchOne(database, sql: "PRAGMA user_version") ?? 0 < version
     }
 
-    /// Declares the indexes of a file with whole keys again; call it in a write transaction.
+    /// Redeclares the indexes of a file that has whole keys; call it in a write transaction.
     ///
     /// Queries scan until ``IndexBuild`` has built them and removed the old entries.
     private static func renewKeys(in database: Database) throws {
