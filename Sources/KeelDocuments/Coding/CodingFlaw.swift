@@ -1,16 +1,16 @@
-/// What Keel's own coders found wrong, carried inside the `EncodingError` or `DecodingError`.
+/// The flaw that Keel's coders found, carried as the underlying error of an `EncodingError` or `DecodingError`.
 ///
-/// Swift's two error types go through the hands of `Codable` conformances, which may look at them;
-/// this tells Keel's words from anyone else's, which could quote a value.
+/// `Codable` conformances can inspect and throw these errors too; this type marks Keel's own messages, because other
+/// messages could quote a value.
 struct CodingFlaw: Error, Sendable, CustomStringConvertible {
     let code: StorageError.Code
-    /// Kinds and rules only, never a value.
+    /// A description of kinds and rules, never of values.
     let words: String
 
     var description: String { words }
 }
 
-/// A step of a coding path.
+/// One step of a coding path.
 struct DocumentCodingKey: CodingKey {
     let stringValue: String
     let intValue: Int?
@@ -25,7 +25,7 @@ struct DocumentCodingKey: CodingKey {
         self.intValue = intValue
     }
 
-    /// The place of an element in an array.
+    /// Creates the key of an array element.
     init(index: Int) { self.init(intValue: index) }
 
     /// The key of the superclass's own container.
@@ -33,7 +33,7 @@ struct DocumentCodingKey: CodingKey {
 }
 
 extension StorageError {
-    /// Turns what an `encode(to:)` threw into an error of storage.
+    /// Creates a storage error from an error of `encode(to:)`.
     init(encoding type: Any.Type, _ error: any Error) {
         if let error = error as? StorageError {
             self = error
@@ -45,7 +45,7 @@ extension StorageError {
         }
         let flaw = context.underlyingError as? CodingFlaw
         let words = flaw?.words ?? "its Encodable conformance refused a value"
-        // Swift keeps the refused value in the error; only its type may leave this place.
+        // `EncodingError` holds the rejected value; only its type may be exposed.
         let refused = value as? Any.Type ?? Swift.type(of: value)
         self.init(
             flaw?.code ?? .encodingFailed,
@@ -54,7 +54,7 @@ extension StorageError {
         )
     }
 
-    /// Turns what an `init(from:)` threw into an error of storage.
+    /// Creates a storage error from an error of `init(from:)`.
     init(decoding type: Any.Type, _ error: any Error) {
         if let error = error as? StorageError {
             self = error
@@ -90,7 +90,7 @@ extension StorageError {
         )
     }
 
-    /// The field in words: “address.city”, “grades[2].score”.
+    /// Returns a description of the field: “address.city”, “grades[2].score”.
     private static func place(_ path: [any CodingKey], of type: Any.Type) -> String {
         guard !path.isEmpty else { return "the whole of \(name(type))" }
         var text = ""
@@ -107,7 +107,7 @@ extension StorageError {
 
     private static func name(_ type: Any.Type) -> String { String(describing: type) }
 
-    /// The standard library quotes the raw value that an enumeration refused.
+    /// Returns the error without the rejected raw value of an enumeration, which the standard library quotes.
     private static func withoutValue(_ error: DecodingError) -> DecodingError {
         guard case .dataCorrupted(let context) = error,
             context.debugDescription.hasPrefix("Cannot initialize ")

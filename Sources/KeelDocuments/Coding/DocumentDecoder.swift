@@ -1,19 +1,19 @@
 internal import KeelCore
 
-/// Makes Swift values of documents.
+/// A decoder of documents into Swift values.
 ///
-/// It reads the document's bytes where they lie. ``DocumentEncoder`` says which Swift type meets
-/// which kind of value; reading is a little wider than writing:
+/// It reads the document's bytes in place. ``DocumentEncoder`` lists the Swift type for each kind of value; decoding
+/// accepts slightly more:
 ///
-/// - an integer decodes as a `Double`, and a double without a fraction as an integer type;
-/// - an optional property is nil where the field is missing or null;
-/// - a ``DocumentID`` is the document's id, whatever its fields say.
+/// - An integer decodes as a `Double`, and a double without a fraction as an integer type.
+/// - An optional property is nil if the field is missing or null.
+/// - A ``DocumentID`` is the document's id, whatever its fields contain.
 public struct DocumentDecoder: Sendable {
-    /// The choices about decoding.
+    /// The options for decoding.
     public struct Configuration: Sendable {
-        /// How coding keys become field names; as the encoder had it.
+        /// The mapping from coding keys to field names; use the encoder's.
         public var keys: DocumentKeyStrategy
-        /// The `userInfo` that `init(from:)` finds in its decoder.
+        /// The `userInfo` of the decoder that `init(from:)` receives.
         public var userInfo: [CodingUserInfoKey: any Sendable]
 
         /// Creates a configuration.
@@ -26,7 +26,7 @@ public struct DocumentDecoder: Sendable {
         }
     }
 
-    /// The choices about decoding.
+    /// The options for decoding.
     public var configuration: Configuration
 
     /// Creates a decoder.
@@ -37,7 +37,7 @@ public struct DocumentDecoder: Sendable {
     /// Decodes a document.
     ///
     /// - Throws: ``StorageError/Code/decodingFailed``, with the field's path in the message;
-    ///   ``StorageError/Code/corrupted`` if the bytes are no document.
+    ///   ``StorageError/Code/corrupted`` if the bytes are not an encoded document.
     public func decode<T: Decodable>(
         _ type: T.Type = T.self,
         from document: Document
@@ -45,9 +45,9 @@ public struct DocumentDecoder: Sendable {
         try decode(type, from: document.body, at: document.path)
     }
 
-    /// Decodes fields that belong to no document; a ``DocumentID`` that must not be nil fails.
+    /// Decodes fields without a document; a ``DocumentID`` that is not optional fails.
     ///
-    /// - Throws: As `decode(_:from:)` does for a document.
+    /// - Throws: The errors of `decode(_:from:)` for a document.
     public func decode<T: Decodable>(
         _ type: T.Type = T.self,
         from body: DocumentBody
@@ -55,7 +55,7 @@ public struct DocumentDecoder: Sendable {
         try decode(type, from: body.bytes, at: nil)
     }
 
-    /// Decodes fields as those of the document at a path, such as one that was just created.
+    /// Decodes fields as the document at a path, such as one that was just created.
     package func decode<T: Decodable>(
         _ type: T.Type = T.self,
         from body: DocumentBody,
@@ -70,7 +70,7 @@ public struct DocumentDecoder: Sendable {
 
     /// Decodes one value, such as a field or the result of an aggregation.
     ///
-    /// - Throws: As `decode(_:from:)` does for a document.
+    /// - Throws: The errors of `decode(_:from:)` for a document.
     public func decodeValue<T: Decodable>(
         _ type: T.Type = T.self,
         from value: DocumentValue
@@ -85,7 +85,7 @@ public struct DocumentDecoder: Sendable {
         from bytes: [UInt8],
         at path: DocumentPath?
     ) throws(StorageError) -> T {
-        // Places in the bytes are kept in 32 bits.
+        // The readers store offsets as 32-bit integers.
         guard bytes.count < Int32.max else {
             throw StorageError(.tooLarge, "a document’s body cannot be larger than 1 MiB")
         }

@@ -1,6 +1,6 @@
 internal import KeelCore
 
-/// Turns Swift values into documents.
+/// An encoder of Swift values into documents.
 ///
 /// ```swift
 /// struct Restaurant: Codable {
@@ -25,15 +25,15 @@ internal import KeelCore
 /// | arrays, sets | array |
 /// | enumerations | as the compiler encodes them |
 ///
-/// Equal values give equal bytes, dictionaries included. An array directly in an array, an integer
-/// above `Int64.max` and an empty or reserved field name are refused, as are more than 20 levels of
-/// maps and arrays and more than 1 MiB.
+/// Equal values, including dictionaries, encode to equal bytes. The encoder rejects an array directly within an array,
+/// integers above `Int64.max`, empty and reserved field names, more than 20 levels of maps and arrays, and more than 1
+/// MiB.
 public struct DocumentEncoder: Sendable {
-    /// The choices about encoding.
+    /// The options for encoding.
     public struct Configuration: Sendable {
-        /// How coding keys become field names.
+        /// The mapping from coding keys to field names.
         public var keys: DocumentKeyStrategy
-        /// The `userInfo` that `encode(to:)` finds in its encoder.
+        /// The `userInfo` of the encoder that `encode(to:)` receives.
         public var userInfo: [CodingUserInfoKey: any Sendable]
 
         /// Creates a configuration.
@@ -46,7 +46,7 @@ public struct DocumentEncoder: Sendable {
         }
     }
 
-    /// The choices about encoding.
+    /// The options for encoding.
     public var configuration: Configuration
 
     /// Creates an encoder.
@@ -56,7 +56,7 @@ public struct DocumentEncoder: Sendable {
 
     /// Encodes a value as the fields of a document.
     ///
-    /// A ``ServerTimestamp`` that is nil is left out: only a write to a store can fill it.
+    /// A ``ServerTimestamp`` that is nil is omitted: only a write to a store can fill it.
     ///
     /// - Throws: ``StorageError/Code/encodingFailed``, with the field's path in the message;
     ///   ``StorageError/Code/tooLarge`` beyond 1 MiB or 20 levels.
@@ -64,17 +64,17 @@ public struct DocumentEncoder: Sendable {
         try encodeDocument(value).body
     }
 
-    /// A value in the form of a write.
+    /// A value encoded for a write.
     package struct EncodedDocument: Sendable {
         /// The fields.
         package let body: DocumentBody
-        /// The fields that the store is to compute.
+        /// The transforms of the fields that the store computes.
         package let transforms: [FieldTransform]
-        /// What the value's ``DocumentID`` holds, nil without one.
+        /// The id in the value's ``DocumentID``; nil without one.
         package let documentID: String?
     }
 
-    /// Encodes a value, and tells which fields the store is to compute and which id it has.
+    /// Encodes a value, together with the transforms for the store and the document's id.
     package func encodeDocument<T: Encodable>(
         _ value: T
     ) throws(StorageError) -> EncodedDocument {
@@ -94,9 +94,9 @@ public struct DocumentEncoder: Sendable {
         )
     }
 
-    /// Encodes a value as what one field can hold, for the constant of a query or a field change.
+    /// Encodes a value as a single field value, for a query constant or a field change.
     ///
-    /// - Throws: ``StorageError/Code/encodingFailed``.
+    /// - Throws: ``StorageError/Code/encodingFailed`` if the value cannot be encoded.
     public func encodeValue<T: Encodable>(_ value: T) throws(StorageError) -> DocumentValue {
         if let value = value as? DocumentValue { return value }
         var reader = CBORReader(try bytes(of: value, context))

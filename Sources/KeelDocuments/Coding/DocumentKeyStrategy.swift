@@ -1,15 +1,14 @@
-/// How the names of coding keys become the names of fields.
+/// A mapping from coding keys to field names.
 public enum DocumentKeyStrategy: Sendable, Hashable {
-    /// Fields are named as the coding keys are.
+    /// Field names equal coding keys.
     case asIs
     /// `imageURL` becomes `image_url`; leading and trailing underscores stay.
     ///
-    /// The encoder and the decoder both turn the coding key into the field's name, so what one
-    /// writes the other finds, also where the way back would be ambiguous. The keys of dictionaries
-    /// are data, not names, and stay as they are.
+    /// The encoder and the decoder both convert coding keys to field names, so that decoding finds every encoded field,
+    /// even if the reverse conversion would be ambiguous. The keys of dictionaries are data and stay unchanged.
     case snakeCase
 
-    /// The name of the field for a coding key.
+    /// Returns the field name for a coding key.
     func fieldName(_ key: String) -> String {
         switch self {
         case .asIs: key
@@ -17,7 +16,7 @@ public enum DocumentKeyStrategy: Sendable, Hashable {
         }
     }
 
-    /// The coding key that most likely led to this name.
+    /// Returns the coding key that most likely produced a field name.
     func codingKey(_ name: String) -> String {
         switch self {
         case .asIs: name
@@ -52,7 +51,7 @@ public enum DocumentKeyStrategy: Sendable, Hashable {
     }
 }
 
-/// A dictionary whose keys are the names of fields as they stand.
+/// A dictionary whose keys are field names, without conversion.
 protocol StringKeyedDictionary {}
 
 extension Dictionary: StringKeyedDictionary where Key == String {}

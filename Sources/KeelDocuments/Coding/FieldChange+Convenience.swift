@@ -1,4 +1,4 @@
-/// Changes in the form in which calls are written:
+/// Factories for field changes:
 ///
 /// ```swift
 /// [.set("name", to: "Ada"), .increment("visits", by: 1), .remove("draft")]
@@ -9,9 +9,9 @@ extension FieldChange {
         FieldChange(field, .set(value))
     }
 
-    /// Sets a field to a value that is encoded.
+    /// Sets a field to an encoded value.
     ///
-    /// - Throws: ``StorageError/Code/encodingFailed``.
+    /// - Throws: ``StorageError/Code/encodingFailed`` if the value cannot be encoded.
     @_disfavoredOverload
     public static func set(
         _ field: FieldPath,
@@ -21,18 +21,20 @@ extension FieldChange {
         FieldChange(field, .set(try encoder.encodeValue(value)))
     }
 
-    /// Removes a field; a missing one is no error.
+    /// Removes a field; succeeds if it is missing.
     public static func remove(_ field: FieldPath) -> FieldChange { FieldChange(field, .remove) }
 
-    /// Sets a field to the time of the commit.
+    /// Sets a field to the clock time of the commit.
     public static func serverTimestamp(_ field: FieldPath) -> FieldChange {
         FieldChange(field, .transform(.serverTimestamp))
     }
 
-    /// Adds one to a number; a field without one gets 1.
+    /// Adds 1 to a number; a field without a number is set to 1.
     public static func increment(_ field: FieldPath) -> FieldChange { increment(field, by: 1) }
 
-    /// Adds to a number; a field without one gets the amount.
+    /// Adds an integer to a number; a field without a number is set to the amount.
+    ///
+    /// The amount is clamped to the range of `Int64`.
     public static func increment(
         _ field: FieldPath,
         by amount: some FixedWidthInteger
@@ -40,39 +42,39 @@ extension FieldChange {
         FieldChange(field, .transform(.increment(.integer(Int64(clamping: amount)))))
     }
 
-    /// Adds to a number, which becomes a double; a field without one gets the amount.
+    /// Adds a double to a number, which becomes a double; a field without a number is set to the amount.
     public static func increment(_ field: FieldPath, by amount: Double) -> FieldChange {
         FieldChange(field, .transform(.increment(.double(amount))))
     }
 
-    /// Raises a number to at least this integer.
+    /// Raises a number to at least an integer, which is clamped to the range of `Int64`.
     public static func maximum(_ field: FieldPath, _ bound: some FixedWidthInteger) -> FieldChange {
         FieldChange(field, .transform(.maximum(.integer(Int64(clamping: bound)))))
     }
 
-    /// Raises a number to at least this double.
+    /// Raises a number to at least a double.
     public static func maximum(_ field: FieldPath, _ bound: Double) -> FieldChange {
         FieldChange(field, .transform(.maximum(.double(bound))))
     }
 
-    /// Lowers a number to at most this integer.
+    /// Lowers a number to at most an integer, which is clamped to the range of `Int64`.
     public static func minimum(_ field: FieldPath, _ bound: some FixedWidthInteger) -> FieldChange {
         FieldChange(field, .transform(.minimum(.integer(Int64(clamping: bound)))))
     }
 
-    /// Lowers a number to at most this double.
+    /// Lowers a number to at most a double.
     public static func minimum(_ field: FieldPath, _ bound: Double) -> FieldChange {
         FieldChange(field, .transform(.minimum(.double(bound))))
     }
 
-    /// Appends those values that an array does not have yet.
+    /// Appends the values that an array does not contain yet.
     public static func arrayUnion(_ field: FieldPath, _ values: [DocumentValue]) -> FieldChange {
         FieldChange(field, .transform(.arrayUnion(values)))
     }
 
-    /// Appends those values, encoded, that an array does not have yet.
+    /// Appends the encoded values that an array does not contain yet.
     ///
-    /// - Throws: ``StorageError/Code/encodingFailed``.
+    /// - Throws: ``StorageError/Code/encodingFailed`` if a value cannot be encoded.
     @_disfavoredOverload
     public static func arrayUnion<Element: Encodable>(
         _ field: FieldPath,
@@ -82,14 +84,14 @@ extension FieldChange {
         arrayUnion(field, try encoder.encodeValues(values))
     }
 
-    /// Removes every element that is one of these values from an array.
+    /// Removes every element of an array that is equivalent to one of the values.
     public static func arrayRemove(_ field: FieldPath, _ values: [DocumentValue]) -> FieldChange {
         FieldChange(field, .transform(.arrayRemove(values)))
     }
 
-    /// Removes every element that is one of these values, encoded, from an array.
+    /// Removes every element of an array that is equivalent to one of the encoded values.
     ///
-    /// - Throws: ``StorageError/Code/encodingFailed``.
+    /// - Throws: ``StorageError/Code/encodingFailed`` if a value cannot be encoded.
     @_disfavoredOverload
     public static func arrayRemove<Element: Encodable>(
         _ field: FieldPath,

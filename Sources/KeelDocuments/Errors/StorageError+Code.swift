@@ -7,7 +7,7 @@ extension StorageError {
         public let isTransient: Bool
         public let advice: String
 
-        /// Creates a code, for an adapter that has a failure no code here describes.
+        /// Creates a code for a failure that only this adapter has.
         public init(name: String, isTransient: Bool = false, advice: String) {
             self.name = name
             self.isTransient = isTransient
@@ -20,17 +20,17 @@ extension StorageError {
 }
 
 extension StorageError.Code {
-    /// There is no document at the path.
+    /// The document does not exist.
     public static let documentNotFound = Self(
         name: "documentNotFound",
         advice: "Create the document first, or use findDocument, which returns nil instead."
     )
-    /// A document that was to be created exists already.
+    /// A document to be created already exists.
     public static let alreadyExists = Self(
         name: "alreadyExists",
         advice: "Choose another id, or use setDocument, which replaces what is there."
     )
-    /// A document is not at the revision that the write expected, or a transaction met others.
+    /// A document is not at the expected revision, or a transaction conflicted with other writes.
     public static let conflict = Self(
         name: "conflict",
         advice: "Read the document again and repeat the change on what it says now."
@@ -40,22 +40,22 @@ extension StorageError.Code {
         name: "invalidArgument",
         advice: "Correct the call as the message says; repeating it unchanged fails again."
     )
-    /// The adapter does not offer what the call needs.
+    /// The adapter does not support the call.
     public static let unsupported = Self(
         name: "unsupported",
         advice: "Use an adapter whose capability table lists it, or do without this call."
     )
-    /// In strict mode, a query that no declared index serves.
+    /// In strict mode, no declared index serves the query.
     public static let indexRequired = Self(
         name: "indexRequired",
         advice: "Declare the index that the message names in the StorageSchema."
     )
-    /// A value could not be turned into a document.
+    /// A value could not be encoded as a document.
     public static let encodingFailed = Self(
         name: "encodingFailed",
         advice: "Change the value or its Encodable conformance as the message says."
     )
-    /// A document does not have the form that the type asked for.
+    /// A document does not have the form that the type expects.
     public static let decodingFailed = Self(
         name: "decodingFailed",
         advice: "Make the type's properties optional or migrate the stored documents."
@@ -65,7 +65,7 @@ extension StorageError.Code {
         name: "tooLarge",
         advice: "Split the data: documents hold 1 MiB, a batch 500 writes."
     )
-    /// The store refuses this caller this operation.
+    /// The caller is not permitted to perform the operation.
     public static let permissionDenied = Self(
         name: "permissionDenied",
         advice: "Check the access rules, and the permissions of the store's file and folder."
@@ -80,12 +80,12 @@ extension StorageError.Code {
         name: "readOnly",
         advice: "Write to a store that is open for writing, in a folder and file that are writable."
     )
-    /// There is no room left for the write.
+    /// There is no disk space left for the write.
     public static let diskFull = Self(
         name: "diskFull",
         advice: "Free some disk space; nothing of the failed write was kept."
     )
-    /// Another program holds the store for longer than the adapter waits.
+    /// Another program locks the store for longer than the adapter waits.
     public static let busy = Self(
         name: "busy",
         isTransient: true,
@@ -96,39 +96,39 @@ extension StorageError.Code {
         name: "closed",
         advice: "Open the store again; what was committed is there."
     )
-    /// The store cannot be reached just now.
+    /// The store cannot be reached at the moment.
     public static let unavailable = Self(
         name: "unavailable",
         isTransient: true,
         advice: "Try again later, or check the connection to the store."
     )
-    /// The call took longer than its limit.
+    /// The call exceeded its time limit.
     public static let timeout = Self(
         name: "timeout",
         isTransient: true,
         advice: "Try again, or allow more time."
     )
-    /// The stored data is damaged, or is not a Keel store at all.
+    /// The stored data is damaged or is not a Keel store.
     public static let corrupted = Self(
         name: "corrupted",
         advice: "Restore the store from a backup; the adapter's page on recovery says how."
     )
-    /// The store was written by a later version of Keel or of the app's schema.
+    /// A later version of Keel or of the app's schema wrote the store.
     public static let schemaTooNew = Self(
         name: "schemaTooNew",
         advice: "Update the app; opening the store with this version would damage it."
     )
-    /// The change log no longer reaches back to the cursor, or the cursor is another store's.
+    /// The change log no longer reaches back to the cursor, or the cursor is from another store.
     public static let cursorExpired = Self(
         name: "cursorExpired",
         advice: "Read the current state and go on from the position that comes with it."
     )
-    /// The store's history no longer reaches back to the time that was to be read.
+    /// The store's history no longer reaches back to the requested time.
     public static let snapshotTooOld = Self(
         name: "snapshotTooOld",
         advice: "Read a later time, or let the store keep a longer history from now on."
     )
-    /// The call was cancelled.
+    /// The call was canceled.
     public static let cancelled = Self(
         name: "cancelled",
         advice: "Nothing to do: the caller stopped waiting for the result."

@@ -1,29 +1,29 @@
 public import KeelCore
 
-/// Why a call of the storage area failed, and what can be done about it.
+/// An error of a storage call.
 public struct StorageError: KeelError {
-    /// Whether the failed call may have changed the store.
+    /// Whether a failed call may have changed the store.
     ///
-    /// A write whose reply got lost has an unknown effect: repeating it could apply it twice. That
-    /// is why `RetryingStorageAdapter` looks here and not only at the code.
+    /// A write whose reply was lost has an unknown effect, and repeating it could apply it twice.
+    /// `RetryingStorageAdapter` therefore checks the effect in addition to the code.
     public enum Effect: Sendable, Hashable {
-        /// The store is as it was before the call.
+        /// The store is unchanged.
         case none
-        /// The call may or may not have taken effect.
+        /// The call may have taken effect.
         case unknown
     }
 
     /// The kind of failure.
     public let code: Code
-    /// A sentence about the failure, which names paths and fields, never the contents of documents.
+    /// A description of the failure that names paths and fields but never document contents.
     public let message: String
-    /// Whether the store may have been changed.
+    /// Whether the failed call may have changed the store.
     public let effect: Effect
-    /// The operation that failed, such as `getDocument`, where it is known.
+    /// The operation that failed, such as `getDocument`, if known.
     public let operation: String?
-    /// The document or collection that the failure concerns, where there is one.
+    /// The document or collection that the failure concerns, if any.
     public let resource: String?
-    /// The error underneath: of the database, the file system, or a closure of the caller.
+    /// The underlying error from the database, the file system or a closure of the caller.
     public let cause: (any Error)?
 
     /// Creates an error.
@@ -43,12 +43,12 @@ public struct StorageError: KeelError {
         self.cause = cause
     }
 
-    /// The error of a call that was cancelled before it had an effect.
+    /// The error of a call that was canceled before it had an effect.
     package static var cancellation: StorageError {
         StorageError(.cancelled, "the call was cancelled", cause: CancellationError())
     }
 
-    /// The code, the message, and where it happened, on one line, fit for a log.
+    /// The code, message and location on one line, suitable for a log.
     public var description: String {
         var text = "\(code.name): \(message)"
         if let resource, !message.contains(resource) { text += ", at “\(resource)”" }
@@ -57,7 +57,7 @@ public struct StorageError: KeelError {
         return text
     }
 
-    /// Returns this error with the operation and the resource filled in where they are missing.
+    /// Returns this error with the operation and the resource set if they are nil.
     package func during(_ operation: String, on resource: String? = nil) -> StorageError {
         StorageError(
             code,

@@ -1,17 +1,17 @@
-/// A document that is there and cannot be read.
+/// An existing document that cannot be read.
 ///
-/// It is damaged, sealed with another key, of a later version than the app knows, or does not have
-/// the form that a typed collection asks for. Two are equal if path, code and message are.
+/// The document is damaged, sealed with another key, written by a later version of the app, or not in the form that a
+/// typed collection expects. Two values are equal if their paths, error codes and messages are.
 public struct UnreadableDocument: Sendable, Hashable {
-    /// The most that a long result passes over; one with more fails.
+    /// The maximum number of unreadable documents in a long result; a result with more fails.
     package static let mostPassedOver = 1_000
 
-    /// Where the document is.
+    /// The document's path.
     public let path: DocumentPath
-    /// Why it cannot be read.
+    /// The reason that the document cannot be read.
     public let error: StorageError
 
-    /// Creates the report of a document.
+    /// Creates a report for a document.
     public init(_ path: DocumentPath, _ error: StorageError) {
         self.path = path
         self.error = error

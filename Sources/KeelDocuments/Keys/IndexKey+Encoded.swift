@@ -47,7 +47,7 @@ extension IndexKey {
         guard let count = try reader.readMapHeader() else {
             throw CBORError(.unsupported, at: reader.position)
         }
-        // Bodies keep short names first; the order of maps goes by the names' bytes alone.
+        // Bodies sort shorter names first; the order of maps compares only the bytes of names.
         var entries: [(name: ArraySlice<UInt8>, key: [UInt8])] = []
         for _ in 0..<count {
             let name = reader.bytes[try reader.readTextRange(validating: false)]
@@ -91,12 +91,12 @@ extension IndexKey {
         }
     }
 
-    /// From here on, doubles no longer name every integer.
+    /// 2^53, from which doubles no longer represent every integer.
     private static let exactLimit = 9_007_199_254_740_992.0
 
     static func append(integer: Int64, to key: inout [UInt8]) {
         var below = Double(integer)
-        // Rounding may have gone up, at the top even out of Int64's range.
+        // The conversion may have rounded up, even beyond the range of Int64.
         if below >= 0x1p63 || Int64(below) > integer { below = below.nextDown }
         append(
             number: below,
@@ -116,14 +116,14 @@ extension IndexKey {
     private static func append(number: Double, distance: UInt16, to key: inout [UInt8]) {
         key.append(Kind.number)
         append(word: orderedBits(number), to: &key)
-        // At the limit itself doubles are two apart above and one apart below: 2^53 + 1 needs it.
+        // The limit is inclusive: doubles are two apart above 2^53, so 2^53 + 1 needs a distance.
         if abs(number) >= exactLimit {
             key.append(UInt8(truncatingIfNeeded: distance >> 8))
             key.append(UInt8(truncatingIfNeeded: distance))
         }
     }
 
-    /// The bits of a double, arranged so that they compare like the number; -0 becomes 0.
+    /// Returns the bits of a double, arranged to compare like the number; -0 becomes 0.
     private static func orderedBits(_ number: Double) -> UInt64 {
         let bits = (number == 0 ? 0.0 : number).bitPattern
         return bits >> 63 == 1 ? ~bits : bits | 1 << 63

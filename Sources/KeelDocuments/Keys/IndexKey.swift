@@ -2,18 +2,16 @@ internal import KeelCore
 
 /// Order-preserving keys: bytes whose `memcmp` order is the order of the values.
 ///
-/// They are the only comparison in Keel's storage: filters, sorts, indexes and cursors all compare
-/// keys, in Swift or in a database, so that no engine's own idea of order takes part. A key begins
-/// with a byte for the value's kind and ends itself: no key is a proper prefix of another, so keys
-/// of several values can be joined and still compare field by field. Complementing every byte gives
-/// the descending order. The technique is that of FoundationDB's tuple layer and of Firestore's
-/// index entries.
+/// Filters, sorts, indexes and cursors all compare keys, in Swift or in a database, so that no engine's own order
+/// matters. A key begins with a byte for the value's kind and is self-delimiting: no key is a proper prefix of another,
+/// so concatenated keys compare field by field. Complementing every byte gives the descending order. FoundationDB's
+/// tuple layer and Firestore's index entries use the same technique.
 ///
-/// - Numbers: integers and doubles share one order. The key is the greatest double that is not
-///   above the number, and, from 2^53 on where doubles skip integers, the distance to it.
-/// - Text and bytes: as they are, with 0x00 escaped as 0x00 0xFF and 0x00 0x01 at the end.
-/// - References: their segments like text, and 0x00 0x00 at the end.
-/// - Arrays and maps: their elements' keys, or names and values by name, and 0x00 at the end.
+/// - Numbers: integers and doubles share one order. The key is the greatest double that does not exceed the number,
+///   followed, from 2^53 on, where doubles skip integers, by the distance to it.
+/// - Text and bytes: the bytes, with 0x00 escaped as 0x00 0xFF, followed by 0x00 0x01.
+/// - References: the segments like text, followed by 0x00 0x00.
+/// - Arrays and maps: the keys of elements, or of names and values in name order, followed by 0x00.
 package enum IndexKey {
     /// The first byte of a key, in the order of kinds.
     package enum Kind {
@@ -33,7 +31,7 @@ package enum IndexKey {
     /// The key of null.
     package static let null: [UInt8] = [Kind.null]
 
-    /// The key of a value.
+    /// Returns the key of a value.
     package static func key(_ value: DocumentValue) -> [UInt8] {
         var key: [UInt8] = []
         append(value, .ascending, to: &key)
@@ -47,7 +45,7 @@ package enum IndexKey {
         to key: inout [UInt8]
     ) {
         let start = key.count
-        // One implementation, on encoded values, keeps constants and stored fields in step.
+        // A single implementation, on encoded values, keeps the keys of constants and stored fields consistent.
         var writer = CBORWriter()
         writer.value(value)
         var reader = CBORReader(writer.bytes)
@@ -55,16 +53,16 @@ package enum IndexKey {
         if direction == .descending { complement(&key, from: start) }
     }
 
-    /// The prefix of the keys of a collection's documents, and of all documents below those.
+    /// Returns the common prefix of the path keys of all documents in a collection, at any depth.
     package static func key(ofAllIn collection: CollectionPath) -> [UInt8] {
         var key: [UInt8] = []
         append(collection, to: &key)
         return key
     }
 
-    /// The id behind the key of a collection in a path's key, nil if there is none.
+    /// Returns the id that follows the key of a collection in a path's key; nil if there is none.
     ///
-    /// It is the document's own, or that of the document of the collection above it.
+    /// It is the id of the document itself, or of its ancestor in that collection.
     package static func id(in key: [UInt8], after collection: [UInt8]) -> String? {
         guard key.starts(with: collection) else { return nil }
         var id: [UInt8] = []
@@ -80,8 +78,7 @@ package enum IndexKey {
         return nil
     }
 
-    /// The collections whose documents, or those below them, have keys of paths that begin as this one does,
-    /// the outermost first.
+    /// Returns the collections on the path of a key or key prefix, outermost first.
     package static func collections(in key: [UInt8]) -> [CollectionPath] {
         guard key.first == Kind.reference else { return [] }
         var found: [CollectionPath] = []
@@ -113,13 +110,13 @@ package enum IndexKey {
         append(id: path.id, to: &key)
     }
 
-    /// Appends the part of a path's key that follows the key of its collection.
+    /// Appends the part of a path's key after the key of its collection.
     package static func append(id: String, to key: inout [UInt8]) {
         append(escaping: id.utf8, to: &key)
         appendEnd(ofReference: &key)
     }
 
-    /// The prefix of the keys of all documents below a document, and of its own.
+    /// Returns the common prefix of the path keys of a document and of all documents below it.
     package static func key(ofAllBelow document: DocumentPath) -> [UInt8] {
         var key = key(ofAllIn: document.collection)
         append(escaping: document.id.utf8, to: &key)
@@ -128,7 +125,7 @@ package enum IndexKey {
 
     private static func append(_ collection: CollectionPath, to key: inout [UInt8]) {
         key.append(Kind.reference)
-        // Byte by byte: splitting would allocate, and every index entry has such a key.
+        // Works byte by byte, because splitting would allocate for every index entry.
         var isInSegment = false
         for byte in collection.string.utf8 {
             if byte != UInt8(ascii: "/") {
@@ -147,34 +144,34 @@ package enum IndexKey {
         }
     }
 
-    /// Ends a reference, with two zeros.
+    /// Ends a reference with two zeros.
     ///
-    /// A segment that follows may begin with 0x00, which is escaped as 0x00 0xFF: after one zero,
-    /// the key of a path would begin that of a longer one.
+    /// A following segment may begin with 0x00, escaped as 0x00 0xFF. After a single zero, the key of a path would be a
+    /// prefix of the key of a longer path.
     static func appendEnd(ofReference key: inout [UInt8]) {
         key.append(0)
         key.append(0)
     }
 
-    /// Turns the keys from `start` on into their descending form.
+    /// Complements the bytes from `start` on, which reverses their order.
     package static func complement(_ key: inout [UInt8], from start: Int) {
         for index in start..<key.count { key[index] = ~key[index] }
     }
 
-    /// Whether two keys are of values that inequalities compare: the same kind.
+    /// Returns whether two keys belong to values of the same kind, which inequalities can compare.
     ///
-    /// NaN is a kind of its own, in no range of numbers.
+    /// NaN is a separate kind, outside every range of numbers.
     package static func areOfOneKind(_ one: [UInt8], _ other: [UInt8]) -> Bool {
         guard let first = one.first, let second = other.first else { return false }
         return first == second
     }
 
-    /// The cut before all values of the kind of this key's value.
+    /// Returns the cut before all values of the same kind as the key's value.
     package static func start(ofKindOf key: [UInt8]) -> KeyRange.Cut {
         .before([key.first ?? 0])
     }
 
-    /// The cut after all values of the kind of this key's value.
+    /// Returns the cut after all values of the same kind as the key's value.
     package static func end(ofKindOf key: [UInt8]) -> KeyRange.Cut {
         .after([key.first ?? 0])
     }

@@ -1,6 +1,6 @@
-/// A stretch of keys in their byte order.
+/// A range of keys in byte order.
 package struct KeyRange: Sendable, Hashable {
-    /// A cut between keys: before or after all keys that begin with certain bytes.
+    /// A boundary between keys: before or after all keys with a prefix.
     package struct Cut: Sendable, Hashable {
         package var bytes: [UInt8]
         package var isAfter: Bool
@@ -13,7 +13,7 @@ package struct KeyRange: Sendable, Hashable {
         package static func before(_ bytes: [UInt8]) -> Cut { Cut(bytes: bytes, isAfter: false) }
         package static func after(_ bytes: [UInt8]) -> Cut { Cut(bytes: bytes, isAfter: true) }
 
-        /// The first key that lies behind the cut; nil if there is none.
+        /// The first possible key after the cut; nil if there is none.
         package var firstKeyBehind: [UInt8]? {
             isAfter ? bytes.successorOfPrefix : bytes
         }
@@ -21,7 +21,7 @@ package struct KeyRange: Sendable, Hashable {
         func complemented() -> Cut { Cut(bytes: bytes.map(~), isAfter: !isAfter) }
         func prefixed(by prefix: [UInt8]) -> Cut { Cut(bytes: prefix + bytes, isAfter: isAfter) }
 
-        /// Whether the cut lies before `other`.
+        /// Returns whether the cut precedes `other`.
         func precedes(_ other: Cut) -> Bool {
             guard let mine = firstKeyBehind else { return false }
             guard let others = other.firstKeyBehind else { return true }
@@ -29,9 +29,9 @@ package struct KeyRange: Sendable, Hashable {
         }
     }
 
-    /// Where the range begins; nil is the very beginning.
+    /// The start of the range; nil if it is unbounded.
     package var lower: Cut?
-    /// Where the range ends; nil is the very end.
+    /// The end of the range; nil if it is unbounded.
     package var upper: Cut?
 
     package init(from lower: Cut? = nil, to upper: Cut? = nil) {
@@ -39,7 +39,7 @@ package struct KeyRange: Sendable, Hashable {
         self.upper = upper
     }
 
-    /// The keys that lie in both ranges.
+    /// Returns the keys in both ranges.
     package func intersection(_ other: KeyRange) -> KeyRange {
         var result = self
         if let cut = other.lower, result.lower.map({ $0.precedes(cut) }) ?? true {
@@ -51,12 +51,12 @@ package struct KeyRange: Sendable, Hashable {
         return result
     }
 
-    /// The range of the complements of these keys.
+    /// Returns the range of the complemented keys.
     package func complemented() -> KeyRange {
         KeyRange(from: upper?.complemented(), to: lower?.complemented())
     }
 
-    /// The range of these keys behind a common prefix.
+    /// Returns the range of the keys after a common prefix.
     package func prefixed(by prefix: [UInt8]) -> KeyRange {
         KeyRange(
             from: lower?.prefixed(by: prefix) ?? .before(prefix),
@@ -64,13 +64,13 @@ package struct KeyRange: Sendable, Hashable {
         )
     }
 
-    /// The first key of the range.
+    /// The first possible key in the range.
     package var first: [UInt8] { lower?.firstKeyBehind ?? [] }
 
-    /// The first key behind the range; nil if the range has no end.
+    /// The first possible key after the range; nil if the range has no end.
     package var firstBehind: [UInt8]? { upper.flatMap(\.firstKeyBehind) }
 
-    /// Whether no key can lie in the range.
+    /// Whether the range is empty.
     package var isEmpty: Bool {
         if let lower, lower.firstKeyBehind == nil { return true }
         guard let end = firstBehind else { return false }
@@ -79,7 +79,7 @@ package struct KeyRange: Sendable, Hashable {
 }
 
 extension [UInt8] {
-    /// The first byte string behind all that begin with this one; nil if there is none.
+    /// The first byte string after all those with this prefix; nil if there is none.
     package var successorOfPrefix: [UInt8]? {
         guard let last = lastIndex(where: { $0 != .max }) else { return nil }
         var bytes = Array(self[...last])

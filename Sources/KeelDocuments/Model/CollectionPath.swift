@@ -1,22 +1,22 @@
-/// The place of a collection, such as `restaurants` or `users/ada/favourites`.
+/// The path of a collection, such as `restaurants` or `users/ada/favourites`.
 ///
-/// A path has an odd number of segments: collection, or collection, id, collection, and so on.
-/// Write it as a literal; an interpolated value stays inside one segment, whatever it contains:
+/// A path has an odd number of segments, which alternate between collection names and document ids. Write it as a
+/// literal; an interpolated value stays inside one segment, whatever it contains:
 ///
 /// ```swift
 /// let favourites: CollectionPath = "users/\(userID)/favourites"
 /// ```
 ///
-/// A path that breaks a rule can be made, so that literals stay simple, and is refused with
-/// ``StorageError/Code/invalidArgument`` by the first call that uses it.
+/// Creating a path never fails, so that literals stay simple. The first call that uses an invalid path throws
+/// ``StorageError/Code/invalidArgument``.
 public struct CollectionPath: Sendable {
-    /// The path's segments joined by “/”.
+    /// The segments, joined by “/”.
     public let string: String
 
-    /// What is wrong with the path; nil for a good one.
+    /// A description of the path's error; nil if the path is valid.
     package let flaw: String?
 
-    /// Creates a path from text, taking each “/” as a separator.
+    /// Creates a path from text, treating each “/” as a separator.
     public init(_ string: String) {
         let slash = UInt8(ascii: "/")
         let segments = string.utf8.split(separator: slash, omittingEmptySubsequences: false)
@@ -32,27 +32,27 @@ public struct CollectionPath: Sendable {
         flaw = Self.flaw(of: string, in: segments)
     }
 
-    /// Creates a path whose segments an adapter has read from its own records.
+    /// Creates a path from an adapter's own records, without validation.
     package init(trusted string: String) {
         self.string = string
         flaw = nil
     }
 
-    /// The collection's own name: the last segment, which collection-group queries match.
+    /// The collection's name: the last segment, which collection-group queries match.
     public var name: String {
         guard let slash = string.utf8.lastIndex(of: UInt8(ascii: "/")) else { return string }
         return String(string[string.utf8.index(after: slash)...])
     }
 
-    /// The document that this collection belongs to, nil at the top level.
+    /// The document that contains this collection; nil at the top level.
     public var parent: DocumentPath? {
         guard let slash = string.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }
         return DocumentPath(trusted: String(string[..<slash]))
     }
 
-    /// Whether a name of the form `__…__` is on the path.
+    /// Whether a segment of the path has the form `__…__`.
     package var hasReservedSegment: Bool {
-        // Most paths have no underscores side by side: look for them before taking one apart.
+        // Splitting the path is needed only if it has two adjacent underscores.
         let underscore = UInt8(ascii: "_")
         guard
             zip(string.utf8, string.utf8.dropFirst())
@@ -62,10 +62,10 @@ public struct CollectionPath: Sendable {
             .contains { StoredName.isReserved(String(Substring($0))) }
     }
 
-    /// The path of a document in this collection.
+    /// Returns the path of a document in this collection.
     public func document(_ id: String) -> DocumentPath { DocumentPath(self, id) }
 
-    /// The most collections on the way to a document, as in Firestore.
+    /// The maximum number of collections on the way to a document, as in Firestore.
     private static let deepest = 100
 
     private static func flaw<Segment: StringProtocol>(of string: String, in segments: [Segment])

@@ -1,6 +1,6 @@
 internal import KeelCore
 
-/// A field path whose names are kept as the bytes that bodies hold.
+/// A field path whose names are stored as UTF-8 bytes, as in document bodies.
 package struct CompiledFieldPath: Sendable, Hashable {
     package let names: [[UInt8]]
 
@@ -8,9 +8,9 @@ package struct CompiledFieldPath: Sendable, Hashable {
 }
 
 extension CBORReader {
-    /// Moves from the beginning of a body to the value of a field.
+    /// Advances from the beginning of a body to the value of a field.
     ///
-    /// - Returns: Whether the field is there.
+    /// - Returns: Whether the field exists.
     mutating func moveToField(_ field: CompiledFieldPath) throws(CBORError) -> Bool {
         for name in field.names {
             guard try peekKind() == .map, let count = try readMapHeader() else { return false }
@@ -25,7 +25,7 @@ extension CBORReader {
     ) throws(CBORError) -> Bool {
         for _ in 0..<count {
             let key = try readTextRange(validating: false)
-            // Shorter names come first in a deterministic encoding.
+            // A deterministic encoding sorts shorter names first.
             if key.count > name.count { return false }
             if textEquals(key, name) { return true }
             try skip()

@@ -1,20 +1,20 @@
-/// A document as a store keeps it: a path, an encoded body, and what the store knows about it.
+/// A stored document: its path, its encoded body, its revision and its times.
 public struct Document: Sendable, Hashable {
-    /// Where the document is.
+    /// The document's path.
     public let path: DocumentPath
     /// The fields, as deterministic CBOR (RFC 8949); see ``DocumentBody``.
     public let body: DocumentBody
     /// The document's version.
     public let revision: Revision
-    /// When the document was created, by the store's clock.
+    /// The creation time, by the store's clock.
     public let createTime: Timestamp
-    /// When the document was last changed, by the store's clock; a write that changes nothing leaves it as it is.
+    /// The time of the last change, by the store's clock; writes that change nothing keep it.
     ///
-    /// It is later with every change, also where the clock was set back or the document was removed in
-    /// between. Two documents may have the same.
+    /// It increases with every change, even if the clock was set back or the document was removed in between. Two
+    /// documents may have the same time.
     public let updateTime: Timestamp
 
-    /// Creates a document; adapters do, apps read them.
+    /// Creates a document, as adapters do.
     public init(
         path: DocumentPath,
         body: DocumentBody,
@@ -32,11 +32,11 @@ public struct Document: Sendable, Hashable {
     /// The document's id within its collection.
     public var id: String { path.id }
 
-    /// The document's fields, decoded.
+    /// Returns the document's decoded fields.
     ///
     /// - Throws: ``StorageError/Code/corrupted`` if the body is not an encoded set of fields.
     public func fields() throws(StorageError) -> DocumentFields { try body.fields() }
 
-    /// The value of one field, decoded without the others; nil where it is missing or damaged.
+    /// The value of one field, decoded without the other fields; nil if it is missing or damaged.
     public subscript(field: FieldPath) -> DocumentValue? { body.value(at: field) }
 }

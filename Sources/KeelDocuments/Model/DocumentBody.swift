@@ -1,9 +1,9 @@
 internal import KeelCore
 
-/// The fields of a document as bytes: deterministic CBOR (RFC 8949 section 4.2.1).
+/// The encoded fields of a document, as deterministic CBOR (RFC 8949 section 4.2.1).
 ///
-/// Equal fields have equal bytes, so comparing bodies compares documents. The mapping uses standard
-/// tags, and any CBOR tool can read a body:
+/// Equal fields have equal bytes, so comparing bodies compares documents. The encoding uses standard tags, so any CBOR
+/// tool can read a body:
 ///
 /// | value | CBOR |
 /// |---|---|
@@ -18,20 +18,20 @@ public struct DocumentBody: Sendable, Hashable {
     /// The encoded fields.
     public let bytes: [UInt8]
 
-    /// Wraps bytes that are an encoded set of fields; nothing is checked.
+    /// Creates a body from an encoded set of fields, without validation.
     public init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Encodes fields.
+    /// Creates a body by encoding fields.
     public init(_ fields: DocumentFields) {
         var writer = CBORWriter(capacity: 32 * fields.count)
         writer.fields(fields)
         bytes = writer.bytes
     }
 
-    /// The largest body a document may have: 1 MiB.
+    /// The maximum size of a body: 1 MiB (1,048,576 bytes).
     public static let longest = 1_048_576
 
-    /// Decodes all fields.
+    /// Returns all fields, decoded.
     ///
     /// - Throws: ``StorageError/Code/corrupted`` if the bytes are not an encoded set of fields.
     public func fields() throws(StorageError) -> DocumentFields {
@@ -48,7 +48,7 @@ public struct DocumentBody: Sendable, Hashable {
     /// Whether the bytes are an encoded set of fields.
     package var isSound: Bool { (try? fields()) != nil }
 
-    /// Decodes one field and passes over the others; nil where it is missing.
+    /// Returns the value of one field, without decoding the others; nil if it is missing or damaged.
     public func value(at field: FieldPath) -> DocumentValue? {
         value(at: CompiledFieldPath(field))
     }
@@ -61,7 +61,7 @@ public struct DocumentBody: Sendable, Hashable {
 
     /// Appends the index key of one field.
     ///
-    /// - Returns: Whether the field is there; if not, the key is as it was.
+    /// - Returns: Whether the field exists and can be read; otherwise `key` is unchanged.
     package func appendKey(of field: CompiledFieldPath, to key: inout [UInt8]) -> Bool {
         var reader = CBORReader(bytes)
         let start = key.count
@@ -75,7 +75,7 @@ public struct DocumentBody: Sendable, Hashable {
         }
     }
 
-    /// Whether a field is the same in another body, byte for byte, or missing in both.
+    /// Returns whether a field is missing in both bodies, or has the same bytes in both.
     package func hasSameValue(as other: DocumentBody, at field: CompiledFieldPath) -> Bool {
         var mine = CBORReader(bytes)
         var others = CBORReader(other.bytes)
@@ -89,25 +89,25 @@ public struct DocumentBody: Sendable, Hashable {
         }
     }
 
-    /// Whether a field's value is encoded as one of these.
+    /// Returns whether a field's encoded value is one of the given encodings.
     package func holds(_ encoded: [[UInt8]], at field: CompiledFieldPath) -> Bool {
         var reader = CBORReader(bytes)
         guard (try? reader.moveToField(field)) == true else { return false }
-        // An item says itself where it ends: what begins with a whole one is that one.
+        // CBOR items are self-delimiting, so a field that begins with a whole item is that item.
         return encoded.contains { item in
             let end = reader.position + item.count
             return end <= bytes.count && bytes[reader.position..<end].elementsEqual(item)
         }
     }
 
-    /// One value, encoded as it is within a body.
+    /// Returns the encoding of a value within a body.
     package static func encoded(_ value: DocumentValue) -> [UInt8] {
         var writer = CBORWriter()
         writer.value(value)
         return writer.bytes
     }
 
-    /// The keys of the distinct elements of an array field; empty if it is no array.
+    /// Returns the keys of the distinct elements of an array field; empty if the field is not an array.
     package func elementKeys(of field: CompiledFieldPath) -> [[UInt8]] {
         var keys: [[UInt8]] = []
         var known: Set<[UInt8]> = []
@@ -127,9 +127,9 @@ public struct DocumentBody: Sendable, Hashable {
         return isFound
     }
 
-    /// Calls `take` with the keys of the elements of an array field until it returns false.
+    /// Calls `take` with the key of each element of an array field until it returns false.
     ///
-    /// - Returns: Whether the elements up to there could be read.
+    /// - Returns: Whether the visited elements could be read.
     private func eachElementKey(of field: CompiledFieldPath, _ take: ([UInt8]) -> Bool) -> Bool {
         var reader = CBORReader(bytes)
         do throws(CBORError) {
@@ -147,7 +147,7 @@ public struct DocumentBody: Sendable, Hashable {
         }
     }
 
-    /// The body with only these fields.
+    /// Returns a body with only the given fields.
     package func selecting(_ paths: [FieldPath]) -> DocumentBody {
         var selected = DocumentFields()
         for path in paths where !path.isDocumentID {

@@ -1,8 +1,8 @@
-/// The named values of a document or of a map inside one.
+/// The named values of a document or of a map within a document.
 ///
-/// Names are told apart by their UTF-8 bytes, which a `Dictionary` with `String` keys would not do.
-/// The fields are kept in the order of their deterministic encoding (shorter names first, then by
-/// bytes: RFC 8949 section 4.2.1), so that equal fields have equal bytes.
+/// Names are distinguished by their UTF-8 bytes, unlike the `String` keys of a `Dictionary`. The fields are sorted as
+/// in a deterministic encoding (shorter names first, then by bytes: RFC 8949 section 4.2.1), so that equal fields have
+/// equal bytes.
 public struct DocumentFields: Sendable, Hashable {
     /// A name and its value.
     public struct Field: Sendable, Hashable {
@@ -27,20 +27,20 @@ public struct DocumentFields: Sendable, Hashable {
     /// Creates an empty set of fields.
     public init() { sorted = [] }
 
-    /// Creates fields from names and values; of a repeated name, the last value stays.
+    /// Creates fields from names and values; for a repeated name, the last value wins.
     public init(_ pairs: some Sequence<(String, DocumentValue)>) {
         sorted = []
         for (name, value) in pairs { self[name] = value }
     }
 
-    /// Creates fields from an encoding that is sorted already.
+    /// Creates fields that are already in the order of the encoding.
     package init(sorted: [Field]) { self.sorted = sorted }
 
-    /// The value of a field, nil where it is missing.
+    /// The value of a field; nil if the field is missing.
     public subscript(name: String) -> DocumentValue? {
         get {
             let position = position(of: name)
-            // Not as a ternary: there `nil` would be read as the value null.
+            // Not a ternary, in which `nil` would be the literal of the value null.
             guard holds(name, at: position) else { return nil }
             return sorted[position].value
         }
@@ -55,10 +55,10 @@ public struct DocumentFields: Sendable, Hashable {
         }
     }
 
-    /// The value at a path of nested maps, nil where it is missing.
+    /// The value at a path of nested maps; nil if it is missing.
     ///
-    /// Setting a value creates the maps on the way, replacing what is no map; setting nil removes
-    /// the field and leaves the maps around it.
+    /// Setting a value creates the maps on the way and replaces values that are not maps. Setting nil removes the field
+    /// and keeps its enclosing maps.
     public subscript(path: FieldPath) -> DocumentValue? {
         get { self[path.names[...]] }
         set { self[path.names[...]] = newValue }
@@ -88,9 +88,9 @@ public struct DocumentFields: Sendable, Hashable {
     /// The names of all fields.
     public var names: [String] { sorted.map(\.name) }
 
-    /// The first position whose name is not before `name`.
+    /// Returns the first position whose name does not precede `name`.
     private func position(of name: String) -> Int {
-        // Fields mostly arrive in order: look at the end before searching.
+        // Fields mostly arrive in order, so the end is checked before searching.
         guard let last = sorted.last, !Self.precedes(last.name, name) else { return sorted.count }
         var low = 0
         var high = sorted.count - 1
@@ -109,7 +109,7 @@ public struct DocumentFields: Sendable, Hashable {
         position < sorted.count && StoredName.same(sorted[position].name, name)
     }
 
-    /// The order of names in a deterministic encoding.
+    /// Returns whether `left` precedes `right` in a deterministic encoding.
     package static func precedes(_ left: String, _ right: String) -> Bool {
         let (one, other) = (left.utf8.count, right.utf8.count)
         return one == other ? left.utf8.lexicographicallyPrecedes(right.utf8) : one < other

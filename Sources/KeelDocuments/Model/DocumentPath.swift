@@ -1,4 +1,4 @@
-/// The place of a document: a collection and an id in it, such as `restaurants/30075445`.
+/// The path of a document: a collection and an id within it, such as `restaurants/30075445`.
 ///
 /// Write it as a literal; an interpolated value stays inside one segment, whatever it contains:
 ///
@@ -6,13 +6,13 @@
 /// let path: DocumentPath = "users/\(userID)/favourites/\(restaurantID)"
 /// ```
 ///
-/// A path that breaks a rule (an even number of non-empty segments of at most 1,500 bytes, none of
-/// them `.`, `..` or of the form `__…__`) can be made, so that literals stay simple, and is refused
-/// with ``StorageError/Code/invalidArgument`` by the first call that uses it.
+/// A valid path has an even number of non-empty segments of at most 1,500 bytes, none of them `.`, `..` or of the form
+/// `__…__`. Creating a path never fails, so that literals stay simple. The first call that uses an invalid path throws
+/// ``StorageError/Code/invalidArgument``.
 public struct DocumentPath: Sendable {
-    /// The collection that the document is in.
+    /// The collection that contains the document.
     public let collection: CollectionPath
-    /// The document's name within the collection.
+    /// The document's id within the collection.
     public let id: String
 
     package let flaw: String?
@@ -30,7 +30,7 @@ public struct DocumentPath: Sendable {
         self.init(collection: collection, id: id, flaw: collection.flaw ?? flaw)
     }
 
-    /// Creates a path from text, taking each “/” as a separator.
+    /// Creates a path from text, treating each “/” as a separator.
     public init(_ string: String) {
         let slash = UInt8(ascii: "/")
         let segments = string.utf8.split(separator: slash, omittingEmptySubsequences: false)
@@ -47,7 +47,7 @@ public struct DocumentPath: Sendable {
         self.init(CollectionPath(segments: segments.dropLast()), id)
     }
 
-    /// Creates a path from text that an adapter has read from its own records.
+    /// Creates a path from an adapter's own records, without validation.
     package init(trusted string: String) {
         let slash = string.utf8.lastIndex(of: UInt8(ascii: "/")) ?? string.startIndex
         collection = CollectionPath(trusted: String(string[..<slash]))
@@ -55,17 +55,17 @@ public struct DocumentPath: Sendable {
         flaw = nil
     }
 
-    /// Creates a path whose parts an adapter has read from its own records.
+    /// Creates a path from an adapter's own records, without validation.
     package init(trusted collection: CollectionPath, id: String) {
         self.collection = collection
         self.id = id
         flaw = nil
     }
 
-    /// The path's segments joined by “/”.
+    /// The segments, joined by “/”.
     public var string: String { "\(collection.string)/\(id)" }
 
-    /// A collection that belongs to this document.
+    /// Returns the path of a collection within this document.
     public func collection(_ name: String) -> CollectionPath {
         let segments = string.utf8.split(separator: UInt8(ascii: "/"))
         return CollectionPath(segments: segments.map { String(Substring($0)) } + [name])

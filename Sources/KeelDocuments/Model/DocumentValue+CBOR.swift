@@ -1,12 +1,12 @@
 package import KeelCore
 
-/// The CBOR tags of values that CBOR has no type for.
+/// The CBOR tags of values without a CBOR type of their own.
 package enum BodyTag {
     /// Extended time (RFC 9581 section 3).
     package static let time: UInt64 = 1001
-    /// Identifier (IANA registry of CBOR tags).
+    /// Identifier (IANA CBOR tags registry).
     package static let reference: UInt64 = 39
-    /// Geographic coordinates (IANA registry of CBOR tags).
+    /// Geographic coordinates (IANA CBOR tags registry).
     package static let geopoint: UInt64 = 103
 }
 
@@ -107,7 +107,7 @@ extension CBORReader {
         }
     }
 
-    /// Reads what follows the tag of a timestamp.
+    /// Reads the content of a timestamp, after its tag.
     package mutating func readTimestampContent() throws(CBORError) -> Timestamp {
         let start = position
         guard let count = try readMapHeader(), (1...2).contains(count), try readInteger() == 1
@@ -121,7 +121,7 @@ extension CBORReader {
             fraction = try readInteger()
         }
         let (micro, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
-        // The earliest second begins before what microseconds can express: add first.
+        // The earliest second begins below the range of microseconds, so the fraction is added before the range check.
         let sum = Int128(overflow ? Int128(seconds) * 1_000_000 : Int128(micro)) + Int128(fraction)
         guard let microseconds = Int64(exactly: sum) else {
             throw CBORError(.integerOverflow, at: start)
@@ -129,7 +129,7 @@ extension CBORReader {
         return Timestamp(microseconds: microseconds)
     }
 
-    /// Reads what follows the tag of a geopoint.
+    /// Reads the content of a geopoint, after its tag.
     package mutating func readGeoPointContent() throws(CBORError) -> GeoPoint {
         let start = position
         guard try readArrayHeader() == 2 else { throw CBORError(.unsupported, at: start) }

@@ -1,38 +1,38 @@
 /// A value that a document can hold.
 ///
-/// The kinds, their order and their equality are Firestore's. Two notions of "the same" exist:
+/// The kinds of values, their order and their equality are those of Firestore. Values are compared in two ways:
 ///
-/// - `==` asks whether two values are stored identically: the integer 3 and the double 3.0 are
-///   not, -0.0 and 0.0 are not, strings are compared byte by byte, and NaN is itself;
-/// - queries compare by *order*, in which 3 and 3.0 are one number: see ``isEquivalent(to:)`` and
+/// - `==` tests whether two values are stored identically. The integer 3 differs from the double 3.0, and -0.0 from
+///   0.0; strings are compared byte by byte; NaN equals NaN.
+/// - Queries compare by *order*, in which 3 and 3.0 are the same number: see ``isEquivalent(to:)`` and
 ///   ``precedes(_:)``.
 public enum DocumentValue: Sendable {
-    /// No value; unlike a missing field, a query can find it.
+    /// Null; unlike a missing field, a query can find it.
     case null
     /// True or false.
     case boolean(Bool)
-    /// A whole number of 64 bits.
+    /// A 64-bit integer.
     case integer(Int64)
-    /// A floating-point number, NaN and the infinities included.
+    /// A double, including NaN and the infinities.
     case double(Double)
-    /// A point in time, to the microsecond.
+    /// A point in time, in microseconds.
     case timestamp(Timestamp)
-    /// Text, compared by the bytes of its UTF-8.
+    /// Text, compared by its UTF-8 bytes.
     case string(String)
-    /// Bytes of any meaning.
+    /// Arbitrary bytes.
     case bytes([UInt8])
     /// The path of another document.
     case reference(DocumentPath)
-    /// A place on earth.
+    /// A geographic location.
     case geopoint(GeoPoint)
-    /// A list; a list directly inside a list is refused, as Firestore does.
+    /// An array; an array directly within an array is invalid, as in Firestore.
     case array([DocumentValue])
-    /// Named values.
+    /// A map of named values.
     case map(DocumentFields)
 }
 
 extension DocumentValue {
-    /// Whether the value is a map, null, … in the words of an error message.
+    /// The name of the value's kind, for error messages.
     package var kindName: String {
         switch self {
         case .null: "null"
@@ -79,7 +79,7 @@ extension DocumentValue {
     package var isNumber: Bool { doubleValue != nil }
     package var isNaN: Bool { if case .double(let value) = self { value.isNaN } else { false } }
     package var isNull: Bool { if case .null = self { true } else { false } }
-    /// Whether a list's member or an array's element of this value is found, and an inequality holds.
+    /// Whether list and inequality comparisons can match the value: neither null nor NaN.
     package var isFindable: Bool { !isNull && !isNaN }
 }
 
@@ -120,7 +120,7 @@ extension DocumentValue: Hashable {
 }
 
 extension DocumentValue: CustomStringConvertible {
-    /// The value in a form for people; not a storage format.
+    /// A description for people, not a storage format.
     public var description: String {
         switch self {
         case .null: "null"

@@ -1,7 +1,7 @@
-/// The place of a field in a document, such as `name` or `address.city`.
+/// The path of a field in a document, such as `name` or `address.city`.
 ///
-/// In a literal, dots separate the names of nested maps; put a name that itself contains a dot in
-/// back-ticks, or use ``init(names:)``:
+/// In a literal, dots separate the names of nested maps. Enclose a name that contains a dot in backticks, or use
+/// ``init(names:)``:
 ///
 /// ```swift
 /// let street: FieldPath = "address.street"
@@ -11,29 +11,29 @@ public struct FieldPath: Sendable {
     /// The names from the outermost map to the field.
     public let names: [String]
 
-    /// Creates a path from names that may contain any character.
+    /// Creates a path from names, which may contain any character.
     public init(names: [String]) { self.names = names }
 
-    /// Creates a path from text, with dots as separators and back-ticks as quotes.
+    /// Creates a path from text, with dots as separators and backticks as quotes.
     public init(_ string: String) { names = Self.parse(string) }
 
-    /// The document's own id, as a field of queries.
+    /// The document's id, as a field in queries.
     public static let documentID = FieldPath(names: ["__name__"])
 
     package var isDocumentID: Bool { names == ["__name__"] }
 
-    /// Whether this path names `other` or a map that contains it.
+    /// Returns whether this path is `other` or a map that contains it.
     package func contains(_ other: FieldPath) -> Bool {
         names.count <= other.names.count && zip(names, other.names).allSatisfy(StoredName.same)
     }
 
-    /// Returns what is wrong with the path, or nil.
+    /// A description of the path's error; nil if the path is valid.
     package var flaw: String? {
         if isDocumentID { return nil }
         if names.isEmpty || names.contains(where: \.isEmpty) {
             return "the field path “\(self)” has an empty name"
         }
-        // Below a field, `__type__` names the kind of a map that stands for a value of its own.
+        // Below the top level, `__type__` marks a map that represents a special value.
         let reserved = names.enumerated().first { position, name in
             StoredName.isReserved(name) && (position == 0 || name != "__type__")
         }
@@ -83,7 +83,7 @@ extension FieldPath: Comparable {
 }
 
 extension FieldPath: CustomStringConvertible {
-    /// The path in the form that Firestore's REST protocol uses: quoted only where needed.
+    /// The path as in Firestore's REST protocol, quoted only if needed.
     public var description: String { names.map(Self.quoted).joined(separator: ".") }
 
     private static func quoted(_ name: String) -> String {

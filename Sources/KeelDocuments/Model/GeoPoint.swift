@@ -1,11 +1,11 @@
-/// A place on earth: latitude and longitude in degrees (WGS 84).
+/// A geographic location: latitude and longitude in degrees (WGS 84).
 public struct GeoPoint: Hashable, Codable, Sendable {
-    /// Degrees north of the equator, -90 to 90.
+    /// The degrees north of the equator, -90 to 90.
     public var latitude: Double
-    /// Degrees east of Greenwich, -180 to 180.
+    /// The degrees east of Greenwich, -180 to 180.
     public var longitude: Double
 
-    /// Creates a point; a document refuses one outside of the ranges.
+    /// Creates a point; writing a document with a point out of range fails.
     public init(latitude: Double, longitude: Double) {
         self.latitude = latitude
         self.longitude = longitude

@@ -1,7 +1,7 @@
-/// Builds a path from a literal with values in it, keeping each value inside one segment.
+/// An interpolation that builds a path and keeps each value inside one segment.
 ///
-/// Only the “/” of the literal's own text separates segments. A value that contains one makes a
-/// segment that no store accepts, so it can never name another document than the one meant.
+/// Only a “/” in the literal's own text separates segments. A value that contains one creates an invalid segment, which
+/// every store rejects, so a value can never select another document than intended.
 public struct PathInterpolation: StringInterpolationProtocol, Sendable {
     package private(set) var segments = [""]
 
@@ -14,7 +14,7 @@ public struct PathInterpolation: StringInterpolationProtocol, Sendable {
         segments.append(contentsOf: parts.map { String(Substring($0)) })
     }
 
-    /// Puts a value into the current segment.
+    /// Appends a value to the current segment.
     public mutating func appendInterpolation(_ value: some CustomStringConvertible) {
         append(value.description)
     }
@@ -24,11 +24,11 @@ public struct PathInterpolation: StringInterpolationProtocol, Sendable {
     }
 }
 
-/// The order of paths: segment by segment, each by its UTF-8 bytes.
+/// The order of paths: segment by segment, by UTF-8 bytes.
 package enum PathOrder {
-    /// Whether `left` comes first.
+    /// Returns whether `left` precedes `right`.
     ///
-    /// A “/” sorts before every byte, so that `a/b` precedes `a!/b`.
+    /// A “/” sorts before every other byte, so that `a/b` precedes `a!/b`.
     package static func precedes(_ left: String, _ right: String) -> Bool {
         left.utf8.lazy.map(rank).lexicographicallyPrecedes(right.utf8.lazy.map(rank))
     }

@@ -1,28 +1,27 @@
-/// Compares and checks the names of the data model: ids, collection names, field names.
+/// Comparison and validation of names in the data model: ids, collection names and field names.
 ///
-/// Names are compared by their UTF-8 bytes. Swift's `==` on strings treats "é" written as one
-/// scalar or as two as the same, databases do not; a store that did could lose one of two
-/// documents when it moves to another backend.
+/// Names are compared by their UTF-8 bytes. Swift's `==` on strings treats the one-scalar and two-scalar spellings of
+/// "é" as equal; databases do not. A store that did could lose one of two documents in a move to another backend.
 package enum StoredName {
-    /// Whether two names have the same bytes.
+    /// Returns whether two names have the same bytes.
     package static func same(_ left: String, _ right: String) -> Bool {
         left.utf8.count == right.utf8.count && left.utf8.elementsEqual(right.utf8)
     }
 
-    /// Whether `left` comes before `right` in the order of their UTF-8 bytes.
+    /// Returns whether `left` precedes `right` in the order of UTF-8 bytes.
     package static func precedes(_ left: String, _ right: String) -> Bool {
         left.utf8.lexicographicallyPrecedes(right.utf8)
     }
 
-    /// The longest id, collection name or field name, in bytes of UTF-8.
+    /// The maximum length of an id, collection name or field name, in UTF-8 bytes.
     package static let longest = 1_500
 
-    /// Whether the name is of the form `__…__`, which is kept for Keel's own records.
+    /// Returns whether a name has the form `__…__`, which is reserved for Keel's own records.
     package static func isReserved(_ name: String) -> Bool {
         name.utf8.count >= 4 && name.hasPrefix("__") && name.hasSuffix("__")
     }
 
-    /// Returns what is wrong with an id or collection name, or nil.
+    /// Returns a description of the error in an id or collection name; nil if the name is valid.
     package static func flaw(inSegment name: String, allowingReserved: Bool = false) -> String? {
         if name.isEmpty { return "is empty" }
         if name.utf8.count > longest { return "is longer than \(longest) bytes" }

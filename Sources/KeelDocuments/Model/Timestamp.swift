@@ -6,10 +6,10 @@ public import Foundation
 
 /// A point in time in whole microseconds, as documents store it.
 ///
-/// `Date` counts seconds in a `Double`, which cannot hold every microsecond; a timestamp survives
-/// storage exactly. Finer fractions are rounded down, as Firestore does.
+/// `Date` counts seconds in a `Double`, which cannot represent every microsecond; a timestamp is stored exactly. Finer
+/// fractions are rounded down, as in Firestore.
 public struct Timestamp: Hashable, Comparable, Sendable {
-    /// Microseconds since 1970-01-01T00:00:00Z, negative before it.
+    /// The microseconds since 1970-01-01T00:00:00Z; negative before it.
     public var microseconds: Int64
 
     /// Creates a timestamp from microseconds since 1970.
@@ -17,11 +17,11 @@ public struct Timestamp: Hashable, Comparable, Sendable {
 
     /// Creates a timestamp from a date, rounding down to the microsecond.
     ///
-    /// A date outside of what `Int64` microseconds can express becomes the nearest one that fits.
+    /// A date outside the range of `Int64` microseconds is clamped to the nearest timestamp.
     public init(_ date: Date) {
-        // The reference date keeps more of a current date's precision than 1970 would.
+        // Counting from the reference date keeps more precision for current dates than counting from 1970.
         let sinceReference = date.timeIntervalSinceReferenceDate * 1_000_000
-        // A Double names most microseconds a hair too low, and flooring those would lose one.
+        // Most microseconds as a Double are slightly too low, and rounding those down would lose one.
         let rounded = sinceReference.rounded()
         let exact = abs(sinceReference - rounded) < 0.25 ? rounded : sinceReference.rounded(.down)
         let whole = Int64(exactly: exact) ?? (exact < 0 ? .min : .max)
@@ -29,10 +29,10 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         microseconds = overflow ? .max : sum
     }
 
-    /// The system's current time.
+    /// Returns the current time of the system clock.
     public static func now() -> Timestamp { Timestamp(Date()) }
 
-    /// This point in time as a `Date`, within a `Date`'s precision.
+    /// The time as a `Date`, within its precision.
     public var date: Date {
         let sinceReference = Double(microseconds) - Double(Self.referenceMicroseconds)
         guard abs(microseconds) < 1 << 53 else {
@@ -42,10 +42,10 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         return Date(timeIntervalSinceReferenceDate: Double(whole) / 1_000_000)
     }
 
-    /// Whole seconds since 1970, rounded down.
+    /// The whole seconds since 1970, rounded down.
     public var seconds: Int64 { microseconds.flooredQuotient(by: 1_000_000) }
 
-    /// The microseconds that follow ``seconds``: 0 to 999,999.
+    /// The microseconds after ``seconds``: 0 to 999,999.
     public var fraction: Int64 {
         let remainder = microseconds % 1_000_000
         return remainder < 0 ? remainder + 1_000_000 : remainder
@@ -55,12 +55,12 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         left.microseconds < right.microseconds
     }
 
-    /// 2001-01-01T00:00:00Z, where `Date` begins to count.
+    /// 2001-01-01T00:00:00Z, the reference date of `Date`.
     private static let referenceMicroseconds: Int64 = 978_307_200_000_000
 }
 
 extension Int64 {
-    /// Divides rounding towards negative infinity, where `/` rounds towards zero.
+    /// Returns the quotient rounded toward negative infinity, unlike `/`, which rounds toward zero.
     fileprivate func flooredQuotient(by divisor: Int64) -> Int64 {
         let quotient = self / divisor
         return self % divisor < 0 ? quotient - 1 : quotient

@@ -1,16 +1,15 @@
 /// A value computed over the documents that a query finds.
 ///
-/// All values of one request are computed over the same documents: those that have every field of
-/// the sums and averages, whatever their kind. A query with a limit or an offset is ordered by
-/// these fields too, after its own orders, so that it takes its number of such documents. These are
-/// Firestore's rules.
+/// All values in one request are computed over the same documents: those that have every field of the sums and
+/// averages, of whatever kind. If the query has a limit or an offset, it is ordered by these fields after its own
+/// orders, so that it selects the requested number of such documents. These rules are those of Firestore.
 public enum Aggregation: Sendable, Hashable {
-    /// How many there are; counting stops at `upTo` if that is given.
+    /// The number of documents; counting stops at `upTo` if given.
     case count(upTo: Int? = nil)
-    /// The sum of a field's numbers: an integer unless a double takes part or the sum overflows;
-    /// NaN if one of them is; 0 when there are none. What is no number is left out.
+    /// The sum of a field's numbers: an integer, unless a number is a double or the sum overflows. It is NaN if a
+    /// number is, and 0 without numbers. Other kinds of values are ignored.
     case sum(FieldPath)
-    /// The mean of a field's numbers as a double; null when there are none.
+    /// The mean of a field's numbers as a double; null without numbers.
     case average(FieldPath)
 
     package var field: FieldPath? {
@@ -22,8 +21,9 @@ public enum Aggregation: Sendable, Hashable {
 }
 
 extension DocumentQuery {
-    /// The query as several values are computed over it: where its result is cut, what lacks one of
-    /// their fields is left out before, by an order.
+    /// Returns the query over which the values are computed.
+    ///
+    /// With a limit or an offset, added orders exclude documents that lack one of the fields before the cut.
     package func ordered(for aggregations: [Aggregation]) -> DocumentQuery {
         guard limit != nil || offset > 0 else { return self }
         let implied = completeOrders

@@ -1,8 +1,8 @@
-// Conditions on values of Swift.
+// Conditions on Swift values.
 //
-// The encoder makes the constants, so that they are what is stored: a `Date` becomes a timestamp of
-// microseconds, a `UUID` text, an enumeration what it encodes, nil null. A value that cannot be stored
-// makes a filter that the first call which uses it refuses.
+// The encoder converts the constants, so that they match the stored form: a `Date` becomes a timestamp in microseconds,
+// a `UUID` a string, an enumeration its encoding, and nil null. A value that cannot be encoded makes a filter that the
+// first call using it rejects.
 extension DocumentFilter {
     /// The field equals the value.
     @_disfavoredOverload
@@ -14,22 +14,22 @@ extension DocumentFilter {
     public static func notEqual(_ field: FieldPath, _ value: some Encodable) -> Self {
         .field(field, .notEqual, .constant(value))
     }
-    /// The field is of the value's kind and less than it.
+    /// The field has the value's kind and is less than the value.
     @_disfavoredOverload
     public static func less(_ field: FieldPath, _ value: some Encodable) -> Self {
         .field(field, .less, .constant(value))
     }
-    /// The field is of the value's kind and at most the value.
+    /// The field has the value's kind and is at most the value.
     @_disfavoredOverload
     public static func lessOrEqual(_ field: FieldPath, _ value: some Encodable) -> Self {
         .field(field, .lessOrEqual, .constant(value))
     }
-    /// The field is of the value's kind and greater than it.
+    /// The field has the value's kind and is greater than the value.
     @_disfavoredOverload
     public static func greater(_ field: FieldPath, _ value: some Encodable) -> Self {
         .field(field, .greater, .constant(value))
     }
-    /// The field is of the value's kind and at least the value.
+    /// The field has the value's kind and is at least the value.
     @_disfavoredOverload
     public static func greaterOrEqual(_ field: FieldPath, _ value: some Encodable) -> Self {
         .field(field, .greaterOrEqual, .constant(value))
@@ -44,12 +44,12 @@ extension DocumentFilter {
     public static func notIn(_ field: FieldPath, _ values: [some Encodable]) -> Self {
         .field(field, .notIn, .array(values.map { .constant($0) }))
     }
-    /// The field is an array that has the value.
+    /// The field is an array that contains the value.
     @_disfavoredOverload
     public static func arrayContains(_ field: FieldPath, _ value: some Encodable) -> Self {
         .field(field, .arrayContains, .constant(value))
     }
-    /// The field is an array that has one of the values.
+    /// The field is an array that contains at least one of the values.
     @_disfavoredOverload
     public static func arrayContainsAny(_ field: FieldPath, _ values: [some Encodable]) -> Self {
         .field(field, .arrayContainsAny, .array(values.map { .constant($0) }))
@@ -57,25 +57,25 @@ extension DocumentFilter {
 }
 
 extension DocumentQuery {
-    /// Begins at the documents with these values of the first orders.
+    /// Starts at the documents with these values in the first orders.
     @_disfavoredOverload
     public func start(at values: any Encodable...) -> DocumentQuery {
         with { $0.start = Bound(values.map { .constant($0) }, isInclusive: true) }
     }
 
-    /// Begins after the documents with these values of the first orders.
+    /// Starts after the documents with these values in the first orders.
     @_disfavoredOverload
     public func start(after values: any Encodable...) -> DocumentQuery {
         with { $0.start = Bound(values.map { .constant($0) }, isInclusive: false) }
     }
 
-    /// Ends with the documents with these values of the first orders.
+    /// Ends at the documents with these values in the first orders.
     @_disfavoredOverload
     public func end(at values: any Encodable...) -> DocumentQuery {
         with { $0.end = Bound(values.map { .constant($0) }, isInclusive: true) }
     }
 
-    /// Ends before the documents with these values of the first orders.
+    /// Ends before the documents with these values in the first orders.
     @_disfavoredOverload
     public func end(before values: any Encodable...) -> DocumentQuery {
         with { $0.end = Bound(values.map { .constant($0) }, isInclusive: false) }
@@ -83,10 +83,10 @@ extension DocumentQuery {
 }
 
 extension DocumentValue {
-    /// The only field of a map that stands for a value which cannot be stored; no document can have one.
+    /// The only field of a map that represents an unencodable value; documents cannot have such a field.
     private static let flawName = "__flaw__"
 
-    /// What the encoder makes of a value, or a value that every query refuses.
+    /// Returns the encoding of a value, or a value that every query rejects.
     static func constant(_ value: some Encodable) -> DocumentValue {
         do throws(StorageError) {
             return try DocumentEncoder().encodeValue(value)
@@ -95,7 +95,7 @@ extension DocumentValue {
         }
     }
 
-    /// Why the value of Swift that this stands for cannot be stored; nil for every other value.
+    /// The reason that the represented Swift value cannot be stored; nil for every other value.
     package var flaw: String? {
         switch self {
         case .map(let fields): fields[Self.flawName]?.stringValue

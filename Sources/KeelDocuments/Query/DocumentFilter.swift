@@ -1,40 +1,39 @@
 /// A condition on the fields of documents.
 ///
-/// A document without the field matches no condition on it, not even ``Comparison/notEqual``. The
-/// order comparisons match only values of the field's own kind (integers and doubles are one kind;
-/// NaN is none of them); `notEqual` and `notIn` leave out null. Null and NaN are found by `equal`
-/// alone: as members of a list or elements of an array they match nothing, and nothing is less or
-/// greater than they are. These are Firestore's rules.
+/// A document without the field matches no condition on the field, not even ``Comparison/notEqual``. Order comparisons
+/// match only values of the same kind; integers and doubles are one kind, and NaN is a separate kind. `notEqual` and
+/// `notIn` exclude null. Only `equal` finds null and NaN: as list members or array elements they match nothing, and
+/// nothing is less or greater than they are. These rules are those of Firestore.
 public indirect enum DocumentFilter: Sendable, Hashable {
-    /// Compares a field with a value; for the comparisons with a list, with an array of values.
+    /// Compares a field with a value, or with an array of values for list comparisons.
     case field(FieldPath, Comparison, DocumentValue)
-    /// All of these hold.
+    /// All of the conditions hold.
     case and([DocumentFilter])
-    /// At least one of these holds.
+    /// At least one of the conditions holds.
     case or([DocumentFilter])
 
-    /// How a field is compared with a value.
+    /// A comparison between a field and a value.
     public enum Comparison: String, Sendable, Hashable, CaseIterable {
         /// The field equals the value.
         case equal
         /// The field exists, is not null and differs from the value.
         case notEqual
-        /// The field is of the value’s kind and less than it.
+        /// The field has the value's kind and is less than the value.
         case less
-        /// The field is of the value’s kind and at most the value.
+        /// The field has the value's kind and is at most the value.
         case lessOrEqual
-        /// The field is of the value’s kind and greater than it.
+        /// The field has the value's kind and is greater than the value.
         case greater
-        /// The field is of the value’s kind and at least the value.
+        /// The field has the value's kind and is at least the value.
         case greaterOrEqual
-        /// The field equals one of up to 30 values; null and NaN among them are passed over.
+        /// The field equals one of up to 30 values; null and NaN among them are ignored.
         case `in`
-        /// The field exists, is not null and equals none of up to 10 values. A null among them lets
-        /// nothing through, and a NaN leaves out nothing.
+        /// The field exists, is not null and equals none of up to 10 values. With null among them, nothing matches; NaN
+        /// among them is ignored.
         case notIn
-        /// The field is an array that has the value as an element.
+        /// The field is an array that contains the value.
         case arrayContains
-        /// The field is an array that has at least one of up to 30 values as an element.
+        /// The field is an array that contains at least one of up to 30 values.
         case arrayContainsAny
 
         package var isInequality: Bool {
@@ -54,7 +53,7 @@ public indirect enum DocumentFilter: Sendable, Hashable {
 }
 
 extension DocumentFilter {
-    /// Every comparison in the filter, in order of appearance.
+    /// The comparisons in the filter, in order of appearance.
     package var comparisons: [(field: FieldPath, comparison: Comparison, value: DocumentValue)] {
         switch self {
         case .field(let field, let comparison, let value): [(field, comparison, value)]
@@ -76,19 +75,19 @@ extension DocumentFilter {
     public static func notEqual(_ field: FieldPath, _ value: DocumentValue) -> Self {
         .field(field, .notEqual, value)
     }
-    /// The field is of the value's kind and less than it.
+    /// The field has the value's kind and is less than the value.
     public static func less(_ field: FieldPath, _ value: DocumentValue) -> Self {
         .field(field, .less, value)
     }
-    /// The field is of the value's kind and at most the value.
+    /// The field has the value's kind and is at most the value.
     public static func lessOrEqual(_ field: FieldPath, _ value: DocumentValue) -> Self {
         .field(field, .lessOrEqual, value)
     }
-    /// The field is of the value's kind and greater than it.
+    /// The field has the value's kind and is greater than the value.
     public static func greater(_ field: FieldPath, _ value: DocumentValue) -> Self {
         .field(field, .greater, value)
     }
-    /// The field is of the value's kind and at least the value.
+    /// The field has the value's kind and is at least the value.
     public static func greaterOrEqual(_ field: FieldPath, _ value: DocumentValue) -> Self {
         .field(field, .greaterOrEqual, value)
     }
@@ -100,11 +99,11 @@ extension DocumentFilter {
     public static func notIn(_ field: FieldPath, _ values: [DocumentValue]) -> Self {
         .field(field, .notIn, .array(values))
     }
-    /// The field is an array that has the value.
+    /// The field is an array that contains the value.
     public static func arrayContains(_ field: FieldPath, _ value: DocumentValue) -> Self {
         .field(field, .arrayContains, value)
     }
-    /// The field is an array that has one of the values.
+    /// The field is an array that contains at least one of the values.
     public static func arrayContainsAny(_ field: FieldPath, _ values: [DocumentValue]) -> Self {
         .field(field, .arrayContainsAny, .array(values))
     }

@@ -1,4 +1,4 @@
-/// A question about documents: which, in what order, how many.
+/// A query for documents: its conditions, order and limits.
 ///
 /// ```swift
 /// let query = DocumentQuery("restaurants")
@@ -7,23 +7,23 @@
 ///     .limit(to: 20)
 /// ```
 ///
-/// The order of results is total and the same on every adapter: the orders named, then the fields
-/// of inequality conditions, then the document's path, the latter two in the direction of the last
-/// order named. A document that lacks an ordered field is not part of the result.
+/// The order of results is total and the same on every adapter: first the named orders, then the fields of inequality
+/// conditions, then the document's path. The latter two follow the direction of the last named order. The result
+/// excludes documents that lack an ordered field.
 public struct DocumentQuery: Sendable, Hashable {
-    /// Where a query looks.
+    /// The documents that a query searches.
     public enum Scope: Sendable, Hashable {
         /// The documents directly in one collection.
         case collection(CollectionPath)
-        /// The documents of every collection of this name, at any depth, below a document if given.
+        /// The documents of every collection with this name, at any depth, or only those below a document.
         case group(String, under: DocumentPath? = nil)
-        /// Every document of the store at any depth, or below a document if given.
+        /// Every document of the store at any depth, or only those below a document.
         ///
-        /// Documents on whose path a name of the form `__…__` stands are left out: Keel keeps its own
-        /// records under such names.
+        /// Documents with a name of the form `__…__` on their path are excluded, because Keel keeps its own records
+        /// under such names.
         case everything(under: DocumentPath? = nil)
 
-        /// The document below which the query looks, where it is given.
+        /// The document below which the query searches; nil if it searches the whole store or one collection.
         package var ancestor: DocumentPath? {
             switch self {
             case .collection: nil
@@ -56,11 +56,11 @@ public struct DocumentQuery: Sendable, Hashable {
         }
     }
 
-    /// How many documents are wanted, and from which end.
+    /// The maximum number of documents, and the end of the result that they come from.
     public enum Limit: Sendable, Hashable {
-        /// So many from the beginning.
+        /// The first documents of the result.
         case first(Int)
-        /// So many from the end, in the query’s order.
+        /// The last documents of the result, in the query's order.
         case last(Int)
 
         package var count: Int {
@@ -72,12 +72,11 @@ public struct DocumentQuery: Sendable, Hashable {
 
     /// A point in the order of results.
     public struct Bound: Sendable, Hashable {
-        /// Values of the first orders; fewer than there are orders is fine.
+        /// The values of the first orders; there may be fewer values than orders.
         ///
-        /// Without any, the bound lies at everything: an inclusive one changes nothing, an exclusive
-        /// one leaves nothing.
+        /// Without values, an inclusive bound has no effect, and an exclusive bound excludes every document.
         public var values: [DocumentValue]
-        /// Whether documents that have just these values belong to the result.
+        /// Whether the result includes documents with exactly these values.
         public var isInclusive: Bool
 
         /// Creates a bound.
@@ -87,39 +86,39 @@ public struct DocumentQuery: Sendable, Hashable {
         }
     }
 
-    /// Where the query looks.
+    /// The documents that the query searches.
     public var scope: Scope
     /// The condition on documents.
     public var filter: DocumentFilter?
-    /// The orders named by the caller.
+    /// The orders that the caller named.
     public var orders: [Order] = []
-    /// How many documents are wanted.
+    /// The maximum number of documents; nil for no limit.
     public var limit: Limit?
-    /// How many documents are skipped before the limit counts.
+    /// The number of documents to skip before the limit applies.
     public var offset = 0
-    /// Where the result begins.
+    /// The start of the result.
     public var start: Bound?
-    /// Where the result ends.
+    /// The end of the result.
     public var end: Bound?
-    /// The fields that are wanted; nil is all of them, empty only the paths.
+    /// The fields to read: nil for all fields, empty for only the paths.
     public var projection: [FieldPath]?
-    /// Words that documents must have.
+    /// The words that documents must contain.
     public var search: TextSearch?
 
     /// Creates a query for all documents of a collection.
     public init(_ collection: CollectionPath) { scope = .collection(collection) }
 
-    /// Creates a query for all documents of the collections that have this name.
+    /// Creates a query for all documents of the collections with this name.
     public init(group name: String, under ancestor: DocumentPath? = nil) {
         scope = .group(name, under: ancestor)
     }
 
     private init(_ scope: Scope) { self.scope = scope }
 
-    /// Creates a query for the documents of all collections, at any depth, below a document if given.
+    /// Returns a query for the documents of all collections at any depth, or only those below a document.
     ///
-    /// Its conditions and orders may concern the document's id and nothing else. Documents come in the
-    /// order of their paths: one, what is below it, the next one.
+    /// Its conditions and orders may use only the document's id. The result is in path order: each document precedes
+    /// the documents below it.
     ///
     /// ```swift
     /// let userData = DocumentQuery.everything(under: "users/ada").limit(to: 100)
@@ -130,7 +129,7 @@ public struct DocumentQuery: Sendable, Hashable {
 }
 
 extension DocumentQuery {
-    /// Adds a condition; several must all hold.
+    /// Adds a condition; all conditions must hold.
     public func `where`(_ filter: DocumentFilter) -> DocumentQuery {
         var query = self
         switch (query.filter, filter) {
@@ -143,47 +142,47 @@ extension DocumentQuery {
         return query
     }
 
-    /// Adds an order, which decides where the ones before it leave a tie.
+    /// Adds an order, which breaks ties in the preceding orders.
     public func order(by field: FieldPath, _ direction: Direction = .ascending) -> DocumentQuery {
         with { $0.orders.append(Order(field, direction)) }
     }
 
-    /// Keeps the first documents of the order.
+    /// Limits the result to the first documents.
     public func limit(to count: Int) -> DocumentQuery { with { $0.limit = .first(count) } }
 
-    /// Keeps the last documents of the order, which needs at least one named order.
+    /// Limits the result to the last documents; the query needs at least one named order.
     public func limit(toLast count: Int) -> DocumentQuery { with { $0.limit = .last(count) } }
 
-    /// Leaves out the first documents of the order.
+    /// Skips the first documents of the result.
     public func offset(_ count: Int) -> DocumentQuery { with { $0.offset = count } }
 
-    /// Begins at the documents with these values of the first orders.
+    /// Starts at the documents with these values in the first orders.
     public func start(at values: DocumentValue...) -> DocumentQuery {
         with { $0.start = Bound(values, isInclusive: true) }
     }
 
-    /// Begins after the documents with these values of the first orders.
+    /// Starts after the documents with these values in the first orders.
     public func start(after values: DocumentValue...) -> DocumentQuery {
         with { $0.start = Bound(values, isInclusive: false) }
     }
 
-    /// Ends with the documents with these values of the first orders.
+    /// Ends at the documents with these values in the first orders.
     public func end(at values: DocumentValue...) -> DocumentQuery {
         with { $0.end = Bound(values, isInclusive: true) }
     }
 
-    /// Ends before the documents with these values of the first orders.
+    /// Ends before the documents with these values in the first orders.
     public func end(before values: DocumentValue...) -> DocumentQuery {
         with { $0.end = Bound(values, isInclusive: false) }
     }
 
-    /// Reads only these fields.
+    /// Reads only the given fields.
     public func select(_ fields: FieldPath...) -> DocumentQuery { with { $0.projection = fields } }
 
-    /// Keeps documents whose searchable fields have all the words.
+    /// Finds only documents whose searchable fields contain all of the words.
     ///
-    /// A word is a run of letters and digits; case and accents do not count. A word that ends in
-    /// `*` matches every word that begins with it. The fields must be declared in the schema.
+    /// A word is a run of letters and digits; case and accents are ignored. A word that ends in `*` matches every word
+    /// that begins with it. The schema must declare the fields.
     public func matching(_ text: String, in fields: FieldPath...) -> DocumentQuery {
         with { $0.search = TextSearch(text, in: fields.isEmpty ? nil : fields) }
     }
@@ -196,22 +195,22 @@ extension DocumentQuery {
 }
 
 extension DocumentQuery {
-    /// Begins at this document, which the query's order must be able to place.
+    /// Starts at a document, which must have the fields that the query orders by.
     public func start(at document: Document) -> DocumentQuery {
         starting(at: document, isInclusive: true)
     }
 
-    /// Begins after this document: the next page.
+    /// Starts after a document, as for the next page.
     public func start(after document: Document) -> DocumentQuery {
         starting(at: document, isInclusive: false)
     }
 
-    /// Ends with this document.
+    /// Ends at a document.
     public func end(at document: Document) -> DocumentQuery {
         ending(at: document, isInclusive: true)
     }
 
-    /// Ends before this document.
+    /// Ends before a document.
     public func end(before document: Document) -> DocumentQuery {
         ending(at: document, isInclusive: false)
     }
@@ -233,12 +232,12 @@ extension DocumentQuery {
         return Bound(values, isInclusive: isInclusive)
     }
 
-    /// The query with the orders written out that are otherwise implied.
+    /// The query with its implied orders made explicit.
     package var withCompleteOrders: DocumentQuery {
         with { $0.orders = completeOrders }
     }
 
-    /// The orders named, then the fields of inequalities, then the path.
+    /// The named orders, then the fields of inequalities, then the path.
     package var completeOrders: [Order] {
         var orders = orders
         let direction = orders.last?.direction ?? .ascending

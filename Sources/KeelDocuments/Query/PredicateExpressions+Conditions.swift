@@ -7,7 +7,7 @@ internal import Foundation
 extension PredicateExpressions.Conjunction: PredicateCondition {
     func filter(negated: Bool, _ scope: PredicateScope) throws(StorageError) -> DocumentFilter {
         var scope = scope
-        // In a disjunction, which a negated conjunction is, neither side vouches for the other.
+        // A negated conjunction is a disjunction, in which neither side implies anything about the other.
         if !negated { scope.present.formUnion(try presentFields(scope)) }
         let filters = [
             try scope.filter(lhs, negated: negated), try scope.filter(rhs, negated: negated),
@@ -80,7 +80,7 @@ extension PredicateExpressions.Comparison: PredicateCondition {
 }
 
 extension DocumentFilter.Comparison {
-    /// The comparison that holds where this one does not.
+    /// The comparison that holds if this one does not.
     fileprivate var opposite: Self {
         switch self {
         case .less: .greaterOrEqual
@@ -90,7 +90,7 @@ extension DocumentFilter.Comparison {
         }
     }
 
-    /// The comparison with its sides exchanged.
+    /// The equivalent comparison with its sides exchanged.
     fileprivate var mirrored: Self {
         switch self {
         case .less: .greater
@@ -113,7 +113,7 @@ extension PredicateExpressions.SequenceContains: PredicateCondition {
             var values: [DocumentValue] = []
             for constant in constants { values.append(try scope.value(constant, for: field)) }
             guard negated else {
-                // Among the members of a list, nil would find nothing.
+                // As a list member, null would match nothing.
                 let some = values.filter { !$0.isNull }
                 guard some.count < values.count else { return .in(field, values) }
                 let none = DocumentFilter.equal(field, .null)
@@ -158,11 +158,11 @@ extension PredicateExpressions.SequenceStartsWith: PredicateCondition {
 }
 
 extension String {
-    /// The first string, by UTF-8, that comes after all with this prefix; nil if none does.
+    /// The first string in UTF-8 order after all strings with this prefix; nil if there is none.
     fileprivate var afterAllWithPrefix: String? {
         var scalars = Array(unicodeScalars)
         while let last = scalars.popLast() {
-            // Surrogates are no scalars: step over them.
+            // Surrogates are not scalars, so they are skipped.
             let next = last.value == 0xD7FF ? 0xE000 : last.value + 1
             guard let successor = Unicode.Scalar(next) else { continue }
             var result = String.UnicodeScalarView()
@@ -195,7 +195,7 @@ extension PredicateExpressions.RangeExpressionContains: PredicateCondition {
     }
 }
 
-/// A range with two ends.
+/// A range with a lower and an upper bound.
 private protocol PredicateRange {
     var bounds: (low: Any, high: Any, isClosed: Bool) { get }
 }

@@ -31,7 +31,7 @@ extension PredicateExpressions.ForcedUnwrap: PredicateField {
 }
 
 extension PredicateExpressions.OptionalFlatMap: PredicateField {
-    /// `$0.address?.city`: what follows the question mark is a path within the optional.
+    /// Resolves `$0.address?.city`, in which the part after the question mark is a path within the optional.
     func field(_ scope: PredicateScope) throws(StorageError) -> FieldPath {
         guard let wrapped = wrapped as? any PredicateField,
             let path = transform as? any PredicateField
@@ -43,14 +43,14 @@ extension PredicateExpressions.OptionalFlatMap: PredicateField {
 }
 
 extension PredicateExpressions.KeyPath: PredicateCondition {
-    /// A Bool alone.
+    /// Translates a Boolean property used as a condition.
     func filter(negated: Bool, _ scope: PredicateScope) throws(StorageError) -> DocumentFilter {
         guard Output.self == Bool.self else { throw PredicateScope.unsupported(self) }
         return .equal(try field(scope), .boolean(!negated))
     }
 }
 
-/// Finds the names of the fields that key paths lead to.
+/// The field names of key paths.
 package enum PredicateNames {
     package static func names<Root, Value>(
         of keyPath: KeyPath<Root, Value>,
@@ -93,7 +93,7 @@ package enum PredicateNames {
     }
 }
 
-/// What to do instead of an expression that queries cannot express.
+/// Alternatives to the expressions that queries do not support.
 enum PredicateAdvice {
     static let text = "use matching(_:) to search text, or starts(with:)"
     static let constant = "compare a field with a constant"

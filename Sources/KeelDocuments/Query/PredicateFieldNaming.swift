@@ -1,8 +1,7 @@
-/// A type that says in which fields its properties are stored, for predicates.
+/// A type that maps its properties to fields, for predicates.
 ///
-/// A predicate knows properties by key path. Where a field has the name of its property, nothing is
-/// needed; where `CodingKeys` rename it, where the property has a wrapper and where it is the
-/// document's id, the type says so:
+/// A predicate identifies properties by key path. A property whose field has the same name needs no entry. Add an entry
+/// if `CodingKeys` rename the property, if it has a wrapper, or if it is the document's id:
 ///
 /// ```swift
 /// extension Restaurant: PredicateFieldNaming {
@@ -12,13 +11,12 @@
 /// }
 /// ```
 ///
-/// In a build without reflection metadata (`-disable-reflection-metadata`) no key path tells a name:
-/// there, every property that a predicate uses needs an entry, and one without is refused with
+/// In a build without reflection metadata (`-disable-reflection-metadata`), key paths do not reveal names. Every
+/// property in a predicate then needs an entry; a predicate with any other property throws
 /// ``StorageError/Code/unsupported``.
 ///
-/// Foundation's `PredicateCodableKeyPathProviding` has the same purpose and exists on Apple's
-/// platforms only.
+/// Foundation's `PredicateCodableKeyPathProviding` has the same purpose but exists only on Apple's platforms.
 public protocol PredicateFieldNaming {
-    /// The fields of those properties whose name does not tell them.
+    /// The fields of the properties whose names differ from their fields.
     static var fieldNames: [PartialKeyPath<Self>: FieldPath] { get }
 }

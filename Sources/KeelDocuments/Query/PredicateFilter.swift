@@ -5,7 +5,7 @@ public import Foundation
 #endif
 
 extension DocumentFilter {
-    /// Translates a predicate of Foundation.
+    /// Creates a filter from a Foundation predicate.
     ///
     /// ```swift
     /// let filter = try DocumentFilter(#Predicate<Restaurant> {
@@ -25,29 +25,26 @@ extension DocumentFilter {
     /// | `$0.name.starts(with: "Mo")` | two comparisons, by the bytes of UTF-8 |
     /// | `&&`, `\|\|`, `!` | and, or, the opposite condition |
     ///
-    /// Everything else is refused, and so is what would not mean the same. Where Swift and a query
-    /// see things differently, the query's rules hold (``DocumentFilter``):
+    /// Other expressions throw, as does any expression whose meaning would change. Where Swift and queries differ, the
+    /// rules of queries apply (``DocumentFilter``):
     ///
-    /// - `== nil` finds fields that are stored as null. ``DocumentEncoder`` leaves nil properties
-    ///   out, and no query finds a missing field; store null with `encodeNil` if you need to.
-    /// - `!= x` and `!list.contains` on an optional property are refused, as Swift would keep the
-    ///   documents where it is nil and a query does not; `$0.a != nil && $0.a != x` is exact.
-    /// - Text is compared by the bytes of its UTF-8, where Swift takes “é” in one scalar or two for
-    ///   the same. A stored NaN is less than every number.
-    /// - A document whose field is missing or of another kind fulfils no condition on the field,
-    ///   negated or not; a type that decodes the document has no such property.
+    /// - `== nil` finds fields that are stored as null. ``DocumentEncoder`` omits nil properties, and no query finds a
+    ///   missing field; store null with `encodeNil` if you need to find it.
+    /// - `!= x` and `!list.contains` on an optional property throw, because Swift would include the documents where the
+    ///   property is nil and a query does not. `$0.a != nil && $0.a != x` has the same meaning in both.
+    /// - Text is compared by its UTF-8 bytes, whereas Swift treats the one-scalar and two-scalar spellings of “é” as
+    ///   equal. A stored NaN is less than every number.
+    /// - A document whose field is missing or of another kind matches no condition on the field, negated or not; a type
+    ///   that decodes the document has no such property.
     ///
-    /// A field has the name of its property, unless the type conforms to ``PredicateFieldNaming``:
-    /// let it where `CodingKeys` rename a property, which a predicate cannot see, and for properties
-    /// with a wrapper such as ``DocumentID``.
-    ///
-    /// The encoder makes values of the predicate's constants, and its key strategy applies to the
-    /// names of properties.
+    /// A field has the name of its property unless the type conforms to ``PredicateFieldNaming``. Conform to it if
+    /// `CodingKeys` rename a property, which a predicate cannot see, and for properties with a wrapper such as
+    /// ``DocumentID``.
     ///
     /// - Parameters:
     ///   - predicate: The condition.
-    ///   - encoder: How constants are encoded.
-    /// - Throws: ``StorageError/Code/unsupported``, naming the expression and what to use instead;
+    ///   - encoder: The encoder for constants; its key strategy applies to the names of properties.
+    /// - Throws: ``StorageError/Code/unsupported``, naming the expression and an alternative;
     ///   ``StorageError/Code/encodingFailed`` for a constant that cannot be stored.
     public init<T>(
         _ predicate: Predicate<T>,
@@ -60,10 +57,10 @@ extension DocumentFilter {
         self = try scope.filter(predicate.expression, negated: false)
     }
 
-    /// All of these hold; an `and` among them becomes part of the one.
+    /// Returns the conjunction of filters, with nested conjunctions flattened.
     ///
-    /// That a field is not null is left out where another condition says so: a query can have one
-    /// condition of this kind.
+    /// A condition that a field is not null is dropped if another inequality on the field implies it, because a query
+    /// can have only one condition of this kind.
     static func allOf(_ filters: [DocumentFilter]) -> DocumentFilter {
         let all = filters.flatMap { filter in
             if case .and(let inner) = filter { inner } else { [filter] }
@@ -80,7 +77,7 @@ extension DocumentFilter {
         return kept.count == 1 ? kept[0] : .and(kept)
     }
 
-    /// At least one of these holds; an `or` among them becomes part of the one.
+    /// Returns the disjunction of filters, with nested disjunctions flattened.
     static func anyOf(_ filters: [DocumentFilter]) -> DocumentFilter {
         .or(
             filters.flatMap { filter in
@@ -91,12 +88,12 @@ extension DocumentFilter {
 }
 
 extension DocumentQuery {
-    /// Adds the condition that a predicate of Foundation states.
+    /// Adds a Foundation predicate as a condition.
     ///
-    /// ``DocumentFilter/init(_:encoder:)`` lists what can be expressed, and where a query's rules
-    /// differ from Swift's.
+    /// ``DocumentFilter/init(_:encoder:)`` lists the supported expressions and the differences between the rules of
+    /// queries and of Swift.
     ///
-    /// - Throws: ``StorageError/Code/unsupported``, naming the expression and what to use instead;
+    /// - Throws: ``StorageError/Code/unsupported``, naming the expression and an alternative;
     ///   ``StorageError/Code/encodingFailed`` for a constant that cannot be stored.
     public func `where`<T>(
         _ predicate: Predicate<T>,

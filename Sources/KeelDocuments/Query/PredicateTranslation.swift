@@ -4,16 +4,16 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// What a translation of a predicate carries along.
+/// The context of a predicate's translation.
 struct PredicateScope {
-    /// Makes values of constants, and field names of property names.
+    /// Converts constants to values, and property names to field names.
     let encoder: DocumentEncoder
-    /// The fields that the predicate's variables stand for.
+    /// The fields that the predicate's variables represent.
     var variables: [PredicateExpressions.VariableID: FieldPath]
-    /// Fields that another condition, which must hold as well, keeps from being nil.
+    /// The fields that another required condition guarantees not to be nil.
     var present: Set<FieldPath> = []
 
-    /// The error of an expression that has no counterpart in queries.
+    /// Returns the error for an expression without an equivalent in queries.
     static func unsupported(_ expression: Any, _ advice: String? = nil) -> StorageError {
         let type = String(describing: type(of: expression)).prefix { $0 != "<" }
         let advice = advice ?? PredicateAdvice.advice(for: String(type))
@@ -23,7 +23,7 @@ struct PredicateScope {
         )
     }
 
-    /// A constant as the value of a field.
+    /// Returns the value of a constant.
     func value(_ constant: Any) throws(StorageError) -> DocumentValue {
         guard let constant = constant as? any Encodable else {
             throw StorageError(
@@ -42,10 +42,10 @@ struct PredicateScope {
         return value
     }
 
-    /// A constant as the value that a field is compared with.
+    /// Returns the value of a constant that a field is compared with.
     func value(_ constant: Any, for field: FieldPath) throws(StorageError) -> DocumentValue {
         let value = try value(constant)
-        // An id is text in the path, whatever its type in Swift.
+        // Ids are strings in paths, whatever their Swift type.
         if field.isDocumentID, case .integer(let id) = value { return .string(String(id)) }
         return value
     }
@@ -53,17 +53,17 @@ struct PredicateScope {
 
 /// One side of a comparison.
 enum PredicateOperand {
-    /// A field, and whether it is optional in the Swift type.
+    /// A field, and whether its Swift type is optional.
     case field(FieldPath, isOptional: Bool)
-    /// A value that does not depend on the document; nil for Swift's nil.
+    /// A value that does not depend on the document.
     case constant(Any?)
 }
 
-/// An expression that is a condition.
+/// An expression that can be translated to a condition.
 protocol PredicateCondition {
-    /// The condition as a filter, or its negation.
+    /// Returns a filter for the condition, or for its negation.
     func filter(negated: Bool, _ scope: PredicateScope) throws(StorageError) -> DocumentFilter
-    /// The fields that cannot be nil where the condition holds.
+    /// Returns the fields that cannot be nil if the condition holds.
     func presentFields(_ scope: PredicateScope) throws(StorageError) -> Set<FieldPath>
 }
 
@@ -93,7 +93,7 @@ extension PredicateScope {
         try (expression as? any PredicateCondition)?.presentFields(self) ?? []
     }
 
-    /// What an expression stands for: a constant if it can be computed without a document.
+    /// Returns the operand of an expression, which is a constant if it can be evaluated without a document.
     func operand<Expression: PredicateExpression>(
         _ expression: Expression
     ) throws(StorageError) -> PredicateOperand {
@@ -107,7 +107,7 @@ extension PredicateScope {
         return .field(try field.field(self), isOptional: isOptional)
     }
 
-    /// Equality or inequality of two expressions.
+    /// Returns a filter for the equality or inequality of two expressions.
     func equality(
         _ left: some PredicateExpression,
         _ right: some PredicateExpression,
@@ -137,7 +137,7 @@ extension PredicateScope {
         }
     }
 
-    /// Swift counts nil as different from a value, a query leaves such documents out.
+    /// Returns the error for a negation that would exclude nil in queries but include it in Swift.
     static func absence(of field: FieldPath) -> StorageError {
         StorageError(
             .unsupported,
@@ -148,7 +148,7 @@ extension PredicateScope {
     }
 }
 
-/// Tells optional types apart, and looks into them.
+/// Identifies optional types and unwraps their values.
 protocol OptionalType {
     var content: Any? { get }
 }

@@ -1,18 +1,18 @@
 internal import Foundation
 
-/// Words that a document must have in its searchable fields.
+/// The words that a document must contain in its searchable fields.
 public struct TextSearch: Sendable, Hashable {
     /// One word of a search.
     public struct Term: Sendable, Hashable {
         /// The word, without case and accents.
         public let word: String
-        /// Whether words that only begin with it match too.
+        /// Whether the term matches every word that begins with it.
         public let isPrefix: Bool
     }
 
-    /// The text as the caller wrote it.
+    /// The search text as the caller wrote it.
     public let text: String
-    /// The fields to look in; nil is all that the schema declares for the collection.
+    /// The fields to search; nil for all fields that the schema declares for the collection.
     public let fields: [FieldPath]?
 
     /// Creates a search for all words of a text; a word that ends in `*` matches as a prefix.
@@ -23,7 +23,7 @@ public struct TextSearch: Sendable, Hashable {
 
     /// The words to find.
     ///
-    /// A part such as `O'Hara*` gives several, of which the last is the prefix.
+    /// A part such as `O'Hara*` yields several terms, of which only the last is a prefix.
     public var terms: [Term] {
         text.split(whereSeparator: \.isWhitespace).flatMap { part -> [Term] in
             let words = TextWords.words(of: String(part))
@@ -37,15 +37,14 @@ public struct TextSearch: Sendable, Hashable {
 
 /// Splits text into the words that searches compare.
 ///
-/// A word is a run of letters, digits and the marks between them, without case and accents. Every
-/// adapter indexes these words and nothing else, so that each gives the same results; no database's
-/// own rules for text take part.
+/// A word is a run of letters, digits and their marks, without case and accents. Every adapter indexes exactly these
+/// words instead of using its database's text rules, so that all adapters return the same results.
 package enum TextWords {
-    /// The words of a text, in order, repeats included.
+    /// Returns the words of a text in order, including repeats.
     package static func words(of text: String) -> [String] {
         var words: [String] = []
         var word = String.UnicodeScalarView()
-        // Decomposed, an accent is a scalar of its own and can be dropped.
+        // In decomposed form, an accent is a separate scalar, which is dropped.
         for scalar in text.lowercased().decomposedStringWithCanonicalMapping.unicodeScalars {
             switch scalar.properties.generalCategory {
             case .lowercaseLetter, .uppercaseLetter, .titlecaseLetter, .modifierLetter,
@@ -62,7 +61,7 @@ package enum TextWords {
         return words
     }
 
-    /// The words of every string in a value: of an array's elements and a map's values too.
+    /// Returns the words of every string in a value, including array elements and map values.
     package static func words(of value: DocumentValue) -> [String] {
         switch value {
         case .string(let text): words(of: text)

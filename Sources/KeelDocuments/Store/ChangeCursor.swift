@@ -1,10 +1,9 @@
 /// A position in a store's change log.
 ///
-/// Its bytes are the adapter's own, with one promise to readers: of two positions that the same
-/// store gave out, the later one does not have the lower bytes. Listeners use that to tell whether
-/// a page of changes reaches beyond what they have read.
+/// The bytes belong to the adapter, with one guarantee for readers: of two positions from the same store, the later one
+/// never compares lower. Listeners use this order to tell whether a page of changes goes beyond what they have read.
 public struct ChangeCursor: Hashable, Comparable, Sendable {
-    /// The position, in a form that only the adapter that made it understands.
+    /// The position, in a form that only the adapter that created it understands.
     public let bytes: [UInt8]
 
     /// Creates a cursor from an adapter's bytes.

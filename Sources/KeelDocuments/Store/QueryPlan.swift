@@ -1,20 +1,20 @@
 /// How an adapter answered a query.
 public struct QueryPlan: Sendable, Hashable {
-    /// The way to the documents.
+    /// The access path to the documents.
     public enum Access: Sendable, Hashable {
-        /// The declared index of this name, whose entries are already in the result's order.
+        /// The declared index with this name, whose entries are already in the order of the result.
         case index(String)
-        /// The documents that the query names, or a stretch of documents in the order of their ids.
+        /// The documents that the query names, or a range of documents in the order of their ids.
         case identifiers
-        /// The text index of this name, then a sort.
+        /// The text index with this name, followed by a sort.
         case search(String)
         /// Every document of the collection.
         case scan
     }
 
-    /// The way taken.
+    /// The access path that was used.
     public var access: Access
-    /// How many documents or index entries were looked at.
+    /// The number of documents or index entries that were examined.
     public var examined: Int
     /// For a scan, the index that would serve the query if it were declared.
     public var suggestion: IndexDefinition?

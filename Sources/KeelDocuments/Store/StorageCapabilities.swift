@@ -1,43 +1,43 @@
 /// The operations that a storage adapter offers beyond reading and writing documents.
 ///
-/// The front refuses what is not declared before the backend is called, with
-/// ``StorageError/Code/unsupported``, so that nothing is silently wrong.
+/// The client rejects calls that need an undeclared capability with ``StorageError/Code/unsupported``, before they
+/// reach the backend.
 public struct StorageCapabilities: OptionSet, Sendable, Hashable {
     public let rawValue: Int
 
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// `changes(_:)` reports every change; without it, listeners poll their query.
+    /// `changes(_:)` reports every change; without it, listeners poll their queries.
     ///
-    /// A reader that was away learns of what has changed and of what is gone, also where the store has
-    /// forgotten the changes in between.
+    /// A reader that returns after an absence learns which documents changed and which were removed, even if the store
+    /// has discarded the changes in between.
     public static let changeLog = Self(rawValue: 1 << 0)
-    /// A batch can be made to depend on documents and queries having stayed as they were read.
+    /// A batch can require that documents and query results are unchanged since they were read.
     public static let transactions = Self(rawValue: 1 << 1)
     /// A batch with an id takes effect once, however often it is committed.
     ///
-    /// The store recognises a repetition for at least as long as its adapter says, days and not hours:
-    /// longer than any client goes on repeating.
+    /// The store recognizes a repeated batch for at least the period that its adapter documents: days rather than
+    /// hours, and longer than any client keeps retrying.
     public static let idempotentCommits = Self(rawValue: 1 << 2)
-    /// Counts, sums and averages are computed by the store; without it the front computes them.
+    /// The store computes counts, sums and averages; without it, the client computes them.
     public static let aggregation = Self(rawValue: 1 << 3)
-    /// Indexes declared in the schema are kept and used.
+    /// The store maintains and uses the indexes that the schema declares.
     public static let declaredIndexes = Self(rawValue: 1 << 4)
-    /// `replicate` writes store a document with its times and revision.
+    /// `replicate` writes store a document together with its times and revision.
     public static let replication = Self(rawValue: 1 << 5)
     /// The names of collections can be listed.
     public static let collectionListing = Self(rawValue: 1 << 6)
-    /// Words can be searched for in declared fields.
+    /// Searches find words in declared fields.
     public static let textSearch = Self(rawValue: 1 << 7)
-    /// The change log keeps the origins of batches, and acknowledges the mutations of clients.
+    /// The change log records the origins of batches and acknowledges the mutations of clients.
     public static let origins = Self(rawValue: 1 << 8)
-    /// Documents can be read as they were at a time in the past, as far as the history goes back.
+    /// Documents can be read as of a past time within the store's history.
     public static let pointInTimeReads = Self(rawValue: 1 << 9)
-    /// A read can be made conditional on the results of earlier reads being unchanged, so that the body
-    /// of a transaction never sees documents of two moments.
+    /// A read can require that the results of earlier reads are unchanged, so that the body of a transaction never sees
+    /// documents from two different moments.
     public static let checkedReads = Self(rawValue: 1 << 10)
-    /// The state that a read was answered from can be held for a while, so that a long result can be read
-    /// in parts that are of one moment, also where the store keeps no history.
+    /// The state behind a read can be held for a while, so that a long result can be read in consistent parts even if
+    /// the store keeps no history.
     public static let heldReads = Self(rawValue: 1 << 11)
 }
 

@@ -1,10 +1,10 @@
-/// Who asks a store for something, for rules to decide by.
+/// The caller of a store, for access rules.
 ///
-/// Nothing in Keel decides by it yet.
+/// Nothing in Keel evaluates it yet.
 public struct StoragePrincipal: Sendable, Hashable {
-    /// The identifier by which the principal is known for good, such as the `sub` of a token.
+    /// The permanent identifier of the principal, such as the `sub` claim of a token.
     public var id: String
-    /// What is known about the principal, such as the claims of a token.
+    /// The attributes of the principal, such as the claims of a token.
     public var claims: DocumentFields
 
     /// Creates a principal.

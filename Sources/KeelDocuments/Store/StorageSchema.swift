@@ -7,8 +7,8 @@
 /// ])
 /// ```
 ///
-/// The indexes of a large store are built while it is used. A query that no index serves still works, by
-/// looking at every document, and reports the exact definition that would serve it: see
+/// Stores build the indexes of large collections in the background. A query without a matching index scans every
+/// document of its collection and reports the exact definition that would serve it: see
 /// `StorageClient/Configuration/onScan`.
 public struct StorageSchema: Sendable, Hashable {
     /// The indexes for filters and orders.
@@ -23,13 +23,12 @@ public struct StorageSchema: Sendable, Hashable {
     }
 }
 
-/// An index over the fields of documents: 1 to 100 components, of which one may be
-/// ``Component/contains(_:)`` and none names a field twice for its order.
+/// An index over the fields of documents.
 ///
-/// Any other definition is refused with ``StorageError/Code/invalidArgument`` by the first call of a
-/// client that declares it.
+/// An index has 1 to 100 components. At most one of them is ``Component/contains(_:)``, and no field is ordered twice.
+/// The first call of a client that declares any other definition throws ``StorageError/Code/invalidArgument``.
 public struct IndexDefinition: Sendable, Hashable {
-    /// The part of an index that comes from one field.
+    /// The part of an index that one field contributes.
     public enum Component: Sendable, Hashable {
         /// The field's value, smallest first.
         case ascending(FieldPath)
@@ -48,9 +47,9 @@ public struct IndexDefinition: Sendable, Hashable {
 
     /// Which collections an index covers.
     public enum Scope: String, Sendable, Hashable {
-        /// Queries on one collection. Every collection of the name has its own part of the index.
+        /// Queries on one collection. Each collection with the name has its own part of the index.
         case collection
-        /// Collection-group queries over all collections of the name.
+        /// Collection-group queries over all collections with the name.
         case group
     }
 
@@ -58,12 +57,12 @@ public struct IndexDefinition: Sendable, Hashable {
     public var collection: String
     /// Which queries the index serves.
     public var scope: Scope
-    /// The fields, those compared for equality first, then those ordered by.
+    /// The indexed fields: first those compared for equality, then those ordered by.
     public var components: [Component]
-    /// Whether the index serves only comparisons for equality.
+    /// Whether the index serves only equality comparisons.
     ///
-    /// Under encryption at rest such an index holds keyed hashes in place of values, so that it
-    /// gives away only which documents have equal values.
+    /// With encryption at rest, such an index holds keyed hashes instead of values, and reveals only which documents
+    /// have equal values.
     public var isEqualityOnly: Bool
 
     /// Creates a definition.
@@ -79,7 +78,7 @@ public struct IndexDefinition: Sendable, Hashable {
         self.isEqualityOnly = isEqualityOnly
     }
 
-    /// The index's name, made of what it holds: equal definitions have equal names.
+    /// The index's name, derived from its contents: equal definitions have equal names.
     public var name: String {
         let fields = components.map { component in
             switch component {
@@ -115,7 +114,7 @@ extension IndexDefinition: CustomStringConvertible {
 public struct SearchDefinition: Sendable, Hashable {
     /// The name of the collections: their last path segment.
     public var collection: String
-    /// The fields whose text is searchable: strings, arrays and maps of strings.
+    /// The searchable fields, which hold strings, or arrays or maps of strings.
     public var fields: [FieldPath]
 
     /// Creates a definition.
@@ -124,14 +123,14 @@ public struct SearchDefinition: Sendable, Hashable {
         self.fields = fields
     }
 
-    /// The definition's name, made of what it holds.
+    /// The definition's name, derived from its contents.
     public var name: String {
         "\(collection)~(\(fields.map(\.description).joined(separator: ",")))"
     }
 }
 
 extension StorageSchema {
-    /// Refuses definitions that no adapter can keep.
+    /// Throws ``StorageError/Code/invalidArgument`` for a definition that no adapter supports.
     package func check() throws(StorageError) {
         for index in indexes {
             guard let flaw = index.flaw else { continue }
@@ -147,10 +146,10 @@ extension StorageSchema {
 }
 
 extension IndexDefinition {
-    /// The most components of an index, as in Firestore.
+    /// The maximum number of components, as in Firestore.
     private static let mostComponents = 100
 
-    /// The error of the definition; nil for a valid one.
+    /// A description of the definition's error; nil if the definition is valid.
     fileprivate var flaw: String? {
         if let flaw = StoredName.flaw(inSegment: collection) { return "its collection \(flaw)" }
         guard (1...Self.mostComponents).contains(components.count) else {
@@ -167,7 +166,7 @@ extension IndexDefinition {
                 return "it orders by “\(component.field)” twice"
             }
         }
-        // Two would make an entry of each pair of elements.
+        // Two would create an entry for each pair of elements.
         return arrays > 1 ? "it has \(arrays) components of elements; one is possible" : nil
     }
 }

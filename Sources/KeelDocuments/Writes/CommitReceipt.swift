@@ -1,15 +1,15 @@
-/// A store's answer to a batch that it took.
+/// A store's confirmation of a committed batch.
 public struct CommitReceipt: Sendable, Hashable {
     /// The outcome of one write.
     public struct WriteOutcome: Sendable, Hashable {
-        /// The document's revision after the batch; nil if it does not exist then.
+        /// The document's revision after the batch; nil if the document no longer exists.
         public var revision: Revision?
-        /// The document's ``Document/updateTime`` after the batch, also where the write changed nothing.
+        /// The document's ``Document/updateTime`` after the batch, even if the write changed nothing.
         ///
-        /// For a document that the batch has removed, it is the time of the removal, which is nil where
-        /// the adapter does not know it. It is nil for a document that was missing and still is.
+        /// For a document that the batch removed, this is the time of the removal, or nil if the adapter does not know
+        /// it. It is nil if the document did not exist before or after the batch.
         public var updateTime: Timestamp?
-        /// The results of the write's transforms in order; null for those of arrays.
+        /// The results of the write's transforms, in order; null for array transforms.
         public var transformResults: [DocumentValue]
 
         /// Creates an outcome.
@@ -23,7 +23,7 @@ public struct CommitReceipt: Sendable, Hashable {
             self.transformResults = transformResults
         }
 
-        /// The outcome of a write to a document that is then like this.
+        /// Creates the outcome of a write that left the document in this state.
         package init(
             _ document: Document?,
             removed time: Timestamp? = nil,
@@ -36,7 +36,7 @@ public struct CommitReceipt: Sendable, Hashable {
             )
         }
 
-        /// Takes what the whole batch has made of the document.
+        /// Updates the outcome to the document's state after the whole batch.
         package mutating func settle(_ document: Document?, removed time: Timestamp?) {
             revision = document?.revision
             updateTime = document?.updateTime ?? time
@@ -45,15 +45,15 @@ public struct CommitReceipt: Sendable, Hashable {
 
     /// The id of the batch, if it had one.
     public var batchID: String?
-    /// The store's time of the commit: a read as of it, or of any later time, includes the batch.
+    /// The store's time of the commit: a read as of this time, or any later time, includes the batch.
     ///
-    /// It never goes back over the whole store, whatever the clock does. Documents have times of their own,
-    /// the clock's: see ``WriteOutcome/updateTime``. Both are the same unless the clock was wrong. A
-    /// batch that changed nothing has the time of the state that it left.
+    /// Commit times never decrease across the store, whatever the clock does. They equal the clock-based times of
+    /// documents (``WriteOutcome/updateTime``) unless the clock was wrong. A batch that changed nothing has the time of
+    /// the state that it left unchanged.
     public var commitTime: Timestamp
-    /// One outcome a write.
+    /// One outcome per write, in order.
     public var outcomes: [WriteOutcome]
-    /// A position that includes the batch, where the store has a change log.
+    /// A position that includes the batch, if the store has a change log.
     public var position: ChangeCursor?
 
     /// Creates a receipt.
@@ -69,6 +69,6 @@ public struct CommitReceipt: Sendable, Hashable {
         self.position = position
     }
 
-    /// The revision of the document that the first write concerned.
+    /// The revision of the document that the first write targeted.
     public var revision: Revision? { outcomes.first?.revision }
 }

@@ -1,12 +1,12 @@
-/// The limits of the data model, checked by the front before an adapter sees a document.
+/// The limits of the data model, which the client checks before an adapter sees a document.
 package enum DocumentValidation {
-    /// How deeply maps and arrays may be nested.
+    /// The maximum nesting depth of maps and arrays.
     package static let deepest = 20
 
-    /// Refuses a path that breaks a rule or lies in the part of the store that is Keel's own.
+    /// Throws ``StorageError/Code/invalidArgument`` for a path that breaks a rule or has a segment reserved for Keel.
     package static func check(_ path: DocumentPath) throws(StorageError) {
         if let flaw = path.flaw { throw StorageError(.invalidArgument, flaw) }
-        // Most paths have no reserved name: look before taking them apart.
+        // Splitting the path is needed only if it may contain a reserved name.
         let segments = path.string.contains("__") ? path.string.split(separator: "/") : []
         if segments.contains(where: { StoredName.isReserved(String($0)) }) {
             throw StorageError(
@@ -16,13 +16,13 @@ package enum DocumentValidation {
         }
     }
 
-    /// Refuses fields that the data model does not allow.
+    /// Throws ``StorageError/Code/invalidArgument`` for fields that the data model does not allow.
     package static func check(_ fields: DocumentFields, of path: DocumentPath) throws(StorageError)
     {
         try check(.map(fields), at: [], of: path, depth: 0)
     }
 
-    /// Refuses a value that the data model does not allow in a field.
+    /// Throws ``StorageError/Code/invalidArgument`` for a value that the data model does not allow in the field.
     package static func check(
         _ value: DocumentValue,
         in field: FieldPath,
@@ -31,7 +31,7 @@ package enum DocumentValidation {
         try check(value, at: field.names, of: path, depth: field.names.count)
     }
 
-    /// Refuses a body that is larger than a document may be.
+    /// Throws ``StorageError/Code/tooLarge`` for a body above the size limit of documents.
     package static func check(_ body: DocumentBody, of path: DocumentPath) throws(StorageError) {
         guard body.bytes.count > DocumentBody.longest else { return }
         throw StorageError(

@@ -1,5 +1,5 @@
 extension DocumentWrite {
-    /// A write that replaces a document by these fields.
+    /// Returns a write that replaces a document's fields, or creates the document.
     ///
     /// - Throws: ``StorageError/Code/invalidArgument`` if a field breaks a rule of the data model.
     public static func set(
@@ -11,7 +11,7 @@ extension DocumentWrite {
         return DocumentWrite(path, .set(DocumentBody(fields)), if: condition)
     }
 
-    /// A write that puts these fields beside those that a document has.
+    /// Returns a write that sets the given values and keeps the document's other fields; maps are merged.
     ///
     /// - Throws: ``StorageError/Code/invalidArgument`` if a field breaks a rule of the data model.
     public static func merge(
@@ -22,7 +22,7 @@ extension DocumentWrite {
         return DocumentWrite(path, .update(leaves(of: fields, under: [])))
     }
 
-    /// A write that changes some fields.
+    /// Returns a write that changes some fields of a document.
     public static func update(
         _ path: DocumentPath,
         _ changes: [FieldChange],
@@ -31,7 +31,7 @@ extension DocumentWrite {
         DocumentWrite(path, .update(changes), if: condition)
     }
 
-    /// A write that removes a document.
+    /// Returns a write that removes a document.
     public static func delete(
         _ path: DocumentPath,
         if condition: WriteCondition = .none
@@ -39,7 +39,7 @@ extension DocumentWrite {
         DocumentWrite(path, .delete, if: condition)
     }
 
-    /// The changes that set each value which is no map, or an empty one.
+    /// Returns one change for each value that is not a map, and for each empty map.
     static func leaves(of fields: DocumentFields, under names: [String]) -> [FieldChange] {
         fields.flatMap { field -> [FieldChange] in
             let place = names + [field.name]
@@ -52,7 +52,7 @@ extension DocumentWrite {
 }
 
 extension DocumentWrite {
-    /// A write that sets some fields of a document that exists.
+    /// Returns a write that sets top-level fields of an existing document and keeps the others.
     ///
     /// - Throws: ``StorageError/Code/invalidArgument`` if a field breaks a rule of the data model.
     public static func update(

@@ -1,9 +1,9 @@
 extension DocumentWrite {
-    /// A write that replaces a document by what a value is encoded to.
+    /// Returns a write that replaces a document by an encoded value, or creates the document.
     ///
-    /// The store fills a ``ServerTimestamp`` that is nil.
+    /// The store fills each ``ServerTimestamp`` that is nil.
     ///
-    /// - Throws: ``StorageError/Code/encodingFailed`` if the value has no form as fields.
+    /// - Throws: ``StorageError/Code/encodingFailed`` if the value cannot be encoded as fields.
     @_disfavoredOverload
     public static func set(
         _ value: some Encodable,
@@ -14,11 +14,11 @@ extension DocumentWrite {
         DocumentWrite(path, try encoder.encodeDocument(value).operation, if: condition)
     }
 
-    /// A write that puts what a value is encoded to beside the fields that a document has.
+    /// Returns a write that merges an encoded value into a document's fields.
     ///
-    /// The store fills a ``ServerTimestamp`` that is nil.
+    /// The store fills each ``ServerTimestamp`` that is nil.
     ///
-    /// - Throws: ``StorageError/Code/encodingFailed`` if the value has no form as fields.
+    /// - Throws: ``StorageError/Code/encodingFailed`` if the value cannot be encoded as fields.
     @_disfavoredOverload
     public static func merge(
         _ value: some Encodable,
@@ -30,12 +30,11 @@ extension DocumentWrite {
         return DocumentWrite(path, .update(changes + encoded.transformChanges))
     }
 
-    /// A write that sets those fields of a document that exists which a value is encoded to.
+    /// Returns a write that sets an existing document's top-level fields from an encoded value.
     ///
-    /// A field that the value does not encode stays as it is. The store fills a ``ServerTimestamp``
-    /// that is nil.
+    /// Fields that the value does not encode keep their values. The store fills each ``ServerTimestamp`` that is nil.
     ///
-    /// - Throws: ``StorageError/Code/encodingFailed`` if the value has no form as fields.
+    /// - Throws: ``StorageError/Code/encodingFailed`` if the value cannot be encoded as fields.
     public static func update(
         _ path: DocumentPath,
         from value: some Encodable,
@@ -51,10 +50,10 @@ extension DocumentWrite {
 }
 
 extension DocumentEncoder.EncodedDocument {
-    /// The write of the whole document.
+    /// The operation that writes the whole document.
     package var operation: DocumentWrite.Operation { .set(body, transforms: transforms) }
 
-    /// What the store computes, as changes of fields.
+    /// The fields that the store computes, as field changes.
     fileprivate var transformChanges: [FieldChange] {
         transforms.map { FieldChange($0.field, .transform($0.operation)) }
     }

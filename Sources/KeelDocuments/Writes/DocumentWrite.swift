@@ -2,25 +2,25 @@
 public struct DocumentWrite: Sendable, Hashable {
     /// The effect of a write.
     public enum Operation: Sendable, Hashable {
-        /// Replaces the document, or creates it; then applies the transforms in order.
+        /// Replaces or creates the document, then applies the transforms in order.
         case set(DocumentBody, transforms: [FieldTransform] = [])
-        /// Changes some fields and leaves the others; creates the document if the condition lets it.
+        /// Changes some fields and keeps the others; creates the document if the condition permits.
         case update([FieldChange])
-        /// Removes the document; a missing one is no error.
+        /// Removes the document; succeeds if it does not exist.
         case delete
-        /// Changes nothing; only the condition counts.
+        /// Checks the condition without changing anything.
         case verify
-        /// Stores exactly this document, its times and revision included.
+        /// Stores exactly this document, including its times and revision.
         ///
-        /// For copies between stores. It is the one write that may lower a revision.
+        /// Used to copy documents between stores. It is the only write that can lower a revision.
         case replicate(Document)
     }
 
-    /// The document that is written to.
+    /// The document to write.
     public var path: DocumentPath
     /// The change.
     public var operation: Operation
-    /// The condition that must hold before; otherwise the whole batch is refused.
+    /// The condition that must hold before the write; otherwise the whole batch fails.
     public var condition: WriteCondition
 
     /// Creates a write.
@@ -37,7 +37,7 @@ public struct DocumentWrite: Sendable, Hashable {
 
 /// A condition on a document before a write to it.
 public enum WriteCondition: Sendable, Hashable {
-    /// Nothing.
+    /// No condition.
     case none
     /// The document exists; otherwise ``StorageError/Code/documentNotFound``.
     case exists
@@ -45,7 +45,7 @@ public enum WriteCondition: Sendable, Hashable {
     case isMissing
     /// The document is at this revision; otherwise ``StorageError/Code/conflict``.
     case revision(Revision)
-    /// The document was last changed at this time; otherwise ``StorageError/Code/conflict``.
+    /// The document's update time is this time; otherwise ``StorageError/Code/conflict``.
     case updateTime(Timestamp)
 }
 
@@ -53,11 +53,11 @@ public enum WriteCondition: Sendable, Hashable {
 public struct FieldChange: Sendable, Hashable {
     /// The change of the field.
     public enum Action: Sendable, Hashable {
-        /// The field gets this value; maps on the way to it are created.
+        /// Sets the field to a value, creating the maps on the way to it.
         case set(DocumentValue)
-        /// The field is removed.
+        /// Removes the field.
         case remove
-        /// The field gets a value computed from what it holds.
+        /// Sets the field to a value computed from its current value.
         case transform(FieldTransform.Operation)
     }
 
@@ -73,32 +73,32 @@ public struct FieldChange: Sendable, Hashable {
     }
 }
 
-/// A value that the store computes from what a field holds at the moment of the commit.
+/// A field value that the store computes during the commit.
 public struct FieldTransform: Sendable, Hashable {
-    /// The computations; their rules are those of Firestore's `DocumentTransform`.
+    /// The computations, with the rules of Firestore's `DocumentTransform`.
     public enum Operation: Sendable, Hashable {
-        /// Adds a number. A field without one is taken as absent; integers stop at their limits
-        /// instead of overflowing; with a double on either side the result is a double.
+        /// Adds a number. A field without a number counts as missing; integers saturate instead of overflowing; the
+        /// result is a double if either operand is.
         case increment(DocumentValue)
-        /// Keeps the larger number; a field without one gets the operand.
+        /// Keeps the larger number; a field without a number is set to the operand.
         case maximum(DocumentValue)
-        /// Keeps the smaller number; a field without one gets the operand.
+        /// Keeps the smaller number; a field without a number is set to the operand.
         case minimum(DocumentValue)
-        /// Appends those values that the array does not have; a field without an array gets one.
+        /// Appends the values that the array does not contain; a field without an array is set to a new one.
         case arrayUnion([DocumentValue])
-        /// Removes every element equivalent to one of the values.
+        /// Removes every element that is equivalent to one of the values.
         case arrayRemove([DocumentValue])
-        /// Sets the clock's time at the commit, cut to milliseconds; it is one time throughout a batch.
+        /// Sets the clock time of the commit, truncated to milliseconds; the same throughout a batch.
         case serverTimestamp
-        /// Sets the store's time of the commit, cut to milliseconds, which never goes back.
+        /// Sets the store's commit time, truncated to milliseconds, which never decreases.
         ///
-        /// Documents can be ordered by it as they were written, whatever the clock did meanwhile; where that
-        /// was wrong, it is no time that anybody lives in. A store that speaks Google's protocol sets its
-        /// server's time.
+        /// Documents ordered by this field are in the order of their commits, whatever the clock did meanwhile. After a
+        /// wrong clock, the time may be far from real time. A store that speaks Google's protocol sets its server's
+        /// time.
         case commitTime
     }
 
-    /// The field that gets the value.
+    /// The field to set.
     public var field: FieldPath
     /// How the value is computed.
     public var operation: Operation

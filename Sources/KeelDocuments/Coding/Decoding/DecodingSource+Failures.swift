@@ -1,11 +1,11 @@
 internal import KeelCore
 
 extension DecodingSource {
-    /// The names and indices that lead to an offset, found by walking the bytes.
+    /// Returns the keys that lead to an offset, found by walking the bytes.
     func codingPath(to target: Int) -> [any CodingKey] {
         var path: [any CodingKey] = []
         var reader = reader(at: 0)
-        // Bytes that cannot be walked have no path beyond the damage.
+        // The path ends at the first damaged byte.
         try? walk(&reader, to: target, &path)
         return path
     }
@@ -42,7 +42,7 @@ extension DecodingSource {
         }
     }
 
-    /// The kind of value at an offset, in words.
+    /// Returns the name of the kind of value at an offset.
     func kindName(at offset: Int) -> String {
         var reader = reader(at: offset)
         guard let kind = try? reader.peekKind() else { return "damaged bytes" }
@@ -66,7 +66,7 @@ extension DecodingSource {
         }
     }
 
-    /// The error of a read that failed.
+    /// Returns the error for a failed read.
     func failure(
         _ error: CBORError,
         at offset: Int,
@@ -88,7 +88,7 @@ extension DecodingSource {
         return .dataCorrupted(context(flaw, at: offset))
     }
 
-    /// The error of a value of another kind than wanted.
+    /// Returns the error for a value of an unexpected kind.
     func mismatch(at offset: Int, wanted: String, _ type: Any.Type) -> DecodingError {
         let found = kindName(at: offset)
         let flaw = CodingFlaw(code: .decodingFailed, words: "expected \(wanted), found \(found)")
@@ -96,12 +96,12 @@ extension DecodingSource {
         return found == "null" ? .valueNotFound(type, context) : .typeMismatch(type, context)
     }
 
-    /// The error of a value that is of the right kind and still does not do.
+    /// Returns the error for a value of the expected kind that is invalid.
     func flaw(_ words: String, at offset: Int) -> DecodingError {
         .dataCorrupted(context(CodingFlaw(code: .decodingFailed, words: words), at: offset))
     }
 
-    /// The error of a field that is not there.
+    /// Returns the error for a missing field.
     func missing(_ key: any CodingKey, in offset: Int) -> DecodingError {
         let context = DecodingError.Context(
             codingPath: codingPath(to: offset),

@@ -9,8 +9,8 @@ internal import Foundation
 extension DecodingSource {
     /// Decodes a value of any type.
     ///
-    /// The types that documents have a form for are compared one by one: see
-    /// ``EncodingFrame/writeNatively(_:at:)``. The casts are of a type to itself.
+    /// Types with a native document form are compared one by one, as in ``EncodingFrame/writeNatively(_:at:)``. Each
+    /// cast is from a type to itself.
     @inline(__always)
     func decode<T: Decodable>(_ type: T.Type, at offset: Int) throws -> T {
         if T.self == String.self { return unsafeBitCast(try string(at: offset), to: T.self) }
@@ -69,7 +69,7 @@ extension DecodingSource {
     ) throws -> [Element] {
         try elements(at: offset) { source, offset, reader in
             let element = try read(source, offset)
-            // What could be read can be skipped.
+            // A readable item can be skipped.
             try? reader.skip()
             return element
         }
@@ -85,7 +85,7 @@ extension DecodingSource {
     private func decimal(at offset: Int) throws -> Decimal {
         if let integer = try? integer(Int64.self, at: offset) { return Decimal(integer) }
         let text = try string(at: offset)
-        // Decimal's own parser ignores what follows a number.
+        // `Decimal(string:)` ignores characters after a number.
         guard text.utf8.allSatisfy({ "0123456789+-.eENa".utf8.contains($0) }),
             let decimal = Decimal(string: text)
         else { throw flaw("expected a decimal number, found a string that is none", at: offset) }

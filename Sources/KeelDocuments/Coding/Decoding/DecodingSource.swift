@@ -1,15 +1,14 @@
 internal import KeelCore
 
-/// The bytes that one decoding reads, and what all parts of it share.
+/// The bytes and the shared state of one decoding.
 ///
-/// A place in the document is its offset in the bytes; containers and decoders are no more than
-/// this object and an offset. Even the coding path is worked out from the offset, when somebody
-/// asks for it.
+/// A position in the document is an offset in the bytes; containers and decoders hold only this object and an offset.
+/// The coding path is computed from the offset on demand.
 final class DecodingSource {
     let reader: CBORReader
     let keys: DocumentKeyStrategy
     let userInfo: [CodingUserInfoKey: Any]
-    /// The document that is decoded, where there is one.
+    /// The document being decoded, if any.
     let path: DocumentPath?
     private var names: [String: String] = [:]
 
@@ -149,7 +148,7 @@ final class DecodingSource {
     ) throws -> [Element] {
         var reader = try arrayReader(at: offset)
         var elements: [Element] = []
-        // The count is the word of a stranger.
+        // The count is untrusted input.
         elements.reserveCapacity(min(reader.count, 1024))
         for _ in 0..<reader.count {
             elements.append(try read(self, reader.rest.position, &reader.rest))
@@ -170,7 +169,7 @@ final class DecodingSource {
         }
     }
 
-    /// The offset after the item at an offset.
+    /// Returns the offset after the item at an offset.
     @inline(__always)
     func end(ofItemAt offset: Int) throws -> Int {
         var reader = reader(at: offset)

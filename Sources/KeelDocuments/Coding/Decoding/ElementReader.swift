@@ -1,8 +1,8 @@
 internal import KeelCore
 
-/// Reads the elements of an array in order.
+/// A reader of the elements of an array, in order.
 struct ElementReader: UnkeyedDecodingContainer {
-    // Three words, which fit into an existential without a box: hence the narrow integers.
+    // Narrow integers keep the size at three words, which fit into an existential without a box.
     private let source: DecodingSource
     private let start: Int32
     private var position: Int32
@@ -103,7 +103,7 @@ struct ElementReader: UnkeyedDecodingContainer {
         try next { ValueDecoder(source: $0, offset: $1) }
     }
 
-    /// Reads the next element; one that cannot be read stays the next.
+    /// Reads the next element, and advances only on success.
     @inline(__always)
     private mutating func next<Result>(
         _ read: (DecodingSource, Int) throws -> Result

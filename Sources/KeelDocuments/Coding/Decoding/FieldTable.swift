@@ -1,10 +1,10 @@
 internal import KeelCore
 
-/// Where the fields of one map lie.
+/// The positions of the fields of one map, found in one pass.
 ///
-/// It is an object because the standard library copies a container for every call: one reference
-/// is all there is to copy. It takes one pass over the map to make. A name is found by its length first, which tells most
-/// names of a type apart, and then by its bytes; no `String` is made of what is stored.
+/// The table is a class because the standard library copies a container for every call, and copying one reference is
+/// cheap. A name is found first by its length, which distinguishes most names of a type, and then by its bytes; no
+/// `String` is created from stored names.
 final class FieldTable {
     private struct Entry {
         var name: Int32
@@ -13,15 +13,15 @@ final class FieldTable {
     }
 
     let source: DecodingSource
-    /// Where the map begins.
+    /// The offset of the map.
     let offset: Int
-    /// Whether keys are taken as they are.
+    /// Whether keys are field names without conversion.
     let keepsKeys: Bool
     private let entries: [Entry]
-    /// Whether names are in the order that a deterministic encoding has.
+    /// Whether names are in order of length, as in a deterministic encoding.
     private let isSorted: Bool
 
-    /// Up to so many fields, looking at each length beats halving.
+    /// The number of fields up to which a linear search is faster than a binary search.
     private static let fewest = 24
 
     init(_ source: DecodingSource, at offset: Int, keepsKeys: Bool) throws {
@@ -58,11 +58,11 @@ final class FieldTable {
         self.isSorted = isSorted
     }
 
-    /// Where the value of a field begins, nil without the field.
+    /// Returns the offset of a field's value; nil if the field is missing.
     func find(_ name: String) -> Int? {
         let found = name.utf8.withContiguousStorageIfAvailable { find($0, in: source.reader) }
         if let found { return found }
-        // A string bridged from Foundation on Apple platforms.
+        // Strings bridged from Foundation on Apple platforms have no contiguous storage.
         return Array(name.utf8).withUnsafeBufferPointer { find($0, in: source.reader) }
     }
 
@@ -93,7 +93,7 @@ final class FieldTable {
         return low
     }
 
-    /// Compares eight bytes at a time: names are too short for a call of `memcmp`.
+    /// Compares eight bytes at a time; names are too short for `memcmp` to pay off.
     @inline(__always)
     private static func areEqual(
         _ bytes: UnsafeBufferPointer<UInt8>,

@@ -1,5 +1,5 @@
 extension KeyedFieldReader {
-    // The standard library's own `decodeIfPresent` would look a field up three times.
+    // The standard library's default `decodeIfPresent` would look up each field three times.
 
     func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
         try source.boolean(at: try offset(key))
@@ -113,7 +113,7 @@ extension KeyedFieldReader {
         try present(key).map { try source.integer(UInt64.self, at: $0) }
     }
 
-    /// Where a field's value begins, nil where it is missing or null.
+    /// Returns the offset of a field's value; nil if it is missing or null.
     @inline(__always)
     private func present(_ key: Key) -> Int? {
         guard let offset = find(key), !source.isNull(at: offset) else { return nil }

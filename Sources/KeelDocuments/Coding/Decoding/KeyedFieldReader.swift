@@ -1,4 +1,4 @@
-/// Reads the fields of a map, in whatever order they are asked for.
+/// A reader of the fields of a map, in any order.
 struct KeyedFieldReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let table: FieldTable
 
@@ -54,7 +54,7 @@ struct KeyedFieldReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
         ValueDecoder(source: source, offset: offset ?? ~table.offset)
     }
 
-    /// Makes the value of a wrapper that needs no field; anything else is missing.
+    /// Decodes a wrapper that needs no field; throws for any other type.
     private func decodeMissing<T: Decodable>(_ type: T.Type, _ key: Key) throws -> T {
         guard T.self is any FieldlessDecodable.Type else {
             throw source.missing(key, in: table.offset)
@@ -62,7 +62,7 @@ struct KeyedFieldReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return try T(from: decoder(at: nil))
     }
 
-    /// Where a field's value begins, nil without the field.
+    /// Returns the offset of a field's value; nil if the field is missing.
     @inline(__always)
     func find(_ key: Key) -> Int? {
         let name = key.stringValue
@@ -76,5 +76,5 @@ struct KeyedFieldReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 }
 
-/// A type that can be decoded where its field is missing.
+/// A type that can be decoded from a missing field.
 protocol FieldlessDecodable {}

@@ -1,9 +1,9 @@
-/// A value that is being decoded: the `Decoder` that its `init(from:)` sees.
+/// A value being decoded: the `Decoder` that its `init(from:)` receives.
 struct ValueDecoder: Decoder {
     let source: DecodingSource
-    /// Where the value begins; negative where there is none, as `~offset` of what would enclose it.
+    /// The offset of the value; for a missing value, `~offset` of the enclosing value, which is negative.
     let offset: Int
-    /// Whether keys are taken as they are.
+    /// Whether keys are field names without conversion.
     let keepsKeys: Bool
 
     init(source: DecodingSource, offset: Int, keepsKeys: Bool = false) {

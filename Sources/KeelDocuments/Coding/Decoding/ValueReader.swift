@@ -1,4 +1,4 @@
-/// Reads a value that is no container.
+/// A reader of a single value.
 struct ValueReader: SingleValueDecodingContainer {
     let source: DecodingSource
     let offset: Int
@@ -24,7 +24,7 @@ struct ValueReader: SingleValueDecodingContainer {
     func decode(_ type: UInt64.Type) throws -> UInt64 { try source.integer(UInt64.self, at: place) }
 
     func decode<T: Decodable>(_ type: T.Type) throws -> T {
-        // The value may be a dictionary in a wrapper, whose keys are still its own.
+        // The value may be a wrapped dictionary, whose keys must not be converted.
         if keepsKeys {
             return try T(from: ValueDecoder(source: source, offset: offset, keepsKeys: true))
         }
@@ -32,7 +32,7 @@ struct ValueReader: SingleValueDecodingContainer {
         return try source.decode(type, at: offset)
     }
 
-    /// The offset, where there is a value.
+    /// The offset of the value; throws if there is no value.
     private var place: Int {
         get throws {
             guard offset < 0 else { return offset }

@@ -1,6 +1,6 @@
 internal import KeelCore
 
-/// Writes the elements of an array.
+/// A writer of the elements of an array.
 struct ElementWriter: UnkeyedEncodingContainer {
     private let frame: EncodingFrame
     private let flaw: (any Error)?

@@ -23,10 +23,10 @@ extension EncodingFrame: Encoder {
 
     func singleValueContainer() -> any SingleValueEncodingContainer { ValueWriter(frame: self) }
 
-    /// The path of this value from the document, for a transform.
+    /// The path of this value within the document, for a transform.
     var fieldPath: FieldPath { FieldPath(names: codingPath.map(\.stringValue)) }
 
-    /// An error at this value, or at something in it.
+    /// Returns an error at this value, or at a key within it.
     func flaw(
         _ words: String,
         at key: DocumentCodingKey? = nil,
@@ -46,7 +46,7 @@ extension EncodingFrame: Encoder {
     }
 }
 
-/// What encoders say about values that documents do not hold.
+/// The messages about values that documents cannot hold.
 enum CodingWords {
     static let arrayInArray =
         "an array cannot stand directly in an array; wrap the inner one in a struct or dictionary"

@@ -39,7 +39,7 @@ extension EncodingFrame {
         }
     }
 
-    /// Encodes the one value that this frame stands for.
+    /// Encodes the whole value of this frame.
     func encodeWhole<T: Encodable>(_ value: T) throws {
         try beforeWriting()
         guard case .undecided = shape else { throw flaw(CodingWords.encodedTwice) }
@@ -51,7 +51,7 @@ extension EncodingFrame {
         try value.encode(to: self)
     }
 
-    /// Lets a value encode itself in a frame inside this one.
+    /// Calls the `encode(to:)` of a value with a nested frame.
     private func encode<T: Encodable>(_ value: T, at step: Step) throws -> Bool {
         let fields = sink.fields.count
         let frame = EncodingFrame(sink, parent: self, step: step)
@@ -64,12 +64,12 @@ extension EncodingFrame {
         return isWritten
     }
 
-    /// Writes a value of a type that documents have a form for.
+    /// Writes a value whose type has a native document form.
     ///
-    /// The types are compared one by one, which takes a nanosecond each where looking up a
-    /// conformance would take fifty. The casts are of a type to itself.
+    /// The types are compared one by one, at about a nanosecond each; a conformance lookup takes fifty. Each cast is
+    /// from a type to itself.
     ///
-    /// - Returns: Whether it was one; otherwise nothing has happened.
+    /// - Returns: Whether the type has such a form; otherwise nothing was written.
     @inline(__always)
     func writeNatively<T: Encodable>(_ value: T, at step: Step) throws -> Bool {
         if T.self == String.self {
@@ -130,7 +130,7 @@ extension EncodingFrame {
         for element in elements { write(&sink.writer, element) }
     }
 
-    /// Refuses an array where none may stand; `root` stands for this frame itself.
+    /// Throws if an array is not allowed at a step; `root` means this frame itself.
     private func checkArray(at step: Step) throws {
         let isWithinArray: Bool
         var depth = depth
@@ -151,7 +151,7 @@ extension EncodingFrame {
         }
     }
 
-    /// Checks a value as deep as it goes and writes it.
+    /// Validates a value at every level and writes it.
     private func write(_ value: DocumentValue, at step: Step) throws {
         var isWithinArray = false
         var depth = depth
@@ -177,7 +177,7 @@ extension EncodingFrame {
 }
 
 extension DocumentValue {
-    /// What a document cannot hold of this value, or nil.
+    /// Returns the reason that a document cannot hold this value; nil if it can.
     fileprivate func storageFlaw(depth: Int, isWithinArray: Bool) -> String? {
         switch self {
         case .array(let values):

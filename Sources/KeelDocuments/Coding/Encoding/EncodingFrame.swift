@@ -1,33 +1,33 @@
 internal import KeelCore
 
-/// One value that is being encoded: the `Encoder` that its `encode(to:)` sees.
+/// A value being encoded: the `Encoder` that its `encode(to:)` receives.
 final class EncodingFrame {
-    /// What the value has turned out to be.
+    /// The form that the value has taken so far.
     enum Shape {
         case undecided
         case array
         case map
-        /// Written whole.
+        /// A single value, written as a whole.
         case value
-        /// Leaves no trace where it stands.
+        /// Omitted from the enclosing value.
         case omitted
     }
 
-    /// The way from the enclosing value.
+    /// The step from the enclosing value.
     enum Step {
         case root
         case name(String)
         case index(Int)
     }
 
-    /// A value that is encoded later, into a sink of its own.
+    /// A value that is encoded later, into a separate sink.
     struct Deferred {
-        /// Where its bytes belong; of use in arrays.
+        /// The position of its bytes in the enclosing array.
         var position: Int
         var frame: EncodingFrame
     }
 
-    /// How many maps and arrays may enclose each other in a document, which does not count itself.
+    /// The maximum nesting depth of maps and arrays, not counting the document itself.
     static let deepest = 20
 
     let sink: EncodingSink
@@ -40,10 +40,10 @@ final class EncodingFrame {
     private(set) var shape = Shape.undecided
     /// The number of elements of an array.
     private(set) var count = 0
-    /// Whether keys are taken as they are.
+    /// Whether keys are field names without conversion.
     var keepsKeys = false
     private var deferred: [Deferred] = []
-    /// Why nothing may be written here.
+    /// The error that prevents writing here.
     private var refusal: (any Error)?
 
     init(_ sink: EncodingSink, parent: EncodingFrame?, step: Step) {
@@ -75,26 +75,26 @@ final class EncodingFrame {
         guard case .undecided = self.shape else { throw flaw(CodingWords.encodedTwice) }
         guard depth <= Self.deepest else { throw flaw(CodingWords.tooDeep) }
         self.shape = shape
-        // Kept for the header; most counts fit into one byte.
+        // Reserves a byte for the header, which suffices for most counts.
         sink.writer.bytes.append(0)
     }
 
-    /// Notes that the one value of this frame is about to be written whole.
+    /// Prepares the frame for writing its single value.
     func becomeValue() throws {
         try beforeWriting()
         guard case .undecided = shape else { throw flaw(CodingWords.encodedTwice) }
         shape = .value
     }
 
-    /// Leaves the value out of what encloses it.
+    /// Omits the value from the enclosing value.
     func omit() { shape = .omitted }
 
-    /// Whether an array encloses this value directly.
+    /// Whether the value is directly within an array.
     var isElement: Bool {
         if case .array? = parent?.shape { true } else { false }
     }
 
-    /// Whether an array encloses this value at some level.
+    /// Whether the value is within an array at any level.
     var isWithinArray: Bool { isElement || (parent?.isWithinArray ?? false) }
 
     // MARK: Fields and elements
@@ -116,7 +116,7 @@ final class EncodingFrame {
         sink.fields[sink.fields.count - 1].end = sink.position
     }
 
-    /// Takes back the field that was opened last, and whatever it left behind.
+    /// Removes the field that was opened last and everything written since.
     func cancelField(_ index: Int) {
         sink.discard(from: sink.fields[index].start, fields: index)
         sink.active = serial
@@ -134,14 +134,14 @@ final class EncodingFrame {
         sink.active = serial
     }
 
-    /// Makes a frame for a value that is encoded after this call returns.
+    /// Returns a frame for a field that is encoded after this call returns.
     func deferredFrame(forKey key: String) throws -> EncodingFrame {
         let name = try openField(key)
         sink.fields[sink.fields.count - 1].end = ~deferred.count
         return deferredFrame(.name(name))
     }
 
-    /// Makes a frame for an element that is encoded after this call returns.
+    /// Returns a frame for an element that is encoded after this call returns.
     func deferredElement() throws -> EncodingFrame {
         try openElement()
         return deferredFrame(.index(count - 1))
@@ -154,7 +154,7 @@ final class EncodingFrame {
         return frame
     }
 
-    /// Makes a frame whose every use throws, for containers that could not be made.
+    /// Returns a frame whose every use throws, for a container that cannot be created.
     func frame(failingWith error: any Error) -> EncodingFrame {
         let sink = EncodingSink(context: sink.context, capacity: 0)
         let frame = EncodingFrame(sink, parent: self, step: .root)
@@ -164,14 +164,14 @@ final class EncodingFrame {
         return frame
     }
 
-    /// Makes the value fail when it ends, also if nobody uses the container that could not be made.
+    /// Makes the value fail when it ends, even if the failed container is never used.
     func refuse(_ error: any Error) { refusal = refusal ?? error }
 
     // MARK: Finishing
 
-    /// Puts the value into its final form.
+    /// Completes the value's encoding.
     ///
-    /// - Returns: Whether there is one.
+    /// - Returns: Whether the value is present, not omitted.
     func finish() throws -> Bool {
         if let refusal { throw refusal }
         switch shape {
@@ -184,7 +184,7 @@ final class EncodingFrame {
         return true
     }
 
-    /// The encoding of a frame that has a sink of its own.
+    /// Completes the encoding of a frame with a separate sink, and returns its bytes.
     func finishedBytes() throws -> [UInt8] {
         if try !finish() { sink.writer.null() }
         return sink.writer.bytes
@@ -192,7 +192,7 @@ final class EncodingFrame {
 
     // MARK: Checks
 
-    /// A container outlives its value only by mistake, and would write into another's bytes.
+    /// Throws if a container is used after its value ended, when it would write into another value's bytes.
     @inline(__always)
     func beforeWriting() throws {
         guard sink.active == serial else { throw refusal ?? flaw(CodingWords.outOfTurn) }

@@ -1,12 +1,12 @@
 internal import KeelCore
 
-/// What all parts of one encoding share.
+/// The state shared by all parts of one encoding.
 final class EncodingContext {
     let keys: DocumentKeyStrategy
     let userInfo: [CodingUserInfoKey: Any]
-    /// The fields that the store is to compute.
+    /// The transforms of the fields that the store computes.
     var transforms: [FieldTransform] = []
-    /// What a ``DocumentID`` of the outermost value holds.
+    /// The id in the ``DocumentID`` of the outermost value.
     var documentID: String?
     private var names: [String: String] = [:]
     private var lastSerial = 0
@@ -29,25 +29,24 @@ final class EncodingContext {
     }
 }
 
-/// A buffer that encoded items are appended to.
+/// A buffer for encoded items.
 ///
-/// Containers are asked for fields in the order of the program, but a map is stored in the order of
-/// its names. So each map collects its fields where they fall, as ``Field`` on a stack, and is put
-/// in order when it ends. Maps within maps end first, so that both the bytes and the fields of one
-/// map always lie at the end.
+/// Programs write fields in any order, but a map is stored in the order of its names. Each map therefore appends its
+/// fields as they arrive, tracks them on a stack of ``Field``, and sorts them when it ends. Nested maps end first, so
+/// that the bytes and the fields of the map being finished are always at the end.
 final class EncodingSink {
-    /// A field of an unfinished map, as positions in the bytes.
+    /// A field of an unfinished map, as offsets in the bytes.
     struct Field {
-        /// Where the name begins.
+        /// The start of the name.
         var start: Int
-        /// Where the name ends and the value begins.
+        /// The end of the name and start of the value.
         var value: Int
-        /// Where the value ends; negative when a frame of its own holds it, as `~index`.
+        /// The end of the value; if a deferred frame holds the value, `~index`, which is negative.
         var end: Int
     }
 
     let context: EncodingContext
-    // No access here encloses another, and the check at run time would be a tenth of the work.
+    // Accesses never overlap here, and run-time exclusivity checks would take a tenth of the encoding time.
     @exclusivity(unchecked) var writer: CBORWriter
     @exclusivity(unchecked) var fields: [Field] = []
     /// The serial number of the frame that may write now.
@@ -61,7 +60,7 @@ final class EncodingSink {
 
     var position: Int { writer.bytes.count }
 
-    /// Forgets what was written from here on.
+    /// Discards everything written from a position on.
     func discard(from position: Int, fields count: Int) {
         writer.bytes.removeSubrange(position...)
         fields.removeSubrange(count...)
@@ -69,7 +68,7 @@ final class EncodingSink {
 
     // MARK: Finishing
 
-    /// Puts the header in front of an array whose elements begin after one byte kept for it.
+    /// Writes the header of an array, for which one byte was reserved.
     func finishArray(at start: Int, count: Int, deferred: [EncodingFrame.Deferred]) throws {
         if count < 24, deferred.isEmpty {
             writer.bytes[start] = 0x80 | UInt8(count)
@@ -87,7 +86,7 @@ final class EncodingSink {
         replace(from: start, with: ordered.bytes)
     }
 
-    /// Sorts the fields of a map and puts the header in front of them.
+    /// Sorts the fields of a map and writes its header.
     func finishMap(at start: Int, fields first: Int, deferred: [EncodingFrame.Deferred]) throws {
         let isOrdered = deferred.isEmpty && sortFields(from: first)
         let count = fields.count - first
@@ -109,7 +108,7 @@ final class EncodingSink {
 
     private func replace(from start: Int, with bytes: [UInt8]) {
         if start == 0 {
-            // The whole document: its bytes are in place.
+            // For the whole document, the bytes can be swapped without copying.
             spare = writer.bytes
             writer.bytes = bytes
             return
@@ -119,7 +118,7 @@ final class EncodingSink {
         spare = bytes
     }
 
-    /// The encoding of a map of sorted fields; of equal names, the last counts.
+    /// Returns the encoding of a map of sorted fields; of equal names, the last wins.
     private func ordered(
         _ fields: ArraySlice<Field>,
         _ deferred: [EncodingFrame.Deferred]
@@ -152,16 +151,16 @@ final class EncodingSink {
         return next == fields.endIndex || compare(fields[index], fields[next], in: bytes) != 0
     }
 
-    /// Appends a part of what was written.
+    /// Appends a range of the written bytes.
     private func copy(_ range: Range<Int>, to target: inout CBORWriter) {
         writer.bytes.withUnsafeBufferPointer { bytes in
             target.bytes.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[range]))
         }
     }
 
-    /// Sorts the fields by name, keeping the order of equal ones.
+    /// Sorts the fields by name; the sort is stable.
     ///
-    /// - Returns: Whether they were sorted and all different before.
+    /// - Returns: Whether the fields are known to have been sorted and distinct already.
     private func sortFields(from first: Int) -> Bool {
         writer.bytes.withUnsafeBytes { bytes in
             var isOrdered = true
@@ -173,7 +172,7 @@ final class EncodingSink {
                 }
                 return false
             }
-            // Few fields, mostly told apart by the length of their names: insertion is quickest.
+            // For few fields, mostly distinguished by the length of their names, insertion sort is fastest.
             fields.withUnsafeMutableBufferPointer { fields in
                 var index = first + 1
                 while index < count {
@@ -194,7 +193,7 @@ final class EncodingSink {
         }
     }
 
-    /// Compares names by length, then bytes; negative when the left comes first.
+    /// Compares names by length, then by bytes; the result is negative if the left name comes first.
     @inline(__always)
     private static func compare(
         _ left: Field,

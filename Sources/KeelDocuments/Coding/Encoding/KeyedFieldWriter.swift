@@ -1,9 +1,9 @@
 internal import KeelCore
 
-/// Writes the fields of a map.
+/// A writer of the fields of a map.
 struct KeyedFieldWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
     private let frame: EncodingFrame
-    /// A container cannot refuse to be made; the first write does.
+    /// The error of creating the container, which the first write throws, because creation itself cannot.
     private let flaw: (any Error)?
 
     init(frame: EncodingFrame) {

@@ -1,6 +1,6 @@
 internal import KeelCore
 
-/// Writes a value that is no container.
+/// A writer of a single value.
 struct ValueWriter: SingleValueEncodingContainer {
     let frame: EncodingFrame
 

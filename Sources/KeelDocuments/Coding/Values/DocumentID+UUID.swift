@@ -10,7 +10,7 @@ extension UUID: DocumentIDRepresentable {
 }
 
 extension DocumentEncoder {
-    /// The id that a value names: of its ``DocumentID``, or else of `Identifiable`; nil without one.
+    /// Returns the id of a value: from its ``DocumentID``, or else from `Identifiable`; nil without one.
     package static func documentID(
         of value: some Any,
         encoded: EncodedDocument

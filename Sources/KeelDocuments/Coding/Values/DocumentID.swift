@@ -1,4 +1,4 @@
-/// The id of the document that a value is stored in.
+/// A property wrapper for the id of the document that stores a value.
 ///
 /// ```swift
 /// struct Restaurant: Codable {
@@ -7,17 +7,16 @@
 /// }
 /// ```
 ///
-/// Decoding a document fills it with the document's id, whatever the fields say; encoding leaves
-/// it out of the fields. It belongs into the outermost type. Other formats, such as JSON, read and
-/// write it as an ordinary value.
+/// Decoding a document sets the property to the document's id, whatever the fields contain; encoding omits it from the
+/// fields. Use it in the outermost type. Other formats, such as JSON, read and write it as an ordinary value.
 @propertyWrapper
 public struct DocumentID<Value: DocumentIDRepresentable> {
-    /// The id; nil for a value that no document holds yet.
+    /// The id; nil if no document stores the value yet.
     public var wrappedValue: Value
 
     /// Creates the wrapper with an id.
     public init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
-    // No `init()`: with one, memberwise initialisers would take the wrapper instead of the id.
+    // No `init()`: with it, memberwise initializers would take the wrapper instead of the id.
 }
 
 extension DocumentID: Sendable where Value: Sendable {}
@@ -27,7 +26,7 @@ extension DocumentID: Hashable where Value: Hashable {}
 extension DocumentID: FieldlessDecodable {}
 
 extension DocumentID: Codable {
-    /// Takes the id of the document that is decoded.
+    /// Decodes the id of the document being decoded.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let text: String?
@@ -54,7 +53,7 @@ extension DocumentID: Codable {
         wrappedValue = value
     }
 
-    /// Leaves the field out of a document.
+    /// Omits the field from a document; writes the id to other formats.
     public func encode(to encoder: any Encoder) throws {
         if let frame = encoder as? EncodingFrame {
             if frame.depth == 1 { frame.sink.context.documentID = wrappedValue.documentID }
@@ -71,7 +70,7 @@ extension DocumentID: Codable {
 }
 
 extension KeyedDecodingContainer {
-    /// Decodes the wrapper also where other formats have no such field.
+    /// Decodes the wrapper, even if another format lacks the field.
     public func decode<Value>(
         _ type: DocumentID<Value>.Type,
         forKey key: Key
@@ -80,14 +79,16 @@ extension KeyedDecodingContainer {
     }
 }
 
-/// A type that can stand for a document's id: `String`, `Int`, `UUID`, their optionals, and
-/// `RawRepresentable` types over `String` that declare the conformance.
+/// A type that can represent a document's id.
+///
+/// Conforming types are `String`, `Int`, `UUID` and their optionals. A `RawRepresentable` type over `String` only needs
+/// to declare the conformance.
 public protocol DocumentIDRepresentable {
-    /// Creates a value from an id; nil if the id is not in the type's form.
+    /// Creates a value from an id; nil if the type cannot represent the id.
     init?(documentID: String)
-    /// The id; nil for a value that no document holds yet.
+    /// The id; nil if no document stores the value yet.
     var documentID: String? { get }
-    /// The value that stands for no id, if the type has one.
+    /// The value that represents a missing id; nil if the type has none.
     static var withoutDocumentID: Self? { get }
 }
 

@@ -19,8 +19,7 @@ extension DocumentValue: Codable {
         var fields: DocumentFields?
     }
 
-    /// Reads a value: from a document whatever stands there, from other formats the form that
-    /// ``encode(to:)`` writes.
+    /// Decodes any value of a document; from other formats, the form that ``encode(to:)`` writes.
     public init(from decoder: any Decoder) throws {
         if let reader = try decoder.singleValueContainer() as? ValueReader {
             self = try reader.decode(DocumentValue.self)
@@ -72,13 +71,12 @@ extension DocumentValue: Codable {
         }
     }
 
-    /// Writes a value: to a document as it is, to other formats in the JSON form of Firestore's
-    /// REST protocol, which keeps kinds apart.
+    /// Encodes the value itself in a document; in other formats, the JSON form of Firestore's REST protocol, which
+    /// preserves kinds.
     ///
-    /// `{"integerValue": "3"}`, `{"timestampValue": "2026-03-01T12:30:00.250000Z"}`,
-    /// `{"arrayValue": {"values": […]}}`, `{"mapValue": {"fields": {…}}}`, and so on; integers are
-    /// text, as are the doubles `NaN`, `Infinity` and `-Infinity`; bytes are base64; a reference is
-    /// its path. Negative zero is the text `-0`.
+    /// The form is `{"integerValue": "3"}`, `{"timestampValue": "2026-03-01T12:30:00.250000Z"}`,
+    /// `{"arrayValue": {"values": […]}}`, `{"mapValue": {"fields": {…}}}`, and so on. Integers are strings, as are the
+    /// doubles `NaN`, `Infinity`, `-Infinity` and `-0`; bytes are base64; a reference is its path.
     public func encode(to encoder: any Encoder) throws {
         if let frame = encoder as? EncodingFrame {
             try frame.encodeWhole(self)
@@ -131,7 +129,7 @@ extension DocumentValue: Codable {
 }
 
 extension DocumentFields: Codable {
-    /// Reads fields from a map, or from an object of values in the form of ``DocumentValue``.
+    /// Decodes a map; from other formats, an object of values in the form of ``DocumentValue``.
     public init(from decoder: any Decoder) throws {
         if let reader = try decoder.singleValueContainer() as? ValueReader {
             self = try reader.decode(DocumentFields.self)
@@ -144,8 +142,8 @@ extension DocumentFields: Codable {
         }
     }
 
-    /// Writes a map; to other formats than documents, an object of values in the form of
-    /// ``DocumentValue``: `{"visits": {"integerValue": "3"}}`.
+    /// Encodes a map; in other formats, an object of values in the form of ``DocumentValue``:
+    /// `{"visits": {"integerValue": "3"}}`.
     public func encode(to encoder: any Encoder) throws {
         if let frame = encoder as? EncodingFrame {
             try frame.encodeWhole(self)
@@ -159,7 +157,7 @@ extension DocumentFields: Codable {
 }
 
 extension DocumentPath: Codable {
-    /// Reads a reference; from other formats than documents, the path as text.
+    /// Decodes a reference; from other formats, the path as a string.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let reader = container as? ValueReader {
@@ -172,7 +170,7 @@ extension DocumentPath: Codable {
         }
     }
 
-    /// Writes a reference; to other formats than documents, the path as text.
+    /// Encodes a reference; in other formats, the path as a string.
     public func encode(to encoder: any Encoder) throws {
         if let frame = encoder as? EncodingFrame {
             try frame.encodeWhole(self)

@@ -4,7 +4,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A time that the store sets when it writes the document.
+/// A property wrapper for a time that the store sets when it writes the document.
 ///
 /// ```swift
 /// struct Note: Codable {
@@ -13,15 +13,15 @@ public import Foundation
 /// }
 /// ```
 ///
-/// While it is nil, writing the value makes the store fill in the time of the commit; a time that
-/// is set is written as it is. To have it filled anew, set it to nil before writing. It can be a
-/// field of the document or of a map in it, not an element of an array.
+/// If the property is nil, the store fills in the time of the commit; otherwise the store writes the property's value.
+/// To update the time, set the property to nil before writing. It can be a field of the document or of a map within it,
+/// but not an element of an array.
 @propertyWrapper
 public struct ServerTimestamp<Value: ServerTimestampRepresentable> {
-    /// The time; nil to have the store set it.
+    /// The time; nil to let the store set it.
     public var wrappedValue: Value?
 
-    /// Creates the wrapper with a time, or nil to have the store set it.
+    /// Creates the wrapper with a time, or with nil to let the store set it.
     public init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
 }
 
@@ -32,13 +32,13 @@ extension ServerTimestamp: Hashable where Value: Hashable {}
 extension ServerTimestamp: FieldlessDecodable {}
 
 extension ServerTimestamp: Codable {
-    /// Reads the stored time; nil where there is none.
+    /// Decodes the stored time; nil if it is missing or null.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         wrappedValue = container.decodeNil() ? nil : try container.decode(Value.self)
     }
 
-    /// Writes the time, or asks the store for it.
+    /// Encodes the time, or a transform that asks the store to set it.
     public func encode(to encoder: any Encoder) throws {
         if wrappedValue == nil, let frame = encoder as? EncodingFrame {
             guard !frame.isWithinArray else { throw frame.flaw(CodingWords.timestampInArray) }
@@ -58,7 +58,7 @@ extension ServerTimestamp: Codable {
 }
 
 extension KeyedDecodingContainer {
-    /// Decodes the wrapper also where other formats have no such field.
+    /// Decodes the wrapper, even if another format lacks the field.
     public func decode<Value>(
         _ type: ServerTimestamp<Value>.Type,
         forKey key: Key
@@ -67,7 +67,7 @@ extension KeyedDecodingContainer {
     }
 }
 
-/// A type that holds a time that the store sets: `Date` or ``Timestamp``.
+/// A type of times that the store can set: `Date` or ``Timestamp``.
 public protocol ServerTimestampRepresentable: Codable {}
 
 extension Date: ServerTimestampRepresentable {}

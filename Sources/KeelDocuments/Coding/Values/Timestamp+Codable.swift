@@ -1,7 +1,7 @@
 internal import KeelCore
 
 extension Timestamp: Codable {
-    /// Reads a timestamp; from other formats than documents, RFC 3339 text.
+    /// Decodes a timestamp; from other formats than documents, an RFC 3339 string.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let reader = container as? ValueReader {
@@ -17,8 +17,8 @@ extension Timestamp: Codable {
         self = time
     }
 
-    /// Writes a timestamp; to other formats than documents, as RFC 3339 text in UTC with six digits
-    /// of a second's fraction: `2026-03-01T12:30:00.250000Z`.
+    /// Encodes a timestamp; in other formats than documents, an RFC 3339 string in UTC with six fractional digits, such
+    /// as `2026-03-01T12:30:00.250000Z`.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         if let writer = container as? ValueWriter {
@@ -30,10 +30,10 @@ extension Timestamp: Codable {
 }
 
 extension Timestamp {
-    /// The timestamp as RFC 3339 text in UTC; years beyond four digits carry a sign.
+    /// The timestamp as an RFC 3339 string in UTC; years beyond four digits have a sign.
     package var rfc3339: String { InternetTime.text(ofMicroseconds: microseconds) }
 
-    /// Reads RFC 3339 text; digits beyond the microsecond are dropped.
+    /// Creates a timestamp from an RFC 3339 string; digits beyond microseconds are dropped.
     package init?(rfc3339 text: String) {
         guard let microseconds = InternetTime.microseconds(of: text) else { return nil }
         self.init(microseconds: microseconds)
