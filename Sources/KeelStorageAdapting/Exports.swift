@@ -1,2 +1,2 @@
-// An adapter speaks of documents, so that its authors need one import.
+// Adapters use documents throughout; the export lets their authors import only this module.
 @_exported public import KeelDocuments

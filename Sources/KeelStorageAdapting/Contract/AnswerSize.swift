@@ -1,36 +1,36 @@
 package import KeelDocuments
 
-/// Counts the bytes of the documents of an answer, to end it in time.
+/// The size of an answer's documents, by which an adapter limits the answer.
 package struct AnswerSize: Sendable {
-    /// About how many bytes a document takes beside its body.
+    /// The approximate size of a document in bytes, without its body.
     private static let overhead = 400
 
     private let most: Int?
     private var bytes = 0
 
-    /// Creates the count of an answer.
+    /// Creates the size of an empty answer.
     ///
-    /// - Parameter most: The number of bytes at which the answer ends; nil for no limit.
+    /// - Parameter most: The size in bytes at which the answer is full; nil for no limit.
     package init(most: Int?) { self.most = most }
 
-    /// Whether the answer ends here.
+    /// Whether the answer has reached its limit.
     package var isFull: Bool { most.map { bytes >= $0 } ?? false }
 
-    /// Whether the answer has half as many bytes again as it should have.
+    /// Whether the size exceeds the limit by more than about half.
     package var isFarOver: Bool { most.map { bytes - bytes / 3 > $0 } ?? false }
 
-    /// Counts a document, and so many bytes that are held beside it.
+    /// Adds a document, and the size of other data held with it in bytes.
     package mutating func add(_ document: Document, with more: Int = 0) {
         guard most != nil else { return }
         bytes += Self.overhead + document.body.bytes.count + more
     }
 
-    /// Counts the document of a change, where it has one.
+    /// Adds the document of a change, if it has one.
     package mutating func add(_ change: ChangePage.Change) {
         if case .current(let document) = change { add(document) }
     }
 
-    /// How many of some documents an answer has until it is full.
+    /// Returns the number of leading documents at which an answer is full.
     package static func count(
         of documents: some Sequence<Document?>,
         upTo most: Int?

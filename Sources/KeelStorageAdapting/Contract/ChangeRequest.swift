@@ -2,31 +2,30 @@ public import KeelDocuments
 
 /// A request for the changes after a position.
 public struct ChangeRequest: Sendable, Hashable {
-    /// Where to begin; nil begins at the first change that the log still has.
+    /// The position to start after; nil for the start of the change log.
     ///
-    /// From nil, the pages bring the current state of every document in scope, so that a copy can
-    /// be made from the change log alone. Behind a consistent point the scope may change from page to
-    /// page; a copy is made with one scope from its beginning to its end.
+    /// Starting from nil, the pages contain the current state of every document in scope, so that the change log alone
+    /// suffices to make a copy. After a consistent point, the scope may change from page to page; a copy must use one
+    /// scope from start to end.
     public var after: ChangeCursor?
-    /// Which documents are of interest.
+    /// The documents whose changes are requested.
     public var scope: ChangeScope
-    /// The most changes in one page, at least 1.
+    /// The maximum number of changes in one page, at least 1.
     public var limit: Int
-    /// About how many bytes of documents one page may have; nil for any number, 8 MiB unless a request
-    /// says otherwise.
+    /// The approximate maximum size of the documents in one page, in bytes; nil for no limit. The default is 8 MiB.
     ///
-    /// A page has at least one change, however large. An adapter that makes no copies of documents for a
-    /// page may ignore the limit.
+    /// A page has at least one change, whatever its size. An adapter that does not copy documents for a page may ignore
+    /// the limit.
     public var mostBytes: Int?
-    /// How long to wait for a change when there is none; nil answers at once.
+    /// The time to wait for a change if there is none; nil to return at once.
     public var waitsUpTo: Duration?
-    /// Clients whose mutations are to be acknowledged in ``ChangePage/acknowledged``.
+    /// The clients whose mutations ``ChangePage/acknowledged`` reports.
     ///
     /// Needs `StorageCapabilities/origins`.
     public var clients: Set<String> = []
-    /// Whom the store keeps what follows ``after`` for; nil for nobody.
+    /// The reader for which the store retains the changes after ``after``; nil for none.
     ///
-    /// A store that cannot, such as one that is only read, answers all the same.
+    /// A store that cannot retain changes, such as a read-only store, answers the request anyway.
     public var reader: ChangeReader?
 
     /// Creates a request.
@@ -45,16 +44,16 @@ public struct ChangeRequest: Sendable, Hashable {
     }
 }
 
-/// A reader of changes for whom a store keeps what the reader has not read yet.
+/// A reader for which a store retains unread changes.
 ///
-/// A copy that takes days and a mirror that is away for a while name themselves in their requests.
-/// The store may replace several changes of a document by the last one meanwhile.
+/// Long-running copies and mirrors that disconnect for a while name themselves in their requests. The store may
+/// meanwhile collapse several changes of a document into the last one.
 public struct ChangeReader: Sendable, Hashable {
-    /// The reader's name, up to 100 bytes: the same one when it goes on later.
+    /// The reader's name, at most 100 bytes; the same in every request of the reader.
     public var name: String
-    /// How long after its last request the store waits for the reader; zero ends it at once.
+    /// The time that the store waits for the reader after its last request; zero releases the reader at once.
     ///
-    /// A store may wait for a shorter time. A clock that is set to another year ends no reader.
+    /// A store may wait for a shorter time. Setting the clock to another year does not end a reader.
     public var lifetime: Duration
 
     /// Creates a reader.
@@ -66,32 +65,32 @@ public struct ChangeReader: Sendable, Hashable {
 
 /// Changes in the order in which they happened.
 ///
-/// A page holds *states*, not steps: a document that changed three times may appear once, with its
-/// state at the time of the read, which is never older than what a page before has shown. Repeating a
-/// page does no harm. A document's revision goes back from one page to the next only where a
-/// `DocumentWrite/Operation/replicate(_:)` has lowered it. Where ``isCaughtUp`` is true, what has been delivered so
-/// far is a consistent state of the store; a listener publishes only there.
+/// A page holds *states*, not steps: a document that changed three times may appear once, in its state at the time of
+/// the read, which is never older than its state in an earlier page. Applying a page twice has no further effect. A
+/// document's revision decreases between pages only if a `DocumentWrite/Operation/replicate(_:)` lowered it. If
+/// ``isCaughtUp`` is true, the changes delivered so far form a consistent state of the store; listeners publish only
+/// such states.
 public struct ChangePage: Sendable {
     /// A change to one document.
     public enum Change: Sendable, Hashable {
-        /// The document is now like this.
+        /// The document's current state.
         case current(Document)
-        /// The document is gone, since the time where the adapter knows it.
+        /// The document was removed, at the given time if the adapter knows it.
         ///
-        /// The time is the document's, as `Document/updateTime` is: later than the last one before
-        /// it, and earlier than those of a document that is created again.
+        /// The time is a time of the document, like `Document/updateTime`: later than the document's last update, and
+        /// earlier than the times of a document created again at the path.
         case removed(DocumentPath, Revision, at: Timestamp? = nil)
-        /// The document changed, exists, and does not meet the conditions of the scope.
+        /// The document changed and does not match the conditions of the scope.
         ///
-        /// It may have met them before: a reader that has it drops it.
+        /// It may have matched them before; a reader that holds the document drops it.
         case leftScope(DocumentPath)
         /// The document changed and cannot be read.
         ///
-        /// One damaged document does not keep readers from those behind it: an adapter gives a page
-        /// with this in place of the document, and throws only where it can read no page at all.
+        /// A damaged document does not block the changes after it: an adapter reports it with this case, and throws
+        /// only if it cannot read the page at all.
         case unreadable(UnreadableDocument)
 
-        /// The document that changed.
+        /// The path of the document that changed.
         public var path: DocumentPath {
             switch self {
             case .current(let document): document.path
@@ -103,25 +102,22 @@ public struct ChangePage: Sendable {
 
     /// The changes.
     public var changes: [Change]
-    /// Where the next page begins.
+    /// The position at which the next page starts.
     public var next: ChangeCursor
-    /// Whether the changes so far make up a consistent state of the store.
+    /// Whether the changes delivered so far form a consistent state of the store.
     public var isCaughtUp: Bool
-    /// The store's time at the consistent state, where ``isCaughtUp`` is true and the adapter knows it.
+    /// The store's time of the consistent state, if ``isCaughtUp`` is true and the adapter knows it.
     ///
-    /// It never goes back from one page to the next: see ``ReadResult/time``.
+    /// It never decreases from page to page: see ``ReadResult/time``.
     public var time: Timestamp?
-    /// The origins of the changes that have one, where the adapter keeps `StorageCapabilities/origins`.
+    /// The origins of the changes, if the adapter has `StorageCapabilities/origins`.
     ///
-    /// An origin stands here if it is that of the state that the page brings. A state that a write
-    /// without an origin has made has none.
+    /// Each origin belongs to the state in this page. A state written without an origin has no entry.
     public var origins: [DocumentPath: ChangeOrigin]
-    /// The last mutation of each of ``ChangeRequest/clients`` that the store has committed; only where
-    /// ``isCaughtUp`` is true.
+    /// The last committed mutation of each of the requested ``ChangeRequest/clients``, if ``isCaughtUp`` is true.
     ///
-    /// What has been delivered so far has the effects of all mutations up to there, also of those whose
-    /// documents have been overwritten since, are out of scope, or did not change at all. A client that
-    /// the store does not know is missing.
+    /// The changes delivered so far include the effects of all mutations up to these, even if their documents were
+    /// overwritten since, are out of scope, or did not change. Clients that the store does not know have no entry.
     public var acknowledged: [String: Int64]
 
     /// Creates a page.

@@ -2,24 +2,24 @@ public import KeelDocuments
 
 /// The documents whose changes a reader wants: all of them, or a set of interests.
 ///
-/// A scope names documents, collections, collection groups and queries side by side, so that the
-/// interests of many readers make one scope. A change is in scope if one of them concerns it.
+/// A scope combines documents, collections, collection groups and queries, so that the interests of many readers fit in
+/// one scope. A change is in scope if at least one of them includes its document.
 ///
 /// ```swift
 /// var scope = ChangeScope.documents(["users/ada"])
 /// scope.formUnion(.query(DocumentQuery("notes").where(.equal("owner", "ada"))))
 /// ```
 ///
-/// A query takes part with its collections and its condition; order, limit and bounds do not count.
-/// A reader is told of every document of the query's collections that changes: the document if it
-/// meets the condition, and ``ChangePage/Change/leftScope(_:)`` if it does not, whether or not it
-/// did before. An adapter may tell the document in that case too, never less.
+/// Of a query, only its collections and its condition count; its order, limit and bounds do not. A reader receives
+/// every change in the query's collections: the document if it matches the condition, otherwise
+/// ``ChangePage/Change/leftScope(_:)``, whether or not the document matched before. An adapter may send the document in
+/// the latter case, too, but never less.
 public struct ChangeScope: Sendable, Hashable {
-    /// The documents of a query's scope that meet a condition.
+    /// The documents in a query's scope that match a condition.
     public struct Selection: Sendable, Hashable {
-        /// Where the documents are.
+        /// The collections that contain the documents.
         public var scope: DocumentQuery.Scope
-        /// What they have to meet; nil for all of them.
+        /// The condition on the documents; nil for all documents.
         public var filter: DocumentFilter?
 
         /// Creates a selection.
@@ -39,49 +39,49 @@ public struct ChangeScope: Sendable, Hashable {
         }
     }
 
-    /// Whether every document is wanted.
+    /// Whether the scope includes every document.
     public private(set) var isEverything = false
-    /// Single documents.
+    /// The single documents in the scope.
     public private(set) var documents: Set<DocumentPath> = []
-    /// Collections, of which the documents directly in them are wanted.
+    /// The collections whose direct documents are in the scope.
     public private(set) var collections: Set<CollectionPath> = []
-    /// Names of collections, at any depth.
+    /// The names of collections, at any depth, whose documents are in the scope.
     public private(set) var groups: Set<String> = []
-    /// Collections and groups of which only some documents are wanted, and whole parts of the store.
+    /// The collections and groups of which only matching documents are in the scope, and whole parts of the store.
     public private(set) var selections: Set<Selection> = []
 
-    /// Creates a scope of nothing.
+    /// Creates an empty scope.
     public init() {}
 
-    /// The changes of every document.
+    /// The scope of every document.
     public static let everything: ChangeScope = {
         var scope = ChangeScope()
         scope.isEverything = true
         return scope
     }()
 
-    /// The changes of single documents.
+    /// Returns a scope of single documents.
     public static func documents(_ paths: Set<DocumentPath>) -> Self {
         var scope = ChangeScope()
         scope.documents = paths
         return scope
     }
 
-    /// The changes of the documents directly in some collections.
+    /// Returns a scope of the documents directly in the given collections.
     public static func collections(_ paths: Set<CollectionPath>) -> Self {
         var scope = ChangeScope()
         scope.collections = paths
         return scope
     }
 
-    /// The changes of the documents of all collections that have one of these names.
+    /// Returns a scope of the documents of all collections with one of the given names.
     public static func groups(_ names: Set<String>) -> Self {
         var scope = ChangeScope()
         scope.groups = names
         return scope
     }
 
-    /// The changes of the documents that a query finds, but for its order, limit and bounds.
+    /// Returns a scope of the documents that match a query, ignoring its order, limit and bounds.
     public static func query(_ query: DocumentQuery) -> Self {
         switch (query.scope, query.filter) {
         case (.collection(let path), nil): return .collections([path])
@@ -93,7 +93,7 @@ public struct ChangeScope: Sendable, Hashable {
         }
     }
 
-    /// Whether the scope has no interest at all.
+    /// Whether the scope includes no documents.
     public var isEmpty: Bool { self == ChangeScope() }
 
     /// Adds the interests of another scope.
@@ -108,20 +108,20 @@ public struct ChangeScope: Sendable, Hashable {
         selections.formUnion(other.selections)
     }
 
-    /// The interests of both scopes.
+    /// Returns a scope with the interests of both scopes.
     public func union(_ other: ChangeScope) -> ChangeScope {
         var scope = self
         scope.formUnion(other)
         return scope
     }
 
-    /// Whether all documents of a collection are wanted, whatever they hold.
+    /// Returns whether the scope includes all documents of a collection, without a condition.
     package func isWhole(_ collection: CollectionPath) -> Bool {
         if isEverything || collections.contains(collection) { return true }
         return !groups.isEmpty && groups.contains(collection.name)
     }
 
-    /// Whether a reader of this scope is told all that one of the other scope is.
+    /// Returns whether this scope delivers every change that another scope delivers.
     package func includes(_ other: ChangeScope) -> Bool {
         guard !isEverything else { return true }
         guard !other.isEverything else { return false }
@@ -139,7 +139,7 @@ public struct ChangeScope: Sendable, Hashable {
         }
     }
 
-    /// The scope with all documents of the collections of its queries, whatever their conditions.
+    /// The scope with the conditions of its queries removed.
     package var unconditional: ChangeScope {
         guard !selections.isEmpty else { return self }
         var scope = self
@@ -150,8 +150,7 @@ public struct ChangeScope: Sendable, Hashable {
         return scope
     }
 
-    /// The scope with whole collections in place of single documents, and whole groups in place of
-    /// their parts.
+    /// The scope with whole collections in place of single documents, and whole groups in place of parts of groups.
     package var withoutDocuments: ChangeScope {
         var scope = unconditional
         for case .everything in scope.selections.map(\.scope) { return .everything }
@@ -163,18 +162,18 @@ public struct ChangeScope: Sendable, Hashable {
     }
 }
 
-/// A scope made ready to be compared with changes.
+/// A scope prepared for matching changes.
 ///
-/// Adapters use it, so that a scope means the same everywhere.
+/// Adapters use it so that scopes have the same meaning everywhere.
 public struct ScopeFilter: Sendable {
-    /// The scope.
+    /// The scope that the filter was created from.
     public let scope: ChangeScope
     private typealias Selection = ChangeScope.Selection
     private let queries: [PreparedQuery]
 
-    /// Prepares a scope.
+    /// Creates a filter for a scope.
     ///
-    /// A query that is not valid has no condition here, so that nothing is missed.
+    /// The condition of an invalid query is ignored, so that no change is missed.
     public init(_ scope: ChangeScope) {
         self.scope = scope
         queries = scope.selections.map { selection in
@@ -183,26 +182,25 @@ public struct ScopeFilter: Sendable {
         }
     }
 
-    /// Whether all documents of a collection concern the scope, of a query at least as such that may
-    /// meet its condition.
+    /// Returns whether the scope includes documents of a collection, either all of them or those that match a query.
     public func covers(_ collection: CollectionPath) -> Bool {
         scope.isWhole(collection) || queries.contains { $0.covers(collection) }
     }
 
-    /// Whether a change of a document concerns the scope.
+    /// Returns whether the filter reports changes of a document to readers of the scope.
     public func contains(_ path: DocumentPath) -> Bool {
         covers(path.collection) || scope.documents.contains(path)
     }
 
-    /// Whether a document, as it is, belongs to the scope.
+    /// Returns whether a document in its current state is in scope.
     public func matches(_ document: Document) -> Bool {
         if case .current? = told(.current(document)) { true } else { false }
     }
 
-    /// The change as a reader of the scope is told it; nil if it does not concern the scope.
+    /// Returns the change to deliver to a reader of the scope; nil if the change is out of scope.
     ///
-    /// A document that only queries concern, and that meets the condition of none, is told as one
-    /// that has left the scope. One that cannot be read may meet it.
+    /// A document that only queries cover, and whose state matches none of them, is reported as having left the scope.
+    /// An unreadable document may match and is always reported.
     public func told(_ change: ChangePage.Change) -> ChangePage.Change? {
         let path = change.path
         if scope.isWhole(path.collection) || scope.documents.contains(path) { return change }

@@ -2,18 +2,17 @@ internal import KeelCore
 package import KeelDocuments
 internal import Synchronization
 
-/// States of a store that readers have asked to hold for a while, by their times.
+/// The states of a store that readers hold for a while, by their times.
 ///
-/// Their number and duration are bounded, because a store cannot discard what has been replaced since
-/// a state that it holds.
+/// Their number and duration are bounded, because a store must keep everything that was replaced since a held state.
 package final class HeldStates<State: Sendable>: Sendable {
     private struct Held {
         let state: State
-        /// How many requests have begun to hold it and have not let go of it.
+        /// The number of requests that hold the state.
         var holders = 0
-        /// The longest that a request has asked for.
+        /// The longest requested duration.
         var duration = Duration.zero
-        /// Tells the last request from those before it.
+        /// Distinguishes the last request from earlier ones.
         var number = 0
         var ending: Task<Void, Never>?
     }
@@ -28,7 +27,7 @@ package final class HeldStates<State: Sendable>: Sendable {
     private let content = Mutex(Content())
     private let clock: any Clock<Duration>
 
-    /// The most states at a time, and the longest that one is held without being asked for again.
+    /// The maximum number of held states, and the maximum time that a state is held after the last request.
     package static var most: Int { 8 }
     package static var longest: Duration { .seconds(60) }
 
@@ -36,23 +35,25 @@ package final class HeldStates<State: Sendable>: Sendable {
 
     deinit { endAll() }
 
-    /// The state of a time, nil if it is not held.
+    /// Returns the held state of a time; nil if it is not held.
     package func state(at time: Timestamp) -> State? {
         content.withLock { $0.held[time]?.state }
     }
 
-    /// Whether the state of a time was held, and is not any more.
+    /// Returns whether the state of a time was held but no longer is.
     package func hasEnded(_ time: Timestamp) -> Bool {
         content.withLock { $0.held[time] == nil && $0.ended.contains(time) }
     }
 
-    /// Whether one more state can be held.
+    /// Whether another state can be held.
     package var hasRoom: Bool { content.withLock { $0.held.count < Self.most } }
 
-    /// Holds a state for a while; a state of the same time that is held already stays, for at least as
-    /// long as any request has asked for, counted from the last one.
+    /// Holds a state for a while.
     ///
-    /// - Returns: Whether there was room for it; false after ``endAll()``.
+    /// If a state of the same time is already held, it stays, for the longest duration that any request asked for,
+    /// counted from the last request.
+    ///
+    /// - Returns: Whether the state is held; false if there was no room or after ``endAll()``.
     package func hold(_ state: State, at time: Timestamp, for duration: Duration) -> Bool {
         content.withLock { content in
             guard !content.isClosed,
@@ -65,11 +66,11 @@ package final class HeldStates<State: Sendable>: Sendable {
         }
     }
 
-    /// Holds a state that is held for a while longer; a duration of zero lets go of it.
+    /// Extends the time of a held state; a duration of zero releases the caller's hold.
     ///
-    /// A state that several requests have begun to hold ends when the last one lets go of it.
+    /// A state that several requests hold ends when the last of them releases it.
     package func extend(at time: Timestamp, for duration: Duration) {
-        // The state may be a connection, which closes when it is released: not under the lock.
+        // A state may be a connection that closes when released, so it is released outside the lock.
         let last = content.withLock { content -> State? in
             guard var held = content.held[time] else { return nil }
             guard duration <= .zero else {
@@ -106,7 +107,7 @@ package final class HeldStates<State: Sendable>: Sendable {
     }
 
     private func end(_ number: Int, at time: Timestamp) {
-        // The state may be a connection, which closes when it is released: not under the lock.
+        // A state may be a connection that closes when released, so it is released outside the lock.
         let last = content.withLock { content -> State? in
             guard let held = content.held[time], held.number == number else { return nil }
             Self.remove(time, from: &content)
@@ -121,7 +122,7 @@ package final class HeldStates<State: Sendable>: Sendable {
         if content.ended.count > 64 { content.ended.removeFirst() }
     }
 
-    /// Ends all of them, and holds no further ones.
+    /// Releases all states and accepts no further ones.
     package func endAll() {
         let all = content.withLock { content in
             defer { content.held = [:] }

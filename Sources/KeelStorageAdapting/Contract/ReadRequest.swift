@@ -1,65 +1,63 @@
 public import KeelDocuments
 
-/// A question for a storage adapter's `read`.
+/// A read operation of a storage adapter.
 public enum ReadOperation: Sendable, Hashable {
-    /// The documents at these paths, in this order; nil for a missing one.
+    /// Reads the documents at these paths, in this order; nil for a missing document.
     case documents([DocumentPath])
-    /// The documents that a query finds, in its order.
+    /// Reads the documents that a query finds, in its order.
     case query(DocumentQuery)
-    /// Values computed over the documents that a query finds.
+    /// Computes values over the documents that a query finds.
     case aggregate(DocumentQuery, [Aggregation])
-    /// The names of the collections of a document, or at the top level, sorted.
+    /// Lists the names of the collections below a document, or at the top level, in sorted order.
     case collections(under: DocumentPath?)
 }
 
-/// A read, and the conditions under which it is to be answered.
+/// A read operation and its options.
 public struct ReadRequest: Sendable, Hashable {
-    /// The question.
+    /// The operation to perform.
     public var operation: ReadOperation
-    /// How old the state may be that the answer shows; nil asks for the present.
+    /// The maximum age of the state that the answer may come from; nil for the current state.
     ///
-    /// Without it, an answer includes every commit that had returned before the read began. With it, an
-    /// adapter that has a replica may answer from a state that was the present no longer ago than this.
-    /// ``ReadResult/time`` and ``ReadResult/position`` are then those of that state. An adapter without
-    /// a replica answers from the present, which is never too old.
+    /// With nil, the answer includes every commit that returned before the read began. With a duration, an adapter with
+    /// a replica may answer from a state that was current no longer ago than that; ``ReadResult/time`` and
+    /// ``ReadResult/position`` then belong to that state. An adapter without a replica answers from the current state.
     public var mostStaleness: Duration?
-    /// Whether ``ReadResult/position`` is wanted; finding it can cost a little.
+    /// Whether the answer needs ``ReadResult/position``, which can take extra work.
     public var needsPosition = false
-    /// Whether a query that no declared index serves is refused rather than answered by a scan.
+    /// Whether a query without a declared index throws instead of scanning.
     public var isStrict = false
-    /// The time whose state is to be read, nil for the present one.
+    /// The time whose state to read; nil for the current state.
     ///
-    /// Needs `StorageCapabilities/pointInTimeReads`. A batch belongs to the state from its
-    /// `CommitReceipt/commitTime` on: this is the store's time, and not the time of documents.
-    /// `StorageError/Code/snapshotTooOld` is thrown for a time that the store's history does not
-    /// reach back to, `StorageError/Code/invalidArgument` for one that has not come yet.
-    /// ``ReadResult/position`` is then that of the past state.
+    /// Needs `StorageCapabilities/pointInTimeReads`. The time is a store time, not a time of documents: a state
+    /// includes the batches whose `CommitReceipt/commitTime` is not later. ``ReadResult/position`` is the position of
+    /// the past state. The read throws `StorageError/Code/snapshotTooOld` for a time before the store's history, and
+    /// `StorageError/Code/invalidArgument` for a time in the future.
     public var asOf: Timestamp?
-    /// Whether ``ReadResult/time`` is wanted.
+    /// Whether the answer needs ``ReadResult/time``.
     public var needsTime = false
-    /// Earlier reads whose results must be unchanged in the snapshot that this read is answered from.
+    /// Earlier reads whose results must be unchanged in the snapshot that this read uses.
     ///
-    /// Needs `StorageCapabilities/checkedReads`. If a result has changed, the read throws
-    /// `StorageError/Code/conflict`.
+    /// Needs `StorageCapabilities/checkedReads`. If a result has changed, the read throws `StorageError/Code/conflict`.
     public var reads: TransactionReads?
-    /// How long the store holds the state that this read is answered from; a minute at most.
+    /// The time for which the store holds the state of this read, at most a minute; nil not to hold it.
     ///
-    /// Needs `StorageCapabilities/heldReads`. Until then, reads ``asOf`` the ``ReadResult/time`` of the
-    /// answer are answered from the same state, and can extend the time by this property. Afterwards
-    /// they throw `StorageError/Code/snapshotTooOld`, unless the store has a history. A store holds
-    /// few states at a time: if it has no room and no history, the answer has no time.
+    /// Needs `StorageCapabilities/heldReads`. While the state is held, reads ``asOf`` the answer's ``ReadResult/time``
+    /// use the same state, and can extend the time by setting this property. Later reads throw
+    /// `StorageError/Code/snapshotTooOld`, unless the store has a history. A store holds few states at a time: without
+    /// room and without a history, the answer has no time.
     ///
-    /// A read ``asOf`` the time of a held state with a duration of zero lets go of the state early. Each
-    /// read that has begun to hold it does so once, since several of them may hold the same state.
+    /// A read ``asOf`` the time of a held state with a duration of zero releases the state early. Several reads may
+    /// hold the same state; each of them releases it once.
     public var heldFor: Duration?
-    /// Whether documents that cannot be read are reported in ``ReadResult/unreadable`` and left out;
-    /// without it, or in an adapter that cannot tell them apart, one of them fails the read.
-    public var reportsUnreadable = false
-    /// About how many bytes of documents the answer may have; nil for any number.
+    /// Whether the answer reports unreadable documents in ``ReadResult/unreadable`` and omits them.
     ///
-    /// An adapter ends an answer of documents once it has reached this size, and then sets
-    /// ``ReadResult/isPartial``. The answer has at least one document behind the query's offset, if
-    /// there is one. An adapter that makes no copies of documents for an answer may ignore the limit.
+    /// Otherwise, or in an adapter that cannot identify them, one such document fails the read.
+    public var reportsUnreadable = false
+    /// The approximate maximum size of the documents in the answer, in bytes; nil for no limit.
+    ///
+    /// An adapter ends an answer once the answer reaches this size, and sets ``ReadResult/isPartial``. The answer has
+    /// at least one document after the query's offset, if there is one. An adapter that does not copy documents for an
+    /// answer may ignore the limit.
     public var mostBytes: Int?
 
     /// Creates a request.
@@ -68,39 +66,39 @@ public struct ReadRequest: Sendable, Hashable {
 
 /// The answer to a ``ReadRequest``.
 public struct ReadResult: Sendable {
-    /// The answer, by the kind of operation.
+    /// The content of an answer, by kind of operation.
     public enum Payload: Sendable {
-        /// One entry a path, nil where there is no document.
+        /// One entry per path; nil for a missing document.
         case documents([Document?])
         /// The documents of a query, in its order.
         case found([Document])
-        /// One value an aggregation.
+        /// One value per aggregation.
         case values([DocumentValue])
-        /// Names of collections.
+        /// The names of collections.
         case names([String])
     }
 
-    /// The answer.
+    /// The content of the answer.
     public var payload: Payload
-    /// The position of the very snapshot that was read, so that a listener goes on without a gap.
+    /// The position of the snapshot that was read, from which a listener can continue without a gap.
     public var position: ChangeCursor?
-    /// The store's time in the very snapshot that was read.
+    /// The store's time of the snapshot that was read.
     ///
-    /// It is that of the last change that the snapshot has, and so mostly earlier than now. It never goes
-    /// back, whatever the clock does. Where the store has `StorageCapabilities/pointInTimeReads`, another
-    /// read as of it brings the same.
+    /// It is the time of the last change in the snapshot, and so usually earlier than the present. It never decreases,
+    /// whatever the clock does. In a store with `StorageCapabilities/pointInTimeReads`, a read as of this time returns
+    /// the same result.
     public var time: Timestamp?
-    /// How a query was answered, where the adapter plans queries.
+    /// The query's plan, if the adapter plans queries.
     public var plan: QueryPlan?
-    /// Documents that the read met and could not read, if ``ReadRequest/reportsUnreadable`` asked.
+    /// The unreadable documents that the read encountered, if ``ReadRequest/reportsUnreadable`` is set.
     ///
-    /// A query does not find them, and among ``ReadOperation/documents(_:)`` they are nil.
+    /// Query results omit them, and ``ReadOperation/documents(_:)`` returns nil for them.
     public var unreadable: [UnreadableDocument]
-    /// Whether the answer was ended at ``ReadRequest/mostBytes``.
+    /// Whether the answer ended early because of ``ReadRequest/mostBytes``.
     ///
-    /// It then holds the beginning of the whole answer: the query goes on behind its last document, and
-    /// ``ReadOperation/documents(_:)`` has entries for the first paths only. For a query that is limited
-    /// to its last documents, the answer holds the end instead.
+    /// A partial answer is the beginning of the whole answer: a query continues after its last document, and
+    /// ``ReadOperation/documents(_:)`` has entries for only the first paths. For a query limited to its last documents,
+    /// a partial answer is the end of the whole answer.
     public var isPartial: Bool
 
     /// Creates an answer.

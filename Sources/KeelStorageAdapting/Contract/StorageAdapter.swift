@@ -1,47 +1,44 @@
 internal import KeelDocuments
 
-/// A type that keeps documents.
+/// A type that stores documents.
 ///
-/// Apps use `StorageClient`; adapters implement this protocol and nothing more. Encoding,
-/// validation, typed collections, listeners and retries belong to the front and to decorators. An
-/// adapter promises that
+/// Apps use `StorageClient`; adapters implement only this protocol. Encoding, validation, typed collections, listeners
+/// and retries belong to the client and to decorators. An adapter guarantees that:
 ///
-/// - a commit that returned is seen by every later read, from any task;
-/// - a batch takes effect whole or not at all, and its writes apply in order;
-/// - deleting a missing document succeeds, and a write that changes nothing leaves the document's
-///   revision and times as they are;
-/// - revisions of a document only grow, also across deletion, and so do its times, whatever the clock does;
-/// - the store's time, which is that of commits, reads and pages of changes, never goes back;
-/// - an error whose `StorageError/effect` is `none` left the stored data as it was;
-/// - it does not call back into user code, and takes calls from any number of tasks.
+/// - A commit that has returned is visible to every later read, from any task.
+/// - A batch takes effect completely or not at all, and its writes apply in order.
+/// - Deleting a missing document succeeds, and a write that changes nothing keeps the document's revision and times.
+/// - The revisions and the times of a document only increase, even across deletion and whatever the clock does.
+/// - The store's time in commits, reads and pages of changes never decreases.
+/// - An error whose `StorageError/effect` is `none` left the stored data unchanged.
+/// - It never calls user code, and accepts calls from any number of tasks.
 ///
-/// It declares in ``capabilities`` whatever it offers beyond that; a request that needs more is
-/// refused with `StorageError/Code/unsupported`. ``StorageEvaluator`` holds the semantics of
-/// writes, filters and order as pure functions: use it, and the adapter agrees with all others.
+/// An adapter declares everything that it offers beyond these guarantees in ``capabilities``; requests that need more
+/// throw `StorageError/Code/unsupported`. ``StorageEvaluator`` implements the semantics of writes, filters and orders
+/// as pure functions; adapters that use it behave alike.
 ///
 /// Run `StorageAdapterCheck` from `KeelConformance` against every new adapter and decorator.
 public protocol StorageAdapter: Sendable {
     /// The operations that this adapter offers beyond reading and writing documents.
     var capabilities: StorageCapabilities { get }
 
-    /// Declares the indexes of a schema, and begins to build those that the store lacks.
+    /// Declares the indexes of a schema and starts building those that the store lacks.
     ///
-    /// An adapter may go on building after the call has returned; queries scan until their index is
-    /// complete, also strict ones. Calling it again with the same schema costs little. Indexes that other
-    /// processes have declared stay.
+    /// An adapter may continue building after the call returns; until an index is complete, even strict queries scan.
+    /// Repeating the call with the same schema is cheap. Indexes that other processes declared are kept.
     func prepare(_ schema: StorageSchema) async throws(StorageError)
 
-    /// Reads documents, a query's result, aggregates or the names of collections.
+    /// Reads documents, the result of a query, aggregations or the names of collections.
     func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult
 
-    /// Applies each batch atomically, in order, and reports on each.
+    /// Applies each batch atomically, in order, and returns one result per batch.
     ///
-    /// A batch that fails does not stop the ones after it. An error thrown by the call itself
-    /// concerns all of them.
+    /// A batch that fails does not stop the batches after it. An error thrown by the call itself applies to all
+    /// batches.
     func commit(
         _ batches: [WriteBatch]
     ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>]
 
-    /// Returns the next changes after a cursor, waiting for one if the request says so.
+    /// Returns the next changes after a cursor, waiting for a change if requested.
     func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage
 }

@@ -1,40 +1,40 @@
 internal import KeelCore
 public import KeelDocuments
 
-/// The limits of a call, and who makes it.
+/// The time limit and the caller of a call.
 ///
-/// It goes along with the task, not with each request. What stands between an app and its store makes
-/// requests of its own: a migration writes back what it has read, a mirror reads twice, a transaction is
-/// many requests. All of them are part of the one call and have its limits, without a line in any
-/// decorator that could be forgotten; and requests stay values that can be compared and kept.
+/// The context belongs to the task rather than to each request. Layers between an app and its store make requests of
+/// their own: a migration writes back documents, a mirror reads twice, a transaction sends many requests. All of them
+/// share the limits of the one call, without code in any decorator, and requests remain values that can be compared and
+/// stored.
 ///
-/// A limit is a duration where somebody sets it, because that is what a caller knows, and an instant of
-/// that clock from then on: what waiting, repetitions and earlier requests have taken is not given to the
-/// later ones. Over a network it is a duration again, since two machines' clocks differ.
+/// A limit is set as a duration and becomes a deadline on that clock, so that waiting, retries and earlier requests
+/// reduce the time left for later requests. Over a network it is sent as a duration, because the clocks of two machines
+/// differ.
 ///
-/// **For adapters.** The front ends a call by cancelling it; an adapter that heeds cancellation needs to do
-/// nothing more. One that hands a request to somebody else passes ``timeLeft`` on with it. Whatever an
-/// adapter does for several callers at once, or after a call has returned, is not done for one of them: it
-/// reads ``current`` when it is called, and does such work under ``withoutContext(_:)``.
+/// **For adapters.** The client ends a call by canceling it; an adapter that handles cancellation needs to do nothing
+/// more. An adapter that forwards a request to another service passes on ``timeLeft``. Work for several callers, or
+/// work that continues after a call has returned, does not belong to one call: read ``current`` when called, and run
+/// such work within ``withoutContext(_:)``.
 public struct StorageContext: Sendable {
-    /// The time by which a call has to be over.
+    /// The deadline of a call.
     private struct Deadline: Sendable {
         let timer: DeadlineTimer
         let end: Duration
-        /// What was allowed, for the message.
+        /// The original limit, for the error message.
         let limit: Duration
     }
 
     @TaskLocal private static var bound: StorageContext?
 
-    /// The context of the present task; without limits, and of the app itself, unless one was set.
+    /// The context of the current task; without an explicit context, it has no limit and no principal.
     public static var current: StorageContext { bound ?? StorageContext() }
 
-    /// Who asks; nil for the app itself.
+    /// The caller; nil for the app itself.
     public let principal: StoragePrincipal?
     private let deadline: Deadline?
 
-    /// Creates a context without limits, of the app itself.
+    /// Creates a context of the app itself, without limits.
     package init() { self.init(principal: nil, deadline: nil) }
 
     private init(principal: StoragePrincipal?, deadline: Deadline?) {
@@ -42,16 +42,16 @@ public struct StorageContext: Sendable {
         self.deadline = deadline
     }
 
-    /// How much time the call has left, not positive once its time is over; nil for any.
+    /// The time left for the call, zero or negative after the deadline; nil without a limit.
     public var timeLeft: Duration? { deadline.map { $0.end - $0.timer.now } }
 
-    /// Whether the call's time is over.
+    /// Whether the deadline has passed.
     package var isOver: Bool { timeLeft.map { $0 <= .zero } ?? false }
 
-    /// Whether a call may take any time.
+    /// Whether the call has no time limit.
     package var isUnlimited: Bool { deadline == nil }
 
-    /// The context with a limit of time from now on, unless it ends earlier already.
+    /// Returns the context with a time limit from now on, unless its own deadline is earlier.
     package func limited(to limit: Duration, on clock: any Clock<Duration>) -> StorageContext {
         if let timeLeft, timeLeft <= limit { return self }
         let timer = DeadlineTimer.on(clock)
@@ -59,19 +59,19 @@ public struct StorageContext: Sendable {
         return StorageContext(principal: principal, deadline: deadline)
     }
 
-    /// The context of another caller.
+    /// Returns the context with another caller.
     package func of(_ principal: StoragePrincipal) -> StorageContext {
         StorageContext(principal: principal, deadline: deadline)
     }
 
-    /// Runs a closure that serves no single call, such as one that starts a task for many callers.
+    /// Runs a closure outside any call, for example to start a task that serves many callers.
     ///
-    /// Inside of it, ``current`` has no limits and no principal.
+    /// In the closure, ``current`` has no limits and no principal.
     public static func withoutContext<Value>(_ body: () -> Value) -> Value {
         $bound.withValue(nil, operation: body)
     }
 
-    /// Does something under this context, which nothing ends.
+    /// Runs a closure with this context, without enforcing its deadline.
     package func bind<Value>(
         isolation: isolated (any Actor)? = #isolation,
         _ body: () async throws -> Value
@@ -79,13 +79,13 @@ public struct StorageContext: Sendable {
         try await Self.$bound.withValue(self, operation: body, isolation: isolation)
     }
 
-    /// Runs a call under this context, and ends it when its time is over.
+    /// Runs a call with this context and cancels it at the deadline.
     ///
-    /// The call is cancelled then, and waited for. What it could still complete is answered as usual.
+    /// The method waits for the canceled call to return. A call that completes anyway returns its result as usual.
     ///
-    /// - Throws: What the call throws, with `StorageError/Code/timeout` in place of
-    ///   `StorageError/Code/cancelled` and of passing failures if its time was over. The effect is that of
-    ///   the call: a commit that had not begun has none.
+    /// - Throws: The error of the call. After the deadline, `StorageError/Code/timeout` replaces
+    ///   `StorageError/Code/cancelled` and transient errors. Its effect is that of the call's error, or `none` if the
+    ///   call had not started.
     package func run<Value: Sendable>(
         _ call: @escaping @Sendable () async throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {

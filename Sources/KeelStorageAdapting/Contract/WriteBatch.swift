@@ -1,19 +1,18 @@
 public import KeelDocuments
 
-/// Writes that take effect together or not at all.
+/// A set of writes that takes effect completely or not at all.
 public struct WriteBatch: Sendable, Hashable {
-    /// The id by which a repetition of this batch is recognised.
+    /// The id that identifies repetitions of this batch.
     ///
-    /// Where the adapter offers `StorageCapabilities/idempotentCommits`, a second commit with the
-    /// same id changes nothing and returns the first receipt. A batch without one is applied each
-    /// time it is committed, which costs less; whoever may repeat a commit gives it an id, as
-    /// `RetryingStorageAdapter` does.
+    /// With `StorageCapabilities/idempotentCommits`, a second commit with the same id changes nothing and returns the
+    /// first receipt. A batch without an id is applied each time it is committed, at less cost; callers that may repeat
+    /// a commit must set an id, as `RetryingStorageAdapter` does.
     public var id: String?
     /// The writes, applied in order.
     public var writes: [DocumentWrite]
-    /// The reads of a transaction, whose documents must not have changed since.
+    /// The reads of a transaction, whose results must not have changed since.
     public var reads: TransactionReads?
-    /// Whose mutation the batch is; needs `StorageCapabilities/origins`.
+    /// The client mutation that the batch represents; needs `StorageCapabilities/origins`.
     public var origin: ChangeOrigin?
 
     /// Creates a batch.
@@ -30,18 +29,18 @@ public struct WriteBatch: Sendable, Hashable {
     }
 }
 
-/// The client that a batch comes from, and which of its mutations the batch is.
+/// The client that a batch comes from, and the number of its mutation.
 ///
-/// The change log keeps it, so that a client recognises its own writes in what it reads. A batch
-/// without one leaves no trace of its author. It does not replace ``WriteBatch/id``: that names one
-/// commit among all, to apply it once; this tells what came from where, and in which order.
+/// The change log records the origin, so that a client recognizes its own writes when reading changes. A batch without
+/// an origin leaves no trace of its author. The origin does not replace ``WriteBatch/id``, which identifies a commit to
+/// apply it only once; the origin identifies its source and its order.
 public struct ChangeOrigin: Sendable, Hashable {
-    /// The client: a random name that an installation gives itself, of at most 1,500 bytes.
+    /// The client: a random name that an installation gives itself, at most 1,500 bytes.
     public var client: String
-    /// The number of the mutation, which grows by one from mutation to mutation of the client.
+    /// The number of the mutation, which increases by one with each mutation of the client.
     ///
-    /// The store keeps the highest number of each client. A client commits its mutations in order, so
-    /// that the highest one acknowledges all before it.
+    /// The store keeps the highest number of each client. A client commits its mutations in order, so that the highest
+    /// number acknowledges all mutations before it.
     public var mutation: Int64
 
     /// Creates an origin.
@@ -51,13 +50,13 @@ public struct ChangeOrigin: Sendable, Hashable {
     }
 }
 
-/// The reads of a transaction, for the store to check before it commits.
+/// The reads of a transaction, which the store checks before committing.
 public struct TransactionReads: Sendable, Hashable {
-    /// A query and what it found.
+    /// A query and its result.
     public struct QueryRead: Sendable, Hashable {
         /// The query.
         public var query: DocumentQuery
-        /// The documents it found, in order, each at the revision that was read.
+        /// The documents in the result, in order, each at the revision that was read.
         public var found: [DocumentRead]
 
         /// Creates the record of a query.
@@ -67,11 +66,11 @@ public struct TransactionReads: Sendable, Hashable {
         }
     }
 
-    /// A document and the revision it was read at; nil if it was missing.
+    /// A document and the revision that was read; nil if the document was missing.
     public struct DocumentRead: Sendable, Hashable {
         /// The document.
         public var path: DocumentPath
-        /// Its revision, nil if there was no document.
+        /// The document's revision; nil if the document was missing.
         public var revision: Revision?
 
         /// Creates the record of a document.
@@ -85,9 +84,9 @@ public struct TransactionReads: Sendable, Hashable {
     public var documents: [DocumentRead]
     /// The queries read.
     public var queries: [QueryRead]
-    /// A position of the store at which all of these results held, if one is known.
+    /// A position of the store at which all results were valid, if known.
     ///
-    /// A store that is still at this position need not check the single results.
+    /// A store that is still at this position need not check individual results.
     public var position: ChangeCursor?
 
     /// Creates a read set.

@@ -1,7 +1,7 @@
 package import KeelCore
 package import KeelDocuments
 
-/// Turns what is kept of a document into what the store holds, and back.
+/// The encryption of stored data, if the store has a key.
 package struct BodySealing: Sendable {
     package let sealing: (any ByteSealing)?
 
@@ -46,7 +46,7 @@ package struct BodySealing: Sendable {
         return try sealing.open(bytes, context: Array(context.utf8))
     }
 
-    /// The keyed hash that stands for the key in an index that serves only equality.
+    /// Returns the keyed hash that replaces the key in an equality-only index.
     package func fingerprint(_ key: [UInt8], in index: [UInt8]) throws -> [UInt8] {
         guard let sealing else { return key }
         return try sealing.fingerprint(key, context: index)

@@ -1,17 +1,17 @@
 package import KeelDocuments
 
-/// A place in the change log: a sequence, and the mark of the commit that wrote its change.
+/// A place in the change log: a sequence number and the mark of the commit that wrote the change.
 ///
-/// A sequence alone does not name a change. A file that was put back to an earlier state gives the same
-/// sequences to other changes in time; their marks are others, because each commit draws its own.
+/// A sequence number alone does not identify a change: a file restored to an earlier state eventually assigns the same
+/// numbers to other changes. Their marks differ, because each commit draws a random mark.
 ///
-/// A mark below zero has a *period* in its upper half: a random number that commits share until an
-/// adapter is opened, or there are some thousand changes of it. The first change of a period stays in the log as long as
-/// anything of the period does, and so does the last one of each document: a place whose change has
-/// been superseded and removed is recognised by its period.
+/// A negative mark has a *period* in its upper half: a random number shared by commits until an adapter is opened or
+/// some thousand changes are written. The first change of a period stays in the log as long as any change of the period
+/// does, as does the last change of each document. A place whose change was superseded and removed is recognized by its
+/// period.
 package struct LogPoint: Hashable {
     package var sequence: Int64
-    /// Zero before the first change, and for changes that were written without marks.
+    /// Zero before the first change and for changes without marks.
     package var mark: Int64
 
     package init(_ sequence: Int64, mark: Int64) {
@@ -21,33 +21,31 @@ package struct LogPoint: Hashable {
 
     // MARK: Periods
 
-    /// A period that no commit has been in.
+    /// Returns a new random period.
     package static func newPeriod() -> Int64 { Int64(Int32.random(in: .min ... -1)) }
 
-    /// The mark of a commit.
+    /// Returns a new random mark in a period.
     package static func newMark(in period: Int64) -> Int64 {
         period << 32 | Int64(UInt32.random(in: 0...UInt32.max - 1))
     }
 
-    /// The period of a mark; zero for those of an earlier version.
+    /// Returns the period of a mark; zero for marks without a period, from earlier versions.
     package static func period(of mark: Int64) -> Int64 { mark < 0 ? mark >> 32 : 0 }
 }
 
-/// What the bytes of a cursor mean: the store's epoch, then a place.
+/// The decoded form of a cursor: the store's epoch and a place.
 ///
-/// Cursors of one store compare like the places, because a copy comes before the log and numbers
-/// are written with their highest byte first.
+/// Cursors of one store compare like their places, because a copy precedes the log and numbers are big-endian.
 package struct ChangePosition {
     package enum Place {
-        /// A copy of all documents: those up to a row are there, the log goes on from `start`.
+        /// A copy of all documents, complete up to a row; the log continues from `start`.
         case copy(start: LogPoint, row: Int64)
-        /// A copy of some collections: those before a collection are there, and of that one the
-        /// documents up to an identifier.
+        /// A copy of some collections, complete before a collection and, within it, up to a document id.
         case scopedCopy(start: LogPoint, collection: Int64, id: String)
-        /// The log up to a change.
+        /// The log, up to a change.
         case log(LogPoint)
 
-        /// Where the log goes on.
+        /// The point from which the log continues.
         package var point: LogPoint {
             switch self {
             case .copy(let start, _), .scopedCopy(let start, _, _), .log(let start): start
@@ -63,7 +61,7 @@ package struct ChangePosition {
         self.place = place
     }
 
-    // The kinds 0 and 1 were those of cursors without marks.
+    // Kinds 0 and 1 were cursors without marks.
     private static let copyKind: UInt8 = 2
     private static let logKind: UInt8 = 3
 
@@ -76,7 +74,7 @@ package struct ChangePosition {
         case (Self.copyKind, 33):
             place = .copy(start: start, row: Self.number(bytes[25...]))
         case (Self.copyKind, 34...):
-            // An identifier has a byte at least, so that the length tells both copies apart.
+            // An id has at least one byte, so the length distinguishes the two kinds of copies.
             place = .scopedCopy(
                 start: start,
                 collection: Self.number(bytes[25..<33]),
@@ -104,7 +102,7 @@ package struct ChangePosition {
         return ChangeCursor(bytes: bytes)
     }
 
-    // MARK: Numbers in bytes, the highest first
+    // MARK: Big-endian numbers
 
     package static func append(_ number: Int64, to bytes: inout [UInt8]) {
         for shift in stride(from: 56, through: 0, by: -8) {

@@ -1,19 +1,18 @@
 package import KeelDocuments
 
-/// What a batch would do, worked out before anything is written.
+/// The effects of a batch, computed before anything is written.
 ///
-/// A batch that is refused has written nothing then, and a store can work out many batches and write
-/// them together.
+/// A rejected batch has written nothing, and a store can compute many batches and write them together.
 package struct CommitDraft {
-    /// A document as the store has it, with the numbers of its collection and row.
+    /// A stored document, with the numbers of its collection and row.
     package struct Stored {
         package var collection: Int64?
         package var row: Int64?
-        /// The document; without a body where that cannot be read.
+        /// The document; its body is empty if it cannot be read.
         package var document: Document?
-        /// Why its body cannot be read; nil if it can.
+        /// The error of reading the body; nil if it can be read.
         package var failure: StorageError?
-        /// When it was removed, where it is missing and that may matter.
+        /// The time of removal, if the document is missing and the time may matter.
         package var removalTime: Timestamp?
 
         package init(
@@ -28,50 +27,50 @@ package struct CommitDraft {
             self.failure = failure
         }
 
-        /// When it was last changed, or removed.
+        /// The time of the last change or of the removal.
         package var lastTime: Timestamp? { document?.updateTime ?? removalTime }
     }
 
-    /// What becomes of one document, however many writes concern it.
+    /// The change of one document, from all writes to it.
     package struct Change {
         package let path: DocumentPath
         package let stored: Stored
-        /// The document after the writes so far; nil if it is missing.
+        /// The document after the writes so far; nil if it does not exist.
         package var document: Document?
-        /// The sequence of the last write that had an effect; nil if none had.
+        /// The sequence number of the last write with an effect; nil if there is none.
         package var sequence: Int64?
-        /// The revision that goes into the log.
+        /// The revision for the change log.
         package var revision = Revision(number: 0)
     }
 
     package let commit: StorageEvaluator.Commit
     package private(set) var changes: [Change] = []
-    /// How many writes had an effect, and so how many sequences the batch takes.
+    /// The number of writes with an effect, which is the number of sequence numbers that the batch uses.
     package private(set) var changeCount = 0
     private var positions: [DocumentPath: Int] = [:]
     private var outcomes: [CommitReceipt.WriteOutcome] = []
     private let first: Int64
-    /// What revisions of missing documents must exceed.
+    /// The revision that new revisions of missing documents must exceed.
     private let floor: Int64
 
-    /// Begins a draft.
+    /// Creates an empty draft.
     ///
     /// - Parameters:
-    ///   - commit: When the batch is committed.
-    ///   - first: The sequence of its first change.
-    ///   - floor: What revisions of missing documents must exceed.
+    ///   - commit: The times of the commit.
+    ///   - first: The sequence number of the batch's first change.
+    ///   - floor: The revision that new revisions of missing documents must exceed.
     package init(at commit: StorageEvaluator.Commit, from first: Int64, floor: Int64) {
         self.commit = commit
         self.first = first
         self.floor = floor
     }
 
-    /// Works out one more write.
+    /// Adds a write and computes its effect.
     package mutating func add(_ write: DocumentWrite, load: (DocumentPath) throws -> Stored) throws
     {
         let position = try position(of: write.path, load: load)
         let current = changes[position].document
-        // A document that cannot be read can be replaced and removed, but an update needs its fields.
+        // An unreadable document can be replaced and removed, but an update needs its fields.
         if let failure = changes[position].stored.failure, changes[position].sequence == nil,
             case .update = write.operation
         {
@@ -99,13 +98,15 @@ package struct CommitDraft {
         outcomes[outcomes.count - 1].updateTime = removalTime(of: changes[position])
     }
 
-    /// The update time that a document gets, or the time of its removal.
+    /// Returns the update time or the time of removal for a changed document.
     package func time(of change: Change) -> Timestamp {
         commit.documentTime(after: change.stored.lastTime)
     }
 
-    /// The time of a removal, which is its place in the log where nothing else is noted
-    /// (``RemovalTimes``); nil if there is none.
+    /// Returns the time of a removal; nil if the document was not removed.
+    ///
+    /// A removal at the store's time of the commit takes its sequence number as its time, so that the store need not
+    /// record the time separately (`RemovalTimes`).
     private func removalTime(of change: Change) -> Timestamp? {
         guard let sequence = change.sequence, change.document == nil else { return nil }
         let time = time(of: change)
@@ -116,7 +117,7 @@ package struct CommitDraft {
         of path: DocumentPath,
         load: (DocumentPath) throws -> Stored
     ) throws -> Int {
-        // The first write, in most batches the only one, needs no look-up.
+        // Most batches have a single write, which needs no lookup.
         if !changes.isEmpty, let known = positions[path] { return known }
         let stored = try load(path)
         changes.append(Change(path: path, stored: stored, document: stored.document))
@@ -124,7 +125,7 @@ package struct CommitDraft {
         return changes.count - 1
     }
 
-    /// One outcome a write, each with the version that its document has after the whole batch.
+    /// Returns one outcome per write, with the document's state after the whole batch.
     package func outcomes(of writes: [DocumentWrite]) -> [CommitReceipt.WriteOutcome] {
         guard changes.count < writes.count else { return outcomes }
         var settled = outcomes

@@ -1,23 +1,23 @@
 package import KeelDocuments
 internal import Synchronization
 
-/// The line of those who want to commit.
+/// The queue of callers that wait to commit.
 ///
-/// A store lets one transaction write at a time, and each has a cost of its own. Who comes to an empty
-/// line writes at once; who comes meanwhile waits, and the next writer takes the others' batches
-/// along in one transaction. Waiting holds no thread.
+/// A store has one write transaction at a time, and each transaction has a fixed cost. A caller that finds the queue
+/// empty writes at once. Later callers wait, and the next writer includes their batches in one transaction. Waiting
+/// blocks no thread.
 package final class CommitLine: Sendable {
     package typealias Outcome = Result<[Result<CommitReceipt, StorageError>], StorageError>
 
-    /// What somebody in the line is told.
+    /// The instruction to a caller in the queue.
     package enum Turn: Sendable {
-        /// To write; with others' batches unless the own ones are to be tried alone.
+        /// Write, together with the batches of others unless the caller's own are to be tried alone.
         case write(isAlone: Bool)
-        /// Somebody else has written the batches, or failed to.
+        /// Another caller has written the batches, or failed to.
         case over(Outcome)
     }
 
-    /// Somebody who waits.
+    /// A waiting caller.
     package struct Waiter: Sendable {
         fileprivate let id: UInt64
         package let batches: [WriteBatch]
@@ -33,25 +33,25 @@ package final class CommitLine: Sendable {
         var waiting: [Waiter] = []
     }
 
-    /// How many writes are taken along: readers of the change log should not wait long for any.
+    /// The maximum number of writes in a shared transaction, which limits the wait of change log readers.
     package static let mostWrites = 500
 
     private let state = Mutex(State())
 
     package init() {}
 
-    /// How many wait.
+    /// The number of waiting callers.
     package var count: Int { state.withLock { $0.waiting.count } }
 
     /// Waits for a turn.
     ///
-    /// Who is told to write calls ``leave()`` in the end. A task that is cancelled while it waits
-    /// leaves the line.
+    /// A caller that is told to write must call ``leave()`` afterwards. A task that is canceled while waiting leaves
+    /// the queue.
     ///
     /// - Parameters:
-    ///   - batches: What is to be written.
-    ///   - isAlone: Whether nobody else writes it.
-    /// - Returns: Whether to write.
+    ///   - batches: The batches to write.
+    ///   - isAlone: Whether no other caller may write the batches.
+    /// - Returns: The instruction to write, or the outcome.
     package func turn(for batches: [WriteBatch], isAlone: Bool = false) async -> Turn {
         let own = state.withLock { state -> UInt64? in
             guard state.isWriting else {
@@ -92,7 +92,8 @@ package final class CommitLine: Sendable {
         }
     }
 
-    /// Takes those out of the line whose batches are to be written along with `count` writes.
+    /// Removes and returns the callers at the front of the queue whose batches can be written along with `count`
+    /// writes.
     package func others(along count: Int) -> [Waiter] {
         state.withLock { state in
             var count = count
@@ -105,7 +106,7 @@ package final class CommitLine: Sendable {
         }
     }
 
-    /// Puts others back to where they were.
+    /// Returns callers to the front of the queue.
     package func putBack(_ waiters: [Waiter], isAlone: Bool) {
         state.withLock { state in
             let waiters = waiters.map { waiter in
@@ -117,7 +118,7 @@ package final class CommitLine: Sendable {
         }
     }
 
-    /// Lets the next one write.
+    /// Gives the turn to the next caller.
     package func leave() {
         let next = state.withLock { state -> Waiter? in
             guard !state.waiting.isEmpty else {

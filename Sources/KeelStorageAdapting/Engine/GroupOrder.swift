@@ -1,20 +1,20 @@
 package import KeelDocuments
 
-/// A stretch of a collection in the order of its ids.
+/// A range of a collection's documents in the order of their ids.
 package struct IdentifierStretch {
-    /// The number of the collection.
+    /// The collection's number in the store.
     package let collection: Int64
-    /// Whether it is read from its end.
+    /// Whether to read the range from its end.
     package let isBackward: Bool
-    /// The bounds, each with the sign that a document's id has to it.
+    /// The bounds, each with the comparison operator between a document's id and the bound.
     package let bounds: [(sign: String, id: String)]
 
     /// - Parameters:
     ///   - member: The collection.
-    ///   - range: The range of paths' keys.
-    ///   - first: The id behind which the stretch begins.
-    ///   - last: The last id of the stretch.
-    ///   - isBackward: Whether it is read from its end.
+    ///   - range: The range of path keys.
+    ///   - first: The id after which the range starts.
+    ///   - last: The last id in the range.
+    ///   - isBackward: Whether to read the range from its end.
     fileprivate init(
         _ member: GroupOrder.Member,
         in range: KeyRange,
@@ -29,7 +29,7 @@ package struct IdentifierStretch {
         bounds = [lower, first.map { (">", $0) }, upper, last.map { ("<=", $0) }].compactMap(\.self)
     }
 
-    /// The id at which a cut between paths' keys lies, and whether the document of that id is behind it.
+    /// Returns the id at which a cut between path keys lies, and whether the document with that id is after the cut.
     private static func bound(
         _ cut: KeyRange.Cut?,
         in member: GroupOrder.Member
@@ -42,18 +42,18 @@ package struct IdentifierStretch {
     }
 }
 
-/// The collections of a store, as the order of a group asks for them.
+/// The collections of a store, for the order of a group.
 package protocol CollectionDirectory {
-    /// The number of a collection, nil if no document was ever in it.
+    /// Returns the number of a collection; nil if it never had a document.
     func number(of collection: CollectionPath) throws -> Int64?
-    /// The collections that a query looks into.
+    /// Returns the collections that a query searches.
     func collections(
         of prepared: PreparedQuery
     ) throws -> [(number: Int64, path: CollectionPath)]
-    /// Whether all collections of a name, or all there are, have keys by which they can be found in order.
+    /// Returns whether all collections with a name, or all collections, have keys by which they can be found in order.
     func hasKeys(named name: String?) throws -> Bool
-    /// The first collections of a name, or of any, whose keys lie in a range, in the order of their keys;
-    /// backward, the last ones, the last one first.
+    /// Returns the first collections, with a name or with any, whose keys are in a range, in key order; backward, the
+    /// last collections in reverse order.
     func page(
         named name: String?,
         in range: KeyRange,
@@ -62,18 +62,17 @@ package protocol CollectionDirectory {
     ) throws -> [GroupOrder.Member]
 }
 
-/// The documents of a query's collections in the order of their paths, as stretches that follow each other.
+/// The documents of a query's collections in path order, as successive ranges.
 ///
-/// The collections come one after the other by their keys, a page at a time. Those below a document, of
-/// the same name or for a query over everything of any, have their place between that document and the next
-/// one of its collection: the collection around them stays open meanwhile.
+/// The collections are read in the order of their keys, one page at a time. Matching collections below a document come
+/// between that document and the next one in its collection, which remains open meanwhile.
 package struct GroupOrder {
-    /// A collection, as a directory names it.
+    /// A collection in the directory.
     package struct Member {
-        /// Its number in the store.
+        /// The collection's number in the store.
         package let number: Int64
         package let path: CollectionPath
-        /// What the keys of its documents' paths begin with.
+        /// The common prefix of the path keys of its documents.
         package let key: [UInt8]
 
         package init(number: Int64, path: CollectionPath, key: [UInt8]) {
@@ -85,7 +84,7 @@ package struct GroupOrder {
 
     private struct Open {
         let member: Member
-        /// Forward, the last id that has been passed; backward, the last one that is left; nil at first.
+        /// The last id that was passed or, backward, the last id that remains; nil at first.
         var bound: String?
     }
 
@@ -95,28 +94,28 @@ package struct GroupOrder {
     private let prepared: PreparedQuery
     private let range: KeyRange
     private let isBackward: Bool
-    /// The name of the collections; nil for those of any name.
+    /// The name of the collections; nil for all names.
     private let name: String?
-    /// How many collections the next page has: a query for a few documents needs few.
+    /// The number of collections in the next page, initially small for queries that need few documents.
     private var pageSize = 8
-    /// The collections that were read and have not been reached, the next one last.
+    /// The collections that were read and not yet reached, the next one last.
     private var waiting: [Member] = []
-    /// Where the next page begins, or backward ends; nil when there is none.
+    /// The range of the remaining pages; nil if there are none.
     private var following: KeyRange?
-    /// Backward, the collections around the beginning of the range, the outermost first: they come last.
+    /// If backward, the collections that enclose the start of the range, outermost first; they are read last.
     private var around: [Member] = []
     private var open: [Open] = []
-    /// What was found and not yet returned, the next one last.
+    /// The ranges that were found and not yet returned, the next one last.
     private var stretches: [IdentifierStretch] = []
 
-    /// Begins at the first collection.
+    /// Creates the order, starting at the first collection.
     ///
     /// - Parameters:
     ///   - prepared: The query.
-    ///   - range: The range of paths' keys.
+    ///   - range: The range of path keys.
     ///   - isBackward: Whether the last path comes first.
     ///   - directory: The collections of the store.
-    /// - Throws: What the directory throws.
+    /// - Throws: The errors of the directory.
     package init(
         _ prepared: PreparedQuery,
         in range: KeyRange,
@@ -128,7 +127,7 @@ package struct GroupOrder {
         self.range = range
         self.isBackward = isBackward
         if case .group(let name, _) = prepared.query.scope { self.name = name } else { name = nil }
-        // Its bounds need not lie in one collection, which would then have only one of them.
+        // An empty range is handled here, because its bounds may lie in different collections.
         guard !range.isEmpty else { return }
         let isSingle = if case .collection = prepared.query.scope { true } else { false }
         guard !isSingle, try directory.hasKeys(named: name) else {
@@ -147,7 +146,7 @@ package struct GroupOrder {
         }
         following = range
         guard let lower = range.lower else { return }
-        // Those around the beginning have keys before it.
+        // Collections that enclose the start of the range have keys before the range.
         let paths = IndexKey.collections(in: lower.bytes)
         for path in paths where prepared.covers(path) {
             let key = IndexKey.key(ofAllIn: path)
@@ -159,13 +158,13 @@ package struct GroupOrder {
                 around.append(member)
                 continue
             }
-            // In an outer one the documents up to that of the inner one lie before the range.
+            // In an enclosing collection, the documents up to the ancestor of the inner collection precede the range.
             let id = path == paths.last ? nil : IndexKey.id(in: lower.bytes, after: key)
             open.append(Open(member: member, bound: id))
         }
     }
 
-    /// The next stretch; nil at the end.
+    /// Returns the next range; nil at the end.
     package mutating func next() throws -> IdentifierStretch? {
         while stretches.isEmpty {
             guard let member = try nextMember() else {
@@ -202,7 +201,7 @@ package struct GroupOrder {
 
     private mutating func passBackward(_ member: Member) throws {
         var found: [IdentifierStretch] = []
-        // Its own end was passed when the first collection below it came.
+        // Its end was passed when the first collection below it was reached.
         if let last = open.last, last.member.number == member.number {
             open.removeLast()
             stretches = [stretch(member, upTo: last.bound)]
@@ -232,7 +231,7 @@ package struct GroupOrder {
         stretches = found.reversed()
     }
 
-    /// Whether two ids have the same bytes; equal texts can be written with others.
+    /// Returns whether two ids have the same bytes, unlike `==` on strings.
     private static func same(_ one: String?, _ other: String?) -> Bool {
         guard let one, let other else { return one == nil && other == nil }
         return StoredName.same(one, other)

@@ -1,9 +1,9 @@
 package import KeelDocuments
 
-/// A document, and where the tables have it.
+/// A document and its position in the tables.
 package struct CheckedDocument {
     package let document: Document
-    /// The number of its collection.
+    /// The number of the document's collection.
     package let collection: Int64
     package let row: Int64
 
@@ -14,45 +14,45 @@ package struct CheckedDocument {
     }
 }
 
-/// The tables of a store, as a check of their integrity looks at them.
+/// The tables of a store, as an integrity check reads them.
 package protocol CheckedTables {
-    /// What the database itself finds damaged.
+    /// Returns the damage that the database itself detects.
     func damage() throws -> [String]
-    /// All indexes, also those that are being built.
+    /// Returns all indexes, including those being built.
     func indexes() throws -> [StoredIndex]
-    /// Whether there was ever a change.
+    /// Returns whether the change log ever had a change.
     func hasChanges() throws -> Bool
-    /// Calls `take` with each document, or with why it cannot be read.
+    /// Calls `take` with each document, or with the error of reading it.
     func eachDocument(_ take: (Result<CheckedDocument, StorageError>) throws -> Void) throws
-    /// Whether an index has the entry of a document with a key.
+    /// Returns whether an index contains the entry of a document with a key.
     func hasEntry(
         _ key: [UInt8],
         of document: CheckedDocument,
         in index: StoredIndex
     ) throws -> Bool
-    /// How many entries, or texts, an index has.
+    /// Returns the number of entries, or texts, in an index.
     func entryCount(of index: StoredIndex) throws -> Int
-    /// The numbers of rows that point to nothing, by what they are.
+    /// Returns the numbers of dangling rows, by a description of the rows.
     func loose() throws -> [(name: String, count: Int)]
-    /// The earliest time, in microseconds, whose state the history knows; nil without a history.
+    /// Returns the earliest time of the history, in microseconds; nil without a history.
     func historyStart() throws -> Int64?
-    /// Calls `take` with each image of the history and its time, in the order of their numbers.
+    /// Calls `take` with each image in the history and its time, in the order of their numbers.
     func eachImage(_ take: (Result<Document?, StorageError>, _ time: Int64) throws -> Void) throws
 }
 
-/// Compares what a store's tables hold with what they should hold.
+/// A check that compares the tables of a store with their expected contents.
 package struct IntegrityCheck {
     private let tables: any CheckedTables
-    /// What is wrong, in words that name no contents.
+    /// The problems found, described without document contents.
     package private(set) var problems: [String] = []
-    /// How many documents there are, those included that cannot be read.
+    /// The number of documents, including unreadable ones.
     package private(set) var documentCount = 0
 
     package init(_ tables: any CheckedTables) { self.tables = tables }
 
-    /// Looks at everything.
+    /// Runs the whole check.
     ///
-    /// - Throws: What the tables throw.
+    /// - Throws: The errors of the tables.
     package mutating func run() throws {
         problems += try tables.damage()
         let indexes = try tables.indexes()
@@ -91,7 +91,7 @@ package struct IntegrityCheck {
         }
     }
 
-    /// Checks that the entries of a document are there, and returns how many it should have.
+    /// Checks that a document's entries exist, and returns their expected number.
     private mutating func entries(
         of found: CheckedDocument,
         in index: StoredIndex
@@ -114,7 +114,7 @@ package struct IntegrityCheck {
         problems.append("the index \(index.number) has \(count) entries instead of \(expected)")
     }
 
-    /// Checks that what documents were can still be read.
+    /// Checks that the history is readable and in the order of its times.
     private mutating func checkHistory() throws {
         guard var last = try tables.historyStart() else { return }
         try tables.eachImage { result, time in

@@ -1,7 +1,7 @@
 package import KeelDocuments
 
 extension KeyRange {
-    /// The range with the first bytes of its keys replaced.
+    /// Returns the range with the first `length` bytes of its keys replaced.
     package func replacingPrefix(
         of length: Int,
         by replacement: ([UInt8]) throws -> [UInt8]

@@ -1,15 +1,15 @@
 package import KeelDocuments
 
-/// What of the collections of a query was otherwise at a time.
+/// The documents of a query's collections that differed at a past time.
 package struct PastDocuments {
-    /// Documents that were others, or were not there, or are not there any more.
+    /// The documents that were different, did not exist yet, or have since been removed.
     package var changed: Set<DocumentPath> = []
-    /// Those of them that the query would have found, with their places in its order.
+    /// The documents among them that the query would have found, with their sort keys.
     package private(set) var found: [(key: [UInt8], document: Document)] = []
 
     package init() {}
 
-    /// Takes a document, and lets go of those that are too far from the beginning to be wanted.
+    /// Adds a document, and discards documents that are too far from the start to be needed.
     package mutating func take(_ document: Document, at key: [UInt8], within window: Int?) {
         found.append((key, document))
         guard let window, found.count > 2 * window + 1_000 else { return }

@@ -1,24 +1,23 @@
 internal import Foundation
 
-/// Changes to index entries that wait to be written in the order of the index.
+/// Changes to index entries, buffered to be written in index order.
 ///
-/// Documents come in any order, and each index sorts them anew: written at once, the entries of a
-/// large commit would touch pages all over the file, each of them many times. In order, every page
-/// is read and changed once.
+/// Each index sorts documents differently. Written immediately, the entries of a large commit would touch pages all
+/// over the file, many of them repeatedly; in order, each page is read and changed once.
 package final class PendingEntries {
     /// A change to an entry.
     package struct Change {
         /// The number of the index.
         package let index: Int64
-        /// The number of the collection that the entry carries.
+        /// The collection number in the entry.
         package let collection: Int64
         /// The entry's key.
         package let key: [UInt8]
         /// The row of the document.
         package let row: Int64
-        /// Whether the entry goes.
+        /// Whether the entry is removed.
         package let isRemoval: Bool
-        /// When the change was made: an entry that is removed and put back must be there.
+        /// The order of the change: an entry that is removed and added again must exist.
         fileprivate let number: Int
 
         fileprivate func precedes(_ other: Change) -> Bool {
@@ -39,14 +38,14 @@ package final class PendingEntries {
         }
     }
 
-    /// So many changes are written even before the end of the transaction, to spare memory.
+    /// The number of changes at which they are written before the end of the transaction, to limit memory.
     private static let most = 50_000
 
     private var changes: [Change] = []
 
     package init() {}
 
-    /// Takes a change; its place is among those of the same index.
+    /// Adds a change.
     package func add(
         _ key: [UInt8],
         of row: Int64,
@@ -66,12 +65,12 @@ package final class PendingEntries {
         )
     }
 
-    /// Whether it is time to write.
+    /// Whether the buffer should be written.
     package var isFull: Bool { changes.count >= Self.most }
 
-    /// Hands over what is waiting, in the order of the indexes, to be written.
+    /// Passes the changes to `write` in index order and empties the buffer.
     ///
-    /// Call it before an index is read in the same transaction.
+    /// Call this method before reading an index in the same transaction.
     package func write(_ write: (Change) throws -> Void) rethrows {
         if changes.count > 1 { changes.sort { $0.precedes($1) } }
         for change in changes { try write(change) }

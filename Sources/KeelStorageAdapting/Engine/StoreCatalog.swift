@@ -1,10 +1,10 @@
 package import KeelDocuments
 internal import Synchronization
 
-/// What an adapter remembers of its store: the numbers of collections and the set of indexes.
+/// A cache of a store's collection numbers and its set of indexes.
 ///
-/// Numbers of collections never change once their commit has succeeded, so they are not checked
-/// again. The set of indexes is valid for one generation only.
+/// The number of a collection never changes after its commit has succeeded, so it is not checked again. The set of
+/// indexes is valid for one generation only.
 package final class StoreCatalog: Sendable {
     private struct Collections {
         var numbers: [CollectionPath: Int64] = [:]
@@ -13,7 +13,7 @@ package final class StoreCatalog: Sendable {
 
     private struct State {
         var recent = Collections()
-        /// Those that were met before the recent ones; forgotten when there are as many recent ones again.
+        /// The collections used before the recent ones, discarded when there are as many recent ones again.
         var former = Collections()
         var indexes = IndexSet(generation: -1, all: [])
         var hasKeys = false
@@ -33,10 +33,10 @@ package final class StoreCatalog: Sendable {
 
     /// Creates an empty catalog.
     ///
-    /// - Parameter most: About half of the number of collections that it remembers.
+    /// - Parameter most: About half of the maximum number of cached collections.
     package init(most: Int = 10_000) { self.most = max(1, most) }
 
-    /// How many collections are remembered.
+    /// The number of cached collections.
     package var count: Int { state.withLock { $0.recent.numbers.count + $0.former.numbers.count } }
 
     package func number(of path: CollectionPath) -> Int64? {
@@ -64,10 +64,10 @@ package final class StoreCatalog: Sendable {
     /// Whether collections are known to have keys.
     package var knowsKeys: Bool { state.withLock { $0.hasKeys } }
 
-    /// Remembers that collections have keys; once they have, they keep them.
+    /// Records that collections have keys, which they never lose.
     package func rememberKeys() { state.withLock { $0.hasKeys = true } }
 
-    /// The set of indexes of a generation, nil if another one is known.
+    /// Returns the set of indexes of a generation; nil if it is not cached.
     package func indexes(of generation: Int64) -> IndexSet? {
         state.withLock { $0.indexes.generation == generation ? $0.indexes : nil }
     }

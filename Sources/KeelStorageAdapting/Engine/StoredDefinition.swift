@@ -1,6 +1,6 @@
 package import KeelDocuments
 
-/// Definitions as a store keeps them: encoded like a document, so that equal ones have equal bytes.
+/// The stored form of definitions: encoded like documents, so that equal definitions have equal bytes.
 extension StoredIndex.Kind {
     package var encoded: [UInt8] { DocumentBody(fields).bytes }
 
@@ -22,12 +22,12 @@ extension StoredIndex.Kind {
         }
     }
 
-    /// The form of the keys of entries: cut, and without the collection's path where that is beside them.
+    /// The version of the entry key format: cut keys that omit the collection's path if it is stored separately.
     ///
-    /// It is part of the definition: an index whose entries have another form is another index.
+    /// It is part of the definition: an index with another key format is another index.
     package static let currentKeys: Int64 = 2
 
-    /// Reads a definition, and the form of the keys of its entries.
+    /// Decodes a definition and the version of its entry key format.
     package static func decoded(
         _ encoded: [UInt8]
     ) throws(StorageError) -> (kind: Self, keys: Int64) {

@@ -1,7 +1,7 @@
 internal import KeelCore
 package import KeelDocuments
 
-/// An index that a store keeps, ready to compute its entries.
+/// An index of a store, which computes the entries of documents.
 package struct StoredIndex: Sendable {
     package enum Kind: Sendable {
         case fields(IndexDefinition)
@@ -11,9 +11,9 @@ package struct StoredIndex: Sendable {
     /// The index's number in the store.
     package let number: Int64
     package let kind: Kind
-    /// The definition as the store keeps it; also what ties fingerprints to this index.
+    /// The stored definition, which is also the context of the index's fingerprints.
     package let definition: [UInt8]
-    /// The row up to which the index has been built, nil when it is complete.
+    /// The row up to which the index is built; nil if the index is complete.
     package let built: Int64?
 
     package let paths: [CompiledFieldPath]
@@ -23,7 +23,7 @@ package struct StoredIndex: Sendable {
         self.definition = definition
         let (kind, keys) = try Kind.decoded(definition)
         self.kind = kind
-        // Of entries in a form of an earlier version nothing is found.
+        // Entries in an earlier key format are not found, so such an index counts as not built.
         self.built = keys == Kind.currentKeys ? built : 0
         switch kind {
         case .fields(let index): paths = index.components.map { CompiledFieldPath($0.field) }
@@ -39,19 +39,19 @@ package struct StoredIndex: Sendable {
         }
     }
 
-    /// The collection number that the index's entries carry for a document's collection.
+    /// Returns the collection number in the entries for a document's collection.
     package func entryCollection(_ collection: Int64) -> Int64 {
         if case .fields(let index) = kind, index.scope == .group { return 0 }
         return collection
     }
 
-    /// The joined keys of the components, one for each entry; empty if a field is missing.
+    /// Returns the concatenated component keys, one for each entry; empty if a field is missing.
     package func keys(of body: DocumentBody) -> [[UInt8]] {
         guard case .fields(let index) = kind else { return [] }
         return index.componentKeys(of: body, at: paths)
     }
 
-    /// The words of the searchable fields, one text a field.
+    /// Returns the words of the searchable fields, one text per field.
     package func texts(of body: DocumentBody) -> [String] {
         paths.map { path in
             (body.value(at: path).map(TextWords.words) ?? []).joined(separator: " ")
@@ -63,14 +63,14 @@ package struct StoredIndex: Sendable {
 package struct IndexSet: Sendable {
     package let generation: Int64
     package let all: [StoredIndex]
-    /// The finished ones, for queries.
+    /// A planner with the complete indexes, for queries.
     package let planner: QueryPlanner
-    /// Those that are being built too.
+    /// A planner with all indexes, including those being built.
     package var declared: QueryPlanner { Self.planner(all) }
     package let searches: [SearchDefinition]
-    /// How far back the store keeps what documents were; nil if it does not.
+    /// The age of the store's history; nil without a history.
     ///
-    /// Every writer has to know, so that it changes with the generation as the indexes do.
+    /// It changes only with the generation, because every writer needs it, like the indexes.
     package let historyAge: Duration?
 
     package init(generation: Int64, all: [StoredIndex], historyAge: Duration? = nil) {
@@ -90,7 +90,7 @@ package struct IndexSet: Sendable {
         )
     }
 
-    /// Those that cover the collections of a name.
+    /// Returns the indexes that cover the collections with a name.
     package func covering(_ name: String) -> [StoredIndex] {
         all.filter { StoredName.same($0.collection, name) }
     }

@@ -1,6 +1,6 @@
 package import KeelDocuments
 
-/// A receipt as a store keeps it, so that a repeated batch gets the first answer.
+/// The stored form of receipts, which a store returns for repeated batches.
 package enum StoredReceipt {
     package static func encoded(_ receipt: CommitReceipt, sequence: Int64) -> [UInt8] {
         let outcomes = receipt.outcomes.map { outcome -> DocumentValue in
@@ -38,7 +38,7 @@ package enum StoredReceipt {
                 let revision = fields["revision"]?.integerValue.map(Revision.init(number:))
                 return CommitReceipt.WriteOutcome(
                     revision: revision,
-                    // Receipts of an earlier version have the time of the commit alone.
+                    // Receipts of earlier versions contain only the time of the commit.
                     updateTime: fields["updated"]?.timestampValue ?? revision.map { _ in time },
                     transformResults: fields["results"]?.arrayValue ?? []
                 )

@@ -1,10 +1,10 @@
 package import KeelDocuments
 
-/// Computes aggregations over documents one at a time.
+/// An accumulator of aggregations, to which documents are added one at a time.
 package struct Aggregator: Sendable {
     fileprivate struct Total: Sendable {
         var count = 0
-        /// Wide enough that no order of additions overflows when the sum itself would fit.
+        /// Wide enough that intermediate sums cannot overflow.
         var integers: Int128 = 0
         var doubles = 0.0
         var hasDouble = false
@@ -20,7 +20,7 @@ package struct Aggregator: Sendable {
         totals = aggregations.map { _ in Total() }
     }
 
-    /// Takes one more document of the result, unless it lacks one of the aggregated fields.
+    /// Adds a document of the result, unless it lacks one of the aggregated fields.
     package mutating func add(_ document: Document) {
         var values: [DocumentValue?] = []
         for path in paths {
@@ -41,12 +41,12 @@ package struct Aggregator: Sendable {
         }
     }
 
-    /// Takes documents that only counts look at.
+    /// Adds a number of documents, for counts only.
     package mutating func add(count: Int) {
         for index in totals.indices { totals[index].count += count }
     }
 
-    /// The values, one an aggregation.
+    /// The values, one per aggregation.
     package var values: [DocumentValue] {
         zip(aggregations, totals).map { aggregation, total in
             switch aggregation {
@@ -72,7 +72,7 @@ extension Aggregator.Total {
 
     private var total: Double {
         let sum = Double(integers) + doubles
-        // The difference of infinities may have a sign, which no protocol brings over.
+        // The difference of infinities may be a signed NaN, whose sign no protocol transmits.
         return sum.isNaN ? .nan : sum
     }
 

@@ -1,8 +1,8 @@
 package import KeelDocuments
 
-/// Ends long work in memory soon after its task was cancelled.
+/// A check that ends long in-memory work soon after its task is canceled.
 ///
-/// It asks every so many steps: asking costs about as much as a step.
+/// It checks only every 64 steps, because a check costs about as much as a step.
 package struct CancellationCheck: Sendable {
     private static let interval: UInt32 = 64
 
@@ -11,12 +11,12 @@ package struct CancellationCheck: Sendable {
 
     /// Creates a check.
     ///
-    /// - Parameter isOn: Whether cancellation is heeded: not in work for several tasks.
+    /// - Parameter isOn: Whether to react to cancellation; pass false for work shared by several tasks.
     package init(isOn: Bool = true) { self.isOn = isOn }
 
     /// Counts a step.
     ///
-    /// - Throws: `StorageError/Code/cancelled` if the task was cancelled.
+    /// - Throws: `StorageError/Code/cancelled` if the task was canceled.
     package mutating func step() throws(StorageError) {
         count &+= 1
         guard count.isMultiple(of: Self.interval), isOn, Task.isCancelled else { return }

@@ -1,35 +1,34 @@
 package import KeelDocuments
 
-/// A filter whose constants have been turned into index keys.
+/// A filter whose constants are compiled to index keys.
 package indirect enum CompiledFilter: Sendable {
     case compare(Subject, Test)
     case and([CompiledFilter])
     case or([CompiledFilter])
 
-    /// What is compared.
+    /// The compared part of a document.
     package enum Subject: Sendable {
         case field(CompiledFieldPath)
         case path
     }
 
-    /// How the subject's key is tested.
+    /// A test of the subject's key.
     package enum Test: Sendable {
-        /// The key is one of these, or the encoded value one of those.
+        /// The key is one of these keys, or the encoded value is one of these encodings.
         ///
-        /// Equal bytes are equal values, and need no key; 3 and 3.0 are equal and have other bytes.
+        /// Equal bytes mean equal values and need no key; values such as 3 and 3.0 are equal but differ in their bytes.
         case isOne(of: [[UInt8]], encoded: [[UInt8]])
-        /// The key is neither null nor one of these; null among them lets nothing through.
+        /// The key is neither null nor one of these keys; with null among them, nothing matches.
         case isNone(of: [[UInt8]])
-        /// The key is of the constant's kind and in this relation to it.
+        /// The key has the constant's kind and this relation to the constant.
         case relates(DocumentFilter.Comparison, [UInt8])
-        /// The value is an array with one of these elements.
+        /// The value is an array that contains an element with one of these keys.
         case contains([[UInt8]])
     }
 
     /// Compiles a validated filter.
     ///
-    /// Null and NaN are found by equality alone: as members of a list and as elements of an array
-    /// they match nothing, which is how Firestore takes them.
+    /// Only equality finds null and NaN: as list members and array elements they match nothing, as in Firestore.
     package init(_ filter: DocumentFilter, scope: DocumentQuery.Scope) {
         switch filter {
         case .and(let filters): self = .and(filters.map { CompiledFilter($0, scope: scope) })
@@ -58,13 +57,13 @@ package indirect enum CompiledFilter: Sendable {
         case .notIn: return .isNone(of: values.filter { !$0.isNaN }.map(IndexKey.key))
         case .arrayContains, .arrayContainsAny: return .contains(findable.map(IndexKey.key))
         case .less, .lessOrEqual, .greater, .greaterOrEqual:
-            // Null and NaN are neither less than anything nor greater.
+            // Nothing is less or greater than null or NaN.
             return value.isFindable
                 ? .relates(comparison, IndexKey.key(value)) : .isOne(of: [], encoded: [])
         }
     }
 
-    /// Whether a document fulfils the filter.
+    /// Returns whether a document matches the filter.
     package func matches(_ document: Document) -> Bool {
         switch self {
         case .and(let filters): filters.allSatisfy { $0.matches(document) }

@@ -1,24 +1,24 @@
 package import KeelDocuments
 
-/// A query made ready for evaluation: conditions and order as comparisons of index keys.
+/// A query prepared for evaluation, with its conditions and order compiled to comparisons of index keys.
 ///
-/// It is the one definition of what a query means, used by the memory adapter, by SQLite for what
-/// its indexes leave open, and by listeners.
+/// It is the single definition of query semantics, used by the memory adapter, by SQLite for conditions that its
+/// indexes do not cover, and by listeners.
 package struct PreparedQuery: Sendable {
-    /// The query, as validated.
+    /// The validated query.
     package private(set) var query: DocumentQuery
     /// The order of evaluation: reversed for `limit(toLast:)`.
     package let orders: [DocumentQuery.Order]
-    /// Whether the result is found back to front and turned round at the end.
+    /// Whether the result is found in reverse and reversed at the end.
     package let isReversed: Bool
-    /// The most documents in the result.
+    /// The maximum number of documents in the result.
     package let limit: Int?
 
     package let filter: CompiledFilter?
     private let sort: SortKey
-    /// The first sort key that belongs to the result.
+    /// The lower bound of the result's sort keys.
     package let lower: KeyBound?
-    /// The last sort key that belongs to the result.
+    /// The upper bound of the result's sort keys.
     package let upper: KeyBound?
 
     /// Prepares a query that ``QueryValidation`` has accepted.
@@ -40,13 +40,13 @@ package struct PreparedQuery: Sendable {
         (lower, upper) = isReversed ? (last, first) : (first, last)
     }
 
-    /// The number of documents that must be known to answer, nil for all.
+    /// The number of leading documents needed for the answer; nil for all.
     package var window: Int? { limit.map { $0 + query.offset } }
 
-    /// Lowers the offset by documents that were passed over and will not be found.
+    /// Reduces the offset by a number of documents that were already skipped.
     package mutating func passOver(_ count: Int) { query.offset -= count }
 
-    /// Whether the query looks into this collection.
+    /// Returns whether the query searches a collection.
     package func covers(_ collection: CollectionPath) -> Bool {
         switch query.scope {
         case .collection(let wanted):
@@ -62,9 +62,9 @@ package struct PreparedQuery: Sendable {
         ancestor.map { collection.string.hasBytePrefix($0.string + "/") } ?? true
     }
 
-    /// The document's place in the order, or nil if it is not part of the result.
+    /// Returns the document's sort key; nil if the document is not in the result.
     ///
-    /// Limit and offset are not looked at: they concern the result as a whole.
+    /// Limit and offset, which concern the result as a whole, are ignored.
     package func place(of document: Document) -> [UInt8]? {
         if let filter, !filter.matches(document) { return nil }
         guard let key = sort.key(of: document) else { return nil }
@@ -73,16 +73,16 @@ package struct PreparedQuery: Sendable {
         return key
     }
 
-    /// Whether the document fulfils the conditions, whatever its place.
+    /// Returns whether a document matches the conditions, regardless of the bounds.
     package func matches(_ document: Document) -> Bool { filter?.matches(document) ?? true }
 
-    /// Puts found documents into order and cuts them to offset, limit and projection.
+    /// Returns the result: sorts the documents that were found and applies offset, limit and projection.
     ///
     /// - Parameters:
-    ///   - places: The documents that were found, with their places.
-    ///   - isCancellable: Whether the work ends when its task is cancelled.
+    ///   - places: The documents that were found, with their sort keys.
+    ///   - isCancellable: Whether the work ends when its task is canceled.
     /// - Returns: The result.
-    /// - Throws: `StorageError/Code/cancelled`, and nothing else.
+    /// - Throws: Only `StorageError/Code/cancelled`.
     package func result(
         of places: [(key: [UInt8], document: Document)],
         isCancellable: Bool = true
@@ -92,9 +92,9 @@ package struct PreparedQuery: Sendable {
         return try cut(sorted.map(\.document), isCancellable: isCancellable)
     }
 
-    /// Puts documents into the order of their places.
+    /// Sorts documents by their sort keys.
     ///
-    /// - Throws: `StorageError/Code/cancelled`, and nothing else.
+    /// - Throws: Only `StorageError/Code/cancelled`.
     package static func sort(
         _ places: inout [(key: [UInt8], document: Document)],
         isCancellable: Bool
@@ -110,9 +110,9 @@ package struct PreparedQuery: Sendable {
         }
     }
 
-    /// Cuts documents that are in the order of evaluation to offset, limit and projection.
+    /// Applies offset, limit and projection to documents in the order of evaluation.
     ///
-    /// - Throws: `StorageError/Code/cancelled`, and nothing else.
+    /// - Throws: Only `StorageError/Code/cancelled`.
     package func cut(
         _ ordered: [Document],
         isCancellable: Bool = true
@@ -132,7 +132,7 @@ package struct PreparedQuery: Sendable {
         return isReversed ? projected.reversed() : projected
     }
 
-    /// The document with the fields that the query selects.
+    /// Returns the document with only the fields that the query selects.
     package func project(_ document: Document) -> Document {
         guard let fields = query.projection else { return document }
         return Document(
@@ -145,13 +145,13 @@ package struct PreparedQuery: Sendable {
     }
 }
 
-/// The part of a sort key that a query's start or end fixes.
+/// The bound of sort keys that a query's start or end sets.
 package struct KeyBound: Sendable {
-    /// The keys of the bound's values, each in its order's direction.
+    /// The keys of the bound's values, in the directions of their orders.
     package let parts: [[UInt8]]
-    /// The parts joined.
+    /// The concatenated parts.
     package let prefix: [UInt8]
-    /// Whether documents with just these values belong to the result.
+    /// Whether the result includes documents with exactly these values.
     package let isInclusive: Bool
 
     init(_ bound: DocumentQuery.Bound, orders: [DocumentQuery.Order]) {
@@ -165,8 +165,7 @@ package struct KeyBound: Sendable {
     }
 
     package func admitsAsLower(_ key: [UInt8]) -> Bool {
-        // No key is a proper prefix of another, so that "starts with the prefix" means "has
-        // exactly these values".
+        // No key is a proper prefix of another, so a key with this prefix has exactly these values.
         if key.starts(with: prefix) { return isInclusive }
         return !key.lexicographicallyPrecedes(prefix)
     }
@@ -178,6 +177,6 @@ package struct KeyBound: Sendable {
 }
 
 extension String {
-    /// Whether the string's bytes begin with those of `prefix`.
+    /// Returns whether the string's UTF-8 bytes start with those of `prefix`.
     package func hasBytePrefix(_ prefix: String) -> Bool { utf8.starts(with: prefix.utf8) }
 }

@@ -1,6 +1,6 @@
 package import KeelDocuments
 
-/// Computes a document's place in an order, as bytes that compare like the order itself.
+/// Sort keys of documents: bytes that compare like the order itself.
 package struct SortKey: Sendable {
     private enum Part: Sendable {
         case field(CompiledFieldPath, DocumentQuery.Direction)
@@ -9,7 +9,7 @@ package struct SortKey: Sendable {
 
     private let parts: [Part]
 
-    /// Creates the key of complete orders: the last of them is the path.
+    /// Creates sort keys for complete orders, which include the path.
     package init(_ orders: [DocumentQuery.Order]) {
         parts = orders.map { order in
             order.field.isDocumentID
@@ -18,10 +18,10 @@ package struct SortKey: Sendable {
         }
     }
 
-    /// The document's key, or nil if it lacks one of the fields.
+    /// Returns the sort key of a document; nil if the document lacks one of the fields.
     package func key(of document: Document) -> [UInt8]? {
         var key: [UInt8] = []
-        // Most keys fit: growing step by step costs more than the key itself.
+        // Most keys fit; growing the array costs more than computing the key.
         key.reserveCapacity(96)
         for part in parts {
             let start = key.count

@@ -1,12 +1,12 @@
 package import KeelDocuments
 
 extension StorageError {
-    /// The error of a read as of a time that the history does not reach back to.
+    /// Returns the error for a read as of a time before the store's history.
     package static func snapshotTooOld(_ time: Timestamp) -> Self {
         Self(.snapshotTooOld, "the store’s history does not reach back to \(time.rfc3339)")
     }
 
-    /// The error of a read as of a time that has not come yet.
+    /// Returns the error for a read as of a time in the future.
     package static func notYet(_ time: Timestamp, present: Timestamp) -> Self {
         Self(
             .invalidArgument,

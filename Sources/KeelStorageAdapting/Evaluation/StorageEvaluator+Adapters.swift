@@ -1,28 +1,27 @@
 public import KeelDocuments
 
-/// What an adapter over a backend that knows nothing of Keel needs to write.
+/// Functions for adapters over databases without knowledge of Keel.
 extension StorageEvaluator {
-    /// The effects of a batch on the store, worked out and not yet done.
+    /// The computed effects of a batch, not yet applied to the store.
     public struct BatchOutcome: Sendable {
-        /// The documents to store, each once and in its last state, in the order of their paths.
+        /// The documents to store, each once in its final state, in the order of their paths.
         public var stored: [Document]
-        /// The documents to remove; some may not be there.
+        /// The documents to remove, some of which may not exist.
         public var removed: [DocumentPath]
-        /// The receipt for the batch, still without a position.
+        /// The receipt for the batch, without a position.
         public var receipt: CommitReceipt
     }
 
-    /// Works out what a batch does, whole or not at all.
+    /// Computes the effects of a batch, completely or not at all.
     ///
     /// - Parameters:
-    ///   - batch: The batch, whose transaction reads are not looked at: see
-    ///     ``check(_:current:found:)``.
-    ///   - documents: The present states of the documents that the batch writes to.
-    ///   - commit: The time, and the revision that the first write gets; the next ones get those
-    ///     that follow.
-    /// - Returns: The effects, which take place in one step, and the receipt for them.
-    /// - Throws: The code that a write's condition names, or `StorageError/Code/tooLarge`; the
-    ///   batch has then no effect at all.
+    ///   - batch: The batch. Its transaction reads are ignored: see ``check(_:current:found:)``.
+    ///   - documents: The current states of the documents that the batch writes.
+    ///   - commit: The time of the commit, and the revision of the first write; later writes get the following
+    ///     revisions.
+    /// - Returns: The effects, to be applied in one step, and the receipt.
+    /// - Throws: The error code of a failed write condition, or `StorageError/Code/tooLarge`; the batch then has no
+    ///   effect.
     public static func apply(
         _ batch: WriteBatch,
         to documents: some Sequence<Document>,
@@ -36,7 +35,7 @@ extension StorageEvaluator {
         for (position, write) in batch.writes.enumerated() {
             var turn = commit
             turn.revision += Int64(position)
-            // What the document was before the batch, however many writes there are to it.
+            // The state before the batch determines the time, even with several writes to the document.
             turn.documentTime = commit.documentTime(after: before[write.path])
             let (effect, outcome) = try apply(write, to: current[write.path], at: turn)
             outcomes.append(outcome)
@@ -47,7 +46,7 @@ extension StorageEvaluator {
             }
             changed.insert(write.path)
         }
-        // A document written twice in one batch ends at the revision of the last write.
+        // All outcomes of a document report its state after the batch.
         for (position, write) in batch.writes.enumerated() {
             let isRemoved = changed.contains(write.path) && current[write.path] == nil
             outcomes[position].settle(
@@ -67,17 +66,17 @@ extension StorageEvaluator {
         )
     }
 
-    /// Returns a query's result among documents, in its order.
+    /// Returns the result of a query over documents, in its order.
     ///
-    /// Filter, order, cursors, offset, limit and projection all count; a text search does not, and
-    /// needs `StorageCapabilities/textSearch`. Documents of other collections are left out, so
-    /// that everything a backend finds by prefix can be handed over.
+    /// Filter, order, bounds, offset, limit and projection apply. A text search does not: it needs
+    /// `StorageCapabilities/textSearch`. Documents of other collections are ignored, so that everything a database
+    /// finds by prefix can be passed in.
     ///
     /// - Parameters:
-    ///   - query: The query, as the adapter got it.
-    ///   - documents: All documents of the collections that the query looks into.
+    ///   - query: The query that the adapter received.
+    ///   - documents: All documents of the collections that the query searches.
     /// - Returns: The documents that the query finds.
-    /// - Throws: `StorageError/Code/cancelled` soon after the task was cancelled.
+    /// - Throws: `StorageError/Code/cancelled` soon after the task is canceled.
     public static func result(
         of query: DocumentQuery,
         among documents: some Sequence<Document>
@@ -92,9 +91,9 @@ extension StorageEvaluator {
         return try prepared.result(of: places)
     }
 
-    /// Returns values computed over documents, one an aggregation.
+    /// Returns aggregated values over documents, one per aggregation.
     ///
-    /// - Throws: `StorageError/Code/cancelled` soon after the task was cancelled.
+    /// - Throws: `StorageError/Code/cancelled` soon after the task is canceled.
     public static func values(
         of aggregations: [Aggregation],
         over documents: some Sequence<Document>

@@ -1,7 +1,7 @@
 package import KeelDocuments
 
 extension StorageEvaluator {
-    /// Applies changes in order and returns the results of the transforms among them.
+    /// Applies changes in order and returns the results of their transforms.
     package static func apply(
         _ changes: [FieldChange],
         to fields: inout DocumentFields,
@@ -25,7 +25,7 @@ extension StorageEvaluator {
         return results
     }
 
-    /// Computes a transform's value, and what the receipt says about it.
+    /// Returns the value of a transform, and its result for the receipt.
     package static func value(
         of operation: FieldTransform.Operation,
         over stored: DocumentValue?,
@@ -33,7 +33,7 @@ extension StorageEvaluator {
     ) -> (value: DocumentValue, result: DocumentValue) {
         switch operation {
         case .serverTimestamp, .commitTime:
-            // Firestore's have no finer part.
+            // Firestore truncates these times to milliseconds.
             let time = operation == .commitTime ? commit.storeTime : commit.time
             let microseconds = time.microseconds
             let rest = (microseconds % 1_000 + 1_000) % 1_000
@@ -62,7 +62,7 @@ extension StorageEvaluator {
         }
     }
 
-    /// Keeps the stored number unless the operand replaces it; NaN wins on either side.
+    /// Returns the stored number or the operand; NaN on either side gives NaN.
     private static func extreme(
         _ stored: DocumentValue?,
         _ operand: DocumentValue,
@@ -80,7 +80,7 @@ extension StorageEvaluator {
             return .integer(overflow ? (other < 0 ? .min : .max) : sum)
         }
         let sum = (stored.doubleValue ?? 0) + (operand.doubleValue ?? 0)
-        // The difference of infinities may have a sign, which no store keeps.
+        // The difference of infinities may be a signed NaN, whose sign no store keeps.
         return .double(sum.isNaN ? .nan : sum)
     }
 }

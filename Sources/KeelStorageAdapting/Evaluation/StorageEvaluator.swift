@@ -1,26 +1,26 @@
 public import KeelDocuments
 
-/// The meaning of writes, as pure functions.
+/// The semantics of writes and queries, as pure functions.
 ///
-/// Every adapter that keeps documents itself uses them, so that all agree on what a write does.
-/// The rules are those of Firestore's `Write` and `DocumentTransform`
-/// (googleapis, google/firestore/v1/write.proto).
+/// Every adapter that stores documents itself uses them, so that all adapters behave alike. The rules for writes are
+/// those of Firestore's `Write` and `DocumentTransform` (googleapis, google/firestore/v1/write.proto).
 public enum StorageEvaluator: Sendable {
 
     /// The effect of a write on the store.
     public enum Effect: Sendable, Hashable {
-        /// Nothing.
+        /// No effect.
         case none
-        /// The document is stored.
+        /// The document must be stored.
         case store(Document)
-        /// The document is removed, leaving this revision behind.
+        /// The document must be removed, with this revision of the removal.
         case remove(Revision)
     }
 
-    /// Applies one write to the current state of its document.
+    /// Computes the effect of one write on the current state of its document.
     ///
     /// - Returns: The effect, and the outcome of the write for the receipt.
-    /// - Throws: The code that its condition names, or `StorageError/Code/tooLarge`.
+    /// - Throws: The error code of a failed condition, or `StorageError/Code/tooLarge`;
+    ///   `StorageError/Code/invalidArgument` for a replica whose revision is out of range.
     public static func apply(
         _ write: DocumentWrite,
         to current: Document?,
@@ -36,7 +36,7 @@ public enum StorageEvaluator: Sendable {
             let time = commit.documentTime ?? commit.documentTime(after: current.updateTime)
             return (.remove(revision), CommitReceipt.WriteOutcome(nil, removed: time))
         case .replicate(let document):
-            // Revisions grow from here on and must not run out.
+            // Later revisions continue from this one and must not overflow.
             guard (1...Int64.max - 1 << 40).contains(document.revision.number) else {
                 throw StorageError(
                     .invalidArgument,
@@ -53,7 +53,7 @@ public enum StorageEvaluator: Sendable {
                 return try store(body, over: current, of: write, results: [], at: commit)
             }
             var fields = try body.fields()
-            // The set replaces the document, so that each transform starts from what it set.
+            // The set replaces the document, so each transform starts from the new fields.
             let changes = transforms.map { FieldChange($0.field, .transform($0.operation)) }
             let results = Self.apply(changes, to: &fields, at: commit)
             let full = DocumentBody(fields)
@@ -73,7 +73,7 @@ public enum StorageEvaluator: Sendable {
         results: [DocumentValue],
         at commit: Commit
     ) throws(StorageError) -> (effect: Effect, outcome: CommitReceipt.WriteOutcome) {
-        // The front has looked at what it was given; transforms can make a document grow.
+        // The client checked the written fields, but transforms can enlarge a document.
         guard body.bytes.count <= DocumentBody.longest else {
             throw StorageError(
                 .tooLarge,
@@ -100,7 +100,9 @@ public enum StorageEvaluator: Sendable {
         return Revision(number: max(commit.revision, floor))
     }
 
-    /// Checks a write's condition.
+    /// Checks the condition of a write.
+    ///
+    /// - Throws: The error code that the condition documents, if it does not hold.
     public static func check(
         _ condition: WriteCondition,
         of path: DocumentPath,
@@ -140,13 +142,13 @@ public enum StorageEvaluator: Sendable {
         )
     }
 
-    /// Checks that what a transaction has read is still so.
+    /// Checks that the results of a transaction's reads are unchanged.
     ///
     /// - Parameters:
-    ///   - reads: The transaction's reads.
-    ///   - current: The current document at a path.
-    ///   - found: The documents that a query finds now.
-    /// - Throws: `StorageError/Code/conflict` if something has changed.
+    ///   - reads: The reads of the transaction.
+    ///   - current: Returns the current document at a path.
+    ///   - found: Returns the documents that a query finds now.
+    /// - Throws: `StorageError/Code/conflict` if a result has changed, and the errors of the closures.
     public static func check(
         _ reads: TransactionReads,
         current: (DocumentPath) throws(StorageError) -> Document?,

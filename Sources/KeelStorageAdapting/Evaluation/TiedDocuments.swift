@@ -1,10 +1,10 @@
 package import KeelDocuments
 
-/// Documents of a stretch of an index whose entries' keys are cut after the same bytes.
+/// A buffer of documents whose index entries have keys that were cut after the same bytes.
 ///
-/// Such entries follow each other, and their order is not that of the documents (``EntryKey``). An adapter
-/// collects them here until the tie ends, and takes them out in their order. Only one tie is held at a
-/// time, and of it only what the result can still have.
+/// Such entries are adjacent in the index, but not in the order of their documents (``EntryKey``). An adapter collects
+/// the documents here until the tie ends, and then takes them in order. The buffer holds one tie at a time, and only
+/// the documents that the result may still need.
 package struct TiedDocuments: Sendable {
     private enum Part: Sendable {
         case field(CompiledFieldPath)
@@ -13,23 +13,23 @@ package struct TiedDocuments: Sendable {
     }
 
     private let parts: [Part]
-    /// How many bytes of a key are left for the parts.
+    /// The number of key bytes available for the parts.
     private let room: Int
     private let mostBytes: Int?
 
     private var found: [(key: [UInt8], document: Document)] = []
     private var tie: [UInt8] = []
     private var size: AnswerSize
-    /// How many documents the result can still have; nil for any number.
+    /// The number of documents that the result may still need; nil for no limit.
     private var most: Int?
-    /// How many of them its offset leaves out, which count no bytes.
+    /// The number of those documents that the offset skips, whose size does not count.
     private var skipped = 0
 
-    /// Creates an empty tie for a stretch.
+    /// Creates an empty buffer for an index scan.
     ///
     /// - Parameters:
-    ///   - scan: The stretch.
-    ///   - mostBytes: About how many bytes of documents the result may have; nil for any number.
+    ///   - scan: The scan.
+    ///   - mostBytes: The approximate maximum size of the result's documents in bytes; nil for no limit.
     package init(_ scan: QueryPlanner.Scan, mostBytes: Int?) {
         parts = scan.orders.map { order in
             guard order.field.isDocumentID else { return .field(CompiledFieldPath(order.field)) }
@@ -40,12 +40,12 @@ package struct TiedDocuments: Sendable {
         size = AnswerSize(most: mostBytes)
     }
 
-    /// Whether no document is held.
+    /// Whether the buffer is empty.
     package var isEmpty: Bool { found.isEmpty }
 
-    /// What the keys of the documents of the same tie have in common; nil if the document's key is whole.
+    /// Returns the common key prefix of the document's tie; nil if the document's key is not cut.
     ///
-    /// It need not be asked for entries with keys shorter than ``EntryKey/longestComponent``.
+    /// Entries with keys shorter than ``EntryKey/longestComponent`` never have a tie.
     package func tie(of document: Document) -> [UInt8]? {
         var key: [UInt8] = []
         for part in parts {
@@ -63,23 +63,23 @@ package struct TiedDocuments: Sendable {
         return nil
     }
 
-    /// Whether a document, with its ``tie(of:)``, ends the tie that is held.
+    /// Returns whether a document with the given ``tie(of:)`` ends the current tie.
     package func isEnded(by tie: [UInt8]?) -> Bool { !found.isEmpty && tie != self.tie }
 
     /// Begins a tie.
     ///
     /// - Parameters:
-    ///   - tie: What its documents have in common.
-    ///   - most: How many documents the result can still have; nil for any number.
-    ///   - skipped: How many of them its offset leaves out.
+    ///   - tie: The common key prefix of its documents.
+    ///   - most: The number of documents that the result may still need; nil for no limit.
+    ///   - skipped: The number of those documents that the offset skips.
     package mutating func begin(_ tie: [UInt8], most: Int?, skipped: Int) {
         (self.tie, self.most, self.skipped) = (tie, most, skipped)
         size = AnswerSize(most: mostBytes)
     }
 
-    /// Holds a document of the tie at its place.
+    /// Adds a document of the tie with its sort key.
     ///
-    /// - Throws: `StorageError/Code/cancelled`, and nothing else.
+    /// - Throws: Only `StorageError/Code/cancelled`.
     package mutating func add(
         _ document: Document,
         at key: [UInt8],
@@ -102,8 +102,8 @@ package struct TiedDocuments: Sendable {
 
     /// Ends the tie.
     ///
-    /// - Returns: Its documents in their order.
-    /// - Throws: `StorageError/Code/cancelled`, and nothing else.
+    /// - Returns: The documents of the tie, in order.
+    /// - Throws: Only `StorageError/Code/cancelled`.
     package mutating func end(isCancellable: Bool) throws(StorageError) -> [Document] {
         try PreparedQuery.sort(&found, isCancellable: isCancellable)
         defer { found.removeAll(keepingCapacity: true) }

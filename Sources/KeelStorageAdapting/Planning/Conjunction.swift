@@ -2,7 +2,7 @@ package import KeelDocuments
 
 /// One alternative of a filter in disjunctive normal form: conditions that must all hold.
 package struct Conjunction: Sendable, Hashable {
-    /// A field and the key of the constant it is compared with.
+    /// A field and the key of the constant that it is compared with.
     struct Constant: Sendable, Hashable {
         var field: FieldPath
         var key: [UInt8]
@@ -17,12 +17,12 @@ package struct Conjunction: Sendable, Hashable {
     var equalities: [Constant] = []
     var memberships: [Constant] = []
     var inequalities: [Inequality] = []
-    /// The document that an equality names; whether it fulfils the other conditions is open.
+    /// The document that an equality identifies, which may fail the other conditions.
     package private(set) var named: DocumentPath?
-    /// Whether the keys find more than the conditions do: null and NaN where they match nothing.
+    /// Whether the keys match more than the conditions: null and NaN, where these match nothing.
     var findsMore = false
 
-    /// The alternatives of a filter; a missing filter is one alternative without conditions.
+    /// Returns the alternatives of a filter; a missing filter has one alternative without conditions.
     package static func all(of filter: DocumentFilter?) -> [Conjunction] {
         switch filter {
         case nil: [Conjunction()]
@@ -56,8 +56,8 @@ package struct Conjunction: Sendable, Hashable {
         }
     }
 
-    /// The members of a list that find something; one that does not stays where all are such, so
-    /// that there is an alternative to look up.
+    /// Returns the members of a list that can match. If there are none, one member remains, so that there is an
+    /// alternative to look up.
     private static func findable(_ list: DocumentValue) -> [DocumentValue] {
         let values = list.arrayValue ?? []
         let findable = values.filter(\.isFindable)
@@ -90,14 +90,14 @@ package struct Conjunction: Sendable, Hashable {
         return both
     }
 
-    /// Whether there are no conditions but on the document's path.
+    /// Whether all conditions concern the document's path.
     var concernsPathAlone: Bool {
         memberships.isEmpty && equalities.allSatisfy(\.field.isDocumentID)
             && inequalities.allSatisfy(\.field.isDocumentID)
     }
 
     private var equalFields: [FieldPath] {
-        // The path is no field of an index; a condition on it is left to the evaluator.
+        // The path is not an index field; the evaluator checks conditions on it.
         var fields: [FieldPath] = []
         for equality in equalities
         where !equality.field.isDocumentID && !fields.contains(equality.field) {
@@ -106,24 +106,24 @@ package struct Conjunction: Sendable, Hashable {
         return fields
     }
 
-    /// How many index components the equalities and the first membership fix.
+    /// The number of index components that the equalities and the first membership fix.
     var fixedCount: Int { equalFields.count + (memberships.isEmpty ? 0 : 1) }
 
-    /// The components that a suggested index begins with.
+    /// The leading components of a suggested index.
     var fixedComponents: [IndexDefinition.Component] {
         memberships.prefix(1).map { .contains($0.field) }
             + equalFields.sorted().map { .ascending($0) }
     }
 
-    /// The orders that the equalities leave open, up to the path.
+    /// Returns the orders that the equalities do not fix, up to the path.
     func openOrders(of orders: [DocumentQuery.Order]) -> [DocumentQuery.Order] {
         let path = orders.firstIndex(where: \.field.isDocumentID) ?? orders.endIndex
         let fixed = equalFields
         return orders[...min(path, orders.count - 1)].filter { !fixed.contains($0.field) }
     }
 
-    /// The bytes that an index's first components must hold, and whether anything of a constant is cut;
-    /// nil if the index begins otherwise.
+    /// Returns the bytes of the first components of an index, and whether a constant in them is cut; nil if the
+    /// components do not correspond to the equalities and the membership.
     func prefix(
         for components: ArraySlice<IndexDefinition.Component>
     ) -> (bytes: [UInt8], isCut: Bool)? {
@@ -150,10 +150,9 @@ package struct Conjunction: Sendable, Hashable {
         return (prefix, isCut)
     }
 
-    /// Whether a prefix of equalities and a range of the first open order say all that the
-    /// conditions say.
+    /// Returns whether a prefix of equalities and a range of the first open order express all conditions.
     func isCovered(byOrder order: DocumentQuery.Order?) -> Bool {
-        // A second condition on a field, or on the path, is checked on the document only.
+        // Only the document can be checked for a second condition on a field or for a condition on the path.
         !findsMore && equalities.count == equalFields.count && memberships.count <= 1
             && inequalities.allSatisfy { inequality in
                 switch inequality.comparison {
@@ -164,7 +163,7 @@ package struct Conjunction: Sendable, Hashable {
             }
     }
 
-    /// The stretch of keys of the open orders that the inequalities leave.
+    /// Returns the range of keys of the open orders that the inequalities permit.
     func range(of orders: [DocumentQuery.Order]) -> KeyRange {
         guard let first = orders.first else { return KeyRange() }
         let ascending = inequalities.filter { $0.field == first.field }

@@ -1,12 +1,12 @@
 internal import KeelDocuments
 
-/// Turns bounds of a query's order into bounds of the keys of an index's entries.
+/// A converter from bounds of a query's order to bounds of index entry keys.
 struct EntryBounds {
-    /// The orders that the index's entries are in behind the fixed components, up to the path.
+    /// The orders of the entries after the fixed components, up to the path.
     private let orders: [DocumentQuery.Order]
-    /// The key of the collection whose entries hold ids alone; nil where they hold whole paths.
+    /// The key of the collection, if its entries hold only ids; nil if entries hold whole paths.
     private let collection: [UInt8]?
-    /// Whether a bound was cut, so that entries beyond it lie within.
+    /// Whether a bound was cut, so that the range may include entries beyond it.
     private(set) var isCut = false
 
     init(
@@ -22,7 +22,7 @@ struct EntryBounds {
         }
     }
 
-    /// The range of entries for a range of keys of the first order.
+    /// Returns the range of entries for a range of keys of the first order.
     mutating func range(_ range: KeyRange) -> KeyRange {
         KeyRange(
             from: range.lower.map { bound([$0.bytes], isAfter: $0.isAfter, isLower: true) },
@@ -30,7 +30,7 @@ struct EntryBounds {
         )
     }
 
-    /// The range of entries between the beginning and the end of a result.
+    /// Returns the range of entries between the bounds of a result.
     mutating func range(from lower: KeyBound?, to upper: KeyBound?) -> KeyRange {
         KeyRange(
             from: lower.map { bound($0.parts, isAfter: !$0.isInclusive, isLower: true) },
@@ -38,7 +38,7 @@ struct EntryBounds {
         )
     }
 
-    /// Cuts the bounds of a range at the length of whole keys.
+    /// Cuts the bounds of a range to the maximum length of whole keys.
     mutating func whole(_ range: KeyRange) -> KeyRange {
         var range = range
         if var lower = range.lower, EntryKey.cutWhole(&lower.bytes) {
@@ -63,7 +63,7 @@ struct EntryBounds {
             if order.field.isDocumentID, let collection {
                 let own = order.direction == .ascending ? collection : collection.map(~)
                 guard part.starts(with: own) else {
-                    // It lies before all documents of the collection, or behind them.
+                    // The bound is before or after all documents of the collection.
                     let isBehind =
                         own.starts(with: part) ? isAfter : own.lexicographicallyPrecedes(part)
                     return KeyRange.Cut(bytes: bytes, isAfter: isBehind)
@@ -73,7 +73,7 @@ struct EntryBounds {
                 bytes += part
             }
             guard EntryKey.cutComponent(&bytes, from: start) else { continue }
-            // The other entries that are cut there may lie on either side; so may what follows in them.
+            // Other entries cut at this point, and their further parts, may be on either side of the bound.
             isCut = true
             return KeyRange.Cut(bytes: bytes, isAfter: !isLower)
         }

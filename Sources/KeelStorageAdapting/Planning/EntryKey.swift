@@ -1,35 +1,34 @@
-/// The lengths at which the keys of index entries are cut.
+/// The maximum lengths of the keys of index entries.
 ///
-/// An entry's key is the key of each component of the index, in the component's direction, and behind
-/// them that of the document's path. Each of them is cut at ``longestComponent`` bytes, and all of them
-/// together at ``longest``: every database takes such a key into an index of its own, PostgreSQL too,
-/// whose limit is 2,704 bytes for a row of an index.
+/// The key of an entry consists of the key of each component of the index, in the component's direction, followed by
+/// the key of the document's path. Each part is cut to ``longestComponent`` bytes and the whole key to ``longest``.
+/// Every database can index keys of this size, including PostgreSQL, whose limit is 2,704 bytes for an index row.
 ///
-/// Cutting keeps the order. No key of a value begins another, so two keys differ before the place where
-/// one of them is cut, or both are cut there and are equal up to it. Therefore
+/// Cutting preserves the order. No key of a value is a prefix of another, so two keys either differ before the point
+/// where one of them is cut, or both are cut at that point and are equal up to it. Therefore:
 ///
-/// - a constant that is not cut finds in an index what it would find among whole keys;
-/// - a constant that is cut finds candidates, and the documents themselves decide;
-/// - documents whose keys are cut at the same place after the same bytes are a *tie*: they follow each
-///   other in any order, and ``TiedDocuments`` puts them into theirs.
+/// - A constant that is not cut finds the same entries as among whole keys.
+/// - A constant that is cut finds candidates, and the documents themselves decide.
+/// - Documents whose keys are cut at the same point after the same bytes form a *tie*: they are adjacent in any order,
+///   and ``TiedDocuments`` sorts them.
 package enum EntryKey {
-    /// The most bytes of the key of one value or path: those of a text of 1,499 bytes, the longest
-    /// constant that a condition may have.
+    /// The maximum length of the key of one value or path, in bytes: that of a 1,499-byte string, the longest constant
+    /// in a condition.
     package static let longestComponent = 1_502
-    /// The most bytes of a whole key.
+    /// The maximum length of a whole key, in bytes.
     package static let longest = 2_000
 
-    /// Cuts the key that begins at `start` and reaches to the end.
+    /// Cuts the part of a key from `start` to the end.
     ///
-    /// - Returns: Whether there was anything to cut.
+    /// - Returns: Whether the part was too long and was cut.
     @discardableResult
     package static func cutComponent(_ key: inout [UInt8], from start: Int) -> Bool {
         cut(&key, at: start + longestComponent)
     }
 
-    /// Cuts a whole key, or the components that begin one.
+    /// Cuts a whole key, or the leading components of a key.
     ///
-    /// - Returns: Whether there was anything to cut.
+    /// - Returns: Whether the key was too long and was cut.
     @discardableResult
     package static func cutWhole(_ key: inout [UInt8]) -> Bool { cut(&key, at: longest) }
 
@@ -41,9 +40,10 @@ package enum EntryKey {
 }
 
 extension IndexDefinition {
-    /// Appends the key of a document's path, as the index's entries end with it.
+    /// Appends the key of a document's path, which ends the key of an entry.
     ///
-    /// The entries of an index over single collections hold the id alone: the collection is beside them.
+    /// The entries of an index over single collections contain only the id, because the collection is stored
+    /// separately.
     package func append(_ path: DocumentPath, to key: inout [UInt8]) {
         let start = key.count
         if scope == .collection {
@@ -56,18 +56,18 @@ extension IndexDefinition {
         EntryKey.cutWhole(&key)
     }
 
-    /// The joined keys of the components of a document, one for each entry; empty if a field is missing.
+    /// Returns the concatenated component keys of a document, one for each entry; empty if a field is missing.
     ///
     /// - Parameters:
-    ///   - body: The document's fields.
-    ///   - paths: The fields of the index's components, compiled.
-    /// - Returns: The keys, each once, without those of the path.
+    ///   - body: The fields of the document.
+    ///   - paths: The compiled fields of the index's components.
+    /// - Returns: The distinct keys, without the key of the path.
     package func componentKeys(
         of body: DocumentBody,
         at paths: [CompiledFieldPath]
     ) -> [[UInt8]] {
         var first: [UInt8] = []
-        // Room for the components and the path that follows them.
+        // Reserves room for the components and the path.
         first.reserveCapacity(96)
         var keys = [first]
         for (component, path) in zip(components, paths) {
@@ -92,7 +92,7 @@ extension IndexDefinition {
         return isCut && keys.count > 1 ? Self.distinct(keys) : keys
     }
 
-    /// The keys of distinct elements, cut, each once.
+    /// Returns the distinct keys of elements after cutting.
     private static func cutKeys(_ elements: [[UInt8]]) -> [[UInt8]] {
         guard elements.contains(where: { $0.count > EntryKey.longestComponent }) else {
             return elements

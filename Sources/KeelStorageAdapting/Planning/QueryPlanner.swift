@@ -1,44 +1,43 @@
 package import KeelDocuments
 
-/// Finds the declared index that serves a query.
+/// A planner that finds the declared index for a query.
 ///
-/// The rules are those of Firestore's composite indexes: the fields compared for equality first, in
-/// any order, then the ordered fields in the query's order with the query's directions, or all of
-/// them reversed. Conditions and orders on the document's path need no index. The planner knows no
-/// database; an adapter reads the parts it names.
+/// The rules are those of Firestore's composite indexes: first the fields compared for equality, in any order, then the
+/// ordered fields in the query's order, with the query's directions or all of them reversed. Conditions and orders on
+/// the document's path need no index. The planner is independent of the database; an adapter reads the parts that the
+/// planner returns.
 package struct QueryPlanner: Sendable {
-    /// One stretch of an index to read.
+    /// A range of an index to read.
     package struct Scan: Sendable, Hashable {
         package var index: IndexDefinition
-        /// The stretch, in the index's own keys.
+        /// The range of the index's own keys.
         package var range: KeyRange
-        /// How many bytes at the beginning of the range's keys the equalities fix.
+        /// The length of the key prefix that the equalities fix, in bytes.
         package var fixedLength: Int
-        /// Whether to read it from its end.
+        /// Whether to read the range from its end.
         package var isBackward: Bool
-        /// The orders of the entries behind the fixed bytes, up to the path.
+        /// The orders of the entries after the fixed bytes, up to the path.
         package var orders: [DocumentQuery.Order]
-        /// Whether the stretch holds the query's documents and no others, so that its entries can
-        /// be counted without a look at the documents.
+        /// Whether the range contains exactly the query's documents, so that its entries can be counted without reading
+        /// documents.
         package var isExact: Bool
     }
 
-    /// A part of the way to a query's documents.
+    /// A part of the access to a query's documents.
     package enum Part: Sendable, Hashable {
-        /// Read a stretch of an index.
+        /// Read a range of an index.
         case index(Scan)
-        /// Look up these documents.
+        /// Look up the given documents.
         case documents([DocumentPath])
-        /// Read the query's collections in the order of their documents' paths, where the paths' keys lie in a
-        /// range.
+        /// Read the query's collections in path order, within a range of path keys.
         case identifiers(KeyRange, isBackward: Bool)
     }
 
-    /// The way to a query's documents.
+    /// The access to a query's documents.
     package enum Access: Sendable, Hashable {
-        /// Read these; a single one, unless it looks documents up, is in the result's order.
+        /// Read the parts; the documents of a single part, other than a lookup, are in the result's order.
         case parts([Part])
-        /// Look at every document.
+        /// Examine every document.
         case scan(suggestion: IndexDefinition?)
     }
 
@@ -46,7 +45,7 @@ package struct QueryPlanner: Sendable {
 
     package init(_ indexes: [IndexDefinition]) { self.indexes = indexes }
 
-    /// Plans a prepared query, leaving a text search aside.
+    /// Returns the access for a prepared query, ignoring a text search.
     package func access(for prepared: PreparedQuery) -> Access {
         var parts: [Part] = []
         var named: [DocumentPath] = []
@@ -64,7 +63,7 @@ package struct QueryPlanner: Sendable {
         return .parts(named.isEmpty ? parts : parts + [.documents(named)])
     }
 
-    /// How a query would be answered, as the result reports it.
+    /// Returns the plan for a query, as a result reports it.
     package func plan(for prepared: PreparedQuery) -> QueryPlan {
         switch access(for: prepared) {
         case .parts(let parts): QueryPlan(access: Self.reported(parts))
@@ -72,13 +71,13 @@ package struct QueryPlanner: Sendable {
         }
     }
 
-    /// The access that a result reports: the first index, if there is one.
+    /// Returns the access that a result reports: the first index, if any.
     package static func reported(_ parts: [Part]) -> QueryPlan.Access {
         for case .index(let scan) in parts { return .index(scan.index.name) }
         return .identifiers
     }
 
-    /// The documents in the order of their paths, for conditions on nothing else.
+    /// Returns a read in path order for conditions on only the path.
     private static func identifiers(
         for conjunction: Conjunction,
         of prepared: PreparedQuery
@@ -120,7 +119,7 @@ package struct QueryPlanner: Sendable {
         orders: [DocumentQuery.Order],
         of prepared: PreparedQuery
     ) -> Scan? {
-        // The last open order is the path, which an index holds in its last component's direction.
+        // The last open order is the path, whose direction in an index is that of the last component.
         let fields = orders.dropLast()
         let equalities = index.components.count - fields.count
         guard equalities >= 0, equalities == conjunction.fixedCount else { return nil }
@@ -152,7 +151,7 @@ package struct QueryPlanner: Sendable {
         if isBackward { range = range.complemented() }
         range = bounds.whole(range.prefixed(by: prefix.bytes))
         let isUnbounded = prepared.lower == nil && prepared.upper == nil
-        // An order behind the path decides nothing, but what lacks its field is not in the result.
+        // Orders after the path do not affect the order, but exclude documents that lack the field.
         let endsWithPath = prepared.orders.last?.field.isDocumentID ?? false
         return Scan(
             index: index,
@@ -177,7 +176,7 @@ package struct QueryPlanner: Sendable {
                 order.direction == .ascending
                     ? IndexDefinition.Component.ascending(order.field) : .descending(order.field)
             }
-        // What is looked up by the path alone cannot be helped by an index over fields.
+        // An index over fields does not help a lookup by path alone.
         guard !components.isEmpty else { return nil }
         switch prepared.query.scope {
         case .collection(let path): return IndexDefinition(path.name, components)
@@ -203,7 +202,7 @@ extension IndexDefinition.Component {
 }
 
 extension PreparedQuery {
-    /// The stretch of sort keys between the query's start and end.
+    /// The range of sort keys between the query's start and end.
     package var range: KeyRange {
         KeyRange(
             from: lower.map { KeyRange.Cut(bytes: $0.prefix, isAfter: !$0.isInclusive) },

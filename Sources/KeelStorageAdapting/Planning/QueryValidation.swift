@@ -1,17 +1,17 @@
 package import KeelDocuments
 
-/// The rules that a query must keep, checked by the front before an adapter sees it.
+/// The rules for queries, which the client checks before an adapter sees a query.
 ///
-/// They are Firestore's, so that a query which works on one adapter works on all of them.
+/// They are those of Firestore, so that a query that works on one adapter works on all.
 package enum QueryValidation {
-    /// The most values in a list of `in`, `arrayContainsAny` and of their combination.
+    /// The maximum number of alternatives from `in`, `arrayContainsAny` and their combinations.
     package static let mostDisjunctions = 30
-    /// The most values in a list of `notIn`.
+    /// The maximum number of values in a `notIn` list.
     package static let mostExclusions = 10
-    /// The longest constant of a condition, as an index key: a text of 1,499 bytes.
+    /// The maximum length of a constant's index key, in bytes: that of a 1,499-byte string.
     private static let longestConstant = 1_502
 
-    /// Checks a query and returns it with ids turned into references where they are compared.
+    /// Checks a query and returns it with compared ids converted to references.
     package static func checked(_ query: DocumentQuery) throws(StorageError) -> DocumentQuery {
         try checkScope(query)
         try checkConstants(query)
@@ -53,7 +53,7 @@ package enum QueryValidation {
         if query.offset < 0 { throw invalid("an offset cannot be negative") }
     }
 
-    /// Refuses values of Swift that could not be made values of fields.
+    /// Throws for Swift values that could not be encoded.
     private static func checkConstants(_ query: DocumentQuery) throws(StorageError) {
         for (field, _, value) in query.filter?.comparisons ?? [] {
             guard let flaw = value.flaw else { continue }
@@ -71,7 +71,7 @@ package enum QueryValidation {
         }
     }
 
-    /// Refuses a path with a reserved name in its midst; Keel's own collections are at the top.
+    /// Throws for a path with a reserved name below the top level, where Keel has its own collections.
     private static func checkPlace(_ path: String) throws(StorageError) {
         guard path.contains("__") else { return }
         for segment in path.split(separator: "/").dropFirst()
@@ -110,7 +110,7 @@ package enum QueryValidation {
         }
     }
 
-    /// Refuses fields in a query over everything, which no index could serve.
+    /// Throws for fields in a query over everything, which no index can serve.
     private static func checkFields(_ query: DocumentQuery) throws(StorageError) {
         guard case .everything = query.scope else { return }
         let filtered = (query.filter?.comparisons ?? []).map(\.field)
@@ -143,13 +143,13 @@ package enum QueryValidation {
         }
     }
 
-    /// Refuses a constant that is longer than what an index of Firestore's holds of a value.
+    /// Throws for a constant longer than the part of a value that Firestore indexes.
     private static func checkSize(
         of value: DocumentValue,
         comparedWith field: FieldPath
     ) throws(StorageError) {
         guard DocumentBody.encoded(value).count > longestConstant else { return }
-        // A text of 1,499 bytes has a header of three in its encoding.
+        // A 1,499-byte string has an encoding with a three-byte header.
         if !field.isDocumentID, IndexKey.key(value).count > longestConstant {
             throw invalid(
                 "“\(field)” is compared with a value of more than \(longestConstant - 3) bytes; "
@@ -166,7 +166,7 @@ package enum QueryValidation {
                 throw invalid("the query is ordered by “\(order.field)” twice")
             }
         }
-        // What comes behind the path decides nothing, and an inequality's order would.
+        // Orders after the path have no effect, but the order of an inequality would.
         let place = query.completeOrders.firstIndex(where: \.field.isDocumentID)
         guard place == nil || place == query.completeOrders.count - 1 else {
             throw invalid("nothing can be ordered behind the document’s id, which is unique")
@@ -176,7 +176,7 @@ package enum QueryValidation {
         }
     }
 
-    /// Checks the number of a bound's values and turns ids into references.
+    /// Checks the number of a bound's values and converts ids to references.
     private static func resolved(
         _ bound: DocumentQuery.Bound?,
         of query: DocumentQuery,
@@ -263,7 +263,7 @@ package enum QueryValidation {
         }
     }
 
-    /// The most conditions on elements of arrays in one alternative.
+    /// Returns the maximum number of conditions on array elements in one alternative.
     private static func memberships(of filter: DocumentFilter?) -> Int {
         switch filter {
         case .and(let filters)?: filters.map(memberships).reduce(0, +)
@@ -273,7 +273,7 @@ package enum QueryValidation {
         }
     }
 
-    /// The number of alternatives once the filter is in disjunctive normal form.
+    /// Returns the number of alternatives of the filter in disjunctive normal form.
     private static func disjunctions(of filter: DocumentFilter?) -> Int {
         switch filter {
         case nil: 1

@@ -1,16 +1,16 @@
 package import KeelDocuments
 
-/// A text search made ready for evaluation on documents.
+/// A text search prepared for evaluation on documents.
 package struct SearchFilter: Sendable {
     package let definition: SearchDefinition
     package let terms: [TextSearch.Term]
-    /// The fields that are looked at: those of the search, or all that are declared.
+    /// The fields to search: those of the search, or all declared fields.
     package let fields: [FieldPath]
     private let paths: [CompiledFieldPath]
 
-    /// Finds the declaration that covers a search.
+    /// Creates a filter from the first definition that covers a search.
     ///
-    /// - Throws: `StorageError/Code/indexRequired` if none does.
+    /// - Throws: `StorageError/Code/indexRequired` if no definition covers the search.
     package init(
         _ search: TextSearch,
         in scope: DocumentQuery.Scope,
@@ -20,7 +20,7 @@ package struct SearchFilter: Sendable {
             switch scope {
             case .collection(let path): path.name
             case .group(let name, _): name
-            // No definition covers it, and the front refuses it.
+            // No definition covers this scope, and the client rejects it.
             case .everything: ""
             }
         let fitting = definitions.first { definition in
@@ -42,7 +42,7 @@ package struct SearchFilter: Sendable {
         paths = fields.map(CompiledFieldPath.init)
     }
 
-    /// Whether each of the terms is in one of the fields.
+    /// Returns whether every term occurs in one of the fields.
     package func matches(_ document: Document) -> Bool {
         let words = paths.flatMap { path in
             document.body.value(at: path).map(TextWords.words) ?? []
@@ -57,7 +57,7 @@ package struct SearchFilter: Sendable {
 }
 
 extension StorageError {
-    /// The refusal of a query that no declared index serves, naming the one that would.
+    /// Returns the error for a query without a declared index, naming the index that would serve it.
     package static func indexRequired(by plan: QueryPlan, for query: DocumentQuery) -> StorageError
     {
         let advice = plan.suggestion.map { "declare \($0)" } ?? "no index can serve it"
