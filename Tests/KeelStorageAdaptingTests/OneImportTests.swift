@@ -1,10 +1,10 @@
 import KeelStorageAdapting
 import Testing
 
-/// An adapter by somebody who imports the contract and nothing else of Keel.
+/// Compiles an adapter that imports only the contract module.
 @Suite("The contract comes with the documents")
 struct OneImportTests {
-    /// A store whose documents never change.
+    /// An adapter whose documents never change.
     private struct FrozenStorageAdapter: StorageAdapter {
         let documents: [Document]
 

@@ -12,10 +12,10 @@ public struct ChangeRequest: Sendable, Hashable {
     public var scope: ChangeScope
     /// The maximum number of changes in one page, at least 1.
     public var limit: Int
-    /// The approximate maximum size of the documents in one page, in bytes; nil for no limit. The default is 8 MiB.
+    /// The approximate maximum size of the documents in one page, in bytes; nil for no limit.
     ///
-    /// A page has at least one change, whatever its size. An adapter that does not copy documents for a page may ignore
-    /// the limit.
+    /// The default is 8 MiB. A page has at least one change, whatever its size. An adapter that does not copy documents
+    /// for a page may ignore the limit.
     public var mostBytes: Int?
     /// The time to wait for a change if there is none; nil to return at once.
     public var waitsUpTo: Duration?

@@ -56,8 +56,9 @@ package struct Conjunction: Sendable, Hashable {
         }
     }
 
-    /// Returns the members of a list that can match. If there are none, one member remains, so that there is an
-    /// alternative to look up.
+    /// Returns the members of a list that can match.
+    ///
+    /// If there are none, one member remains, so that there is an alternative to look up.
     private static func findable(_ list: DocumentValue) -> [DocumentValue] {
         let values = list.arrayValue ?? []
         let findable = values.filter(\.isFindable)

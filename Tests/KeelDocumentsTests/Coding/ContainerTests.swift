@@ -9,7 +9,7 @@ private class Animal: Codable {
     init(name: String) { self.name = name }
 }
 
-/// Keeps the fields of its superclass in a map of their own.
+/// A class that stores the fields of its superclass in a separate map.
 private final class Dog: Animal {
     enum CodingKeys: CodingKey { case tricks, zeal }
     var tricks: [String]
@@ -34,7 +34,7 @@ private final class Dog: Animal {
     }
 }
 
-/// Keeps the fields of its superclass among its own.
+/// A class that stores the fields of its superclass among its own.
 private final class Cat: Animal {
     enum CodingKeys: CodingKey { case lives }
     var lives = 9
@@ -217,8 +217,8 @@ struct ContainerTests {
     @Test("A type isolated to the main actor is coded on the main actor")
     @MainActor
     func isolated() throws {
-        // Its conformance is isolated too, so that it cannot be given to a @concurrent function:
-        // DTOs of a target that is MainActor by default are declared `nonisolated`.
+        // Its conformance is main-actor isolated, too, so it cannot be passed to a @concurrent function. A target that
+        // is MainActor by default must declare DTOs `nonisolated`.
         let restaurant = MainActorRestaurant(name: "Wo Hop")
         #expect(try roundTrip(restaurant).name == "Wo Hop")
     }

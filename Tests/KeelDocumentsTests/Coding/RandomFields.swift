@@ -47,6 +47,6 @@ extension DocumentValue {
 }
 
 extension Timestamp {
-    /// The first whole second that a timestamp can express.
+    /// The first whole second in the range of timestamps.
     static let earliest = Timestamp(microseconds: -9_223_372_036_854_000_000)
 }

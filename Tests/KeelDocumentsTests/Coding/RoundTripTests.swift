@@ -4,7 +4,7 @@ import KeelCore
 import KeelDocuments
 import Testing
 
-/// Encodes, checks that the bytes are deterministic, and decodes.
+/// Encodes a value, checks that the bytes are deterministic, and decodes them.
 func roundTrip<T: Codable>(_ value: T) throws -> T {
     let body = try DocumentEncoder().encode(value)
     #expect(CBORItem.isDeterministic(body.bytes))
@@ -149,7 +149,7 @@ struct RoundTripTests {
     }
 }
 
-/// A value that finds out its type from the decoder, through the containers.
+/// A value that determines its type from the decoder's containers.
 struct AnyStored: Codable {
     var value: any Codable
 
@@ -162,7 +162,7 @@ struct AnyStored: Codable {
         } else if let elements = try? single.decode([AnyStored].self) {
             value = elements
         } else {
-            // Integers decode as doubles and the other way round: ask for the exact kind.
+            // Integers decode as doubles and vice versa, so the exact kind is checked.
             switch try single.decode(DocumentValue.self) {
             case .boolean: value = try single.decode(Bool.self)
             case .integer: value = try single.decode(Int64.self)

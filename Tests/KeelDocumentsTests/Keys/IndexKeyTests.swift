@@ -16,11 +16,12 @@ struct IndexKeyTests {
         one.lexicographicallyPrecedes(other) ? -1 : one == other ? 0 : 1
     }
 
-    /// The first pair in which keys and values disagree, over all pairs of the values.
+    /// Compares all pairs, and returns their number and a description of the first pair whose order differs from that
+    /// of its keys.
     private func disagreement(among all: [Keyed]) async -> (pairs: Int, words: String?) {
         var pairs = 0
         for (position, one) in all.enumerated() {
-            // There are few threads, and other tests wait for them.
+            // Other tests wait for the few threads of the pool.
             await Task.yield()
             for other in all[position...] {
                 pairs += 1
@@ -127,8 +128,8 @@ struct IndexKeyTests {
         }
     }
 
-    /// Equality groups in their order, after the tables that Firestore’s clients are tested with
-    /// (firebase-ios-sdk value_util_test.cc, google-cloud-firestore test_order.py).
+    /// Equality groups in ascending order, from the test tables of Firestore's clients (firebase-ios-sdk
+    /// value_util_test.cc, google-cloud-firestore test_order.py).
     private static let groups: [[DocumentValue]] = [
         [.null], [false], [true],
         [.double(.nan), .double(-.nan)], [.double(-.infinity)],

@@ -1,7 +1,7 @@
 import KeelConformance
 import KeelDocuments
 
-/// Values of every kind that lie close to each other, where an order goes wrong first.
+/// Random values of every kind, close to each other, where ordering errors are most likely.
 struct RandomValues {
     var random: SeededGenerator
 
@@ -43,7 +43,7 @@ struct RandomValues {
         }
     }
 
-    /// An integer near 0, near a power of two, or anywhere.
+    /// Returns an integer near 0, near a power of two, or anywhere.
     private mutating func integer() -> Int64 {
         let near = Int64.random(in: -3...3, using: &random)
         switch Int.random(in: 0...4, using: &random) {

@@ -1,10 +1,10 @@
 import KeelDocuments
 
-/// The order of values, slowly and from the rules: what the keys are measured by.
+/// A slow reference implementation of the order of values, against which keys are tested.
 ///
-/// It shares nothing with the keys: it compares values, never bytes that were made from them.
+/// It shares no code with the keys: it compares values, never their encodings.
 enum ReferenceOrder {
-    /// Less than, equal to or greater than 0, as `one` is before, equivalent to or after `other`.
+    /// Returns a negative number, 0 or a positive number if `one` precedes, is equivalent to or follows `other`.
     static func compare(_ one: DocumentValue, _ other: DocumentValue) -> Int {
         let (first, second) = (rank(one), rank(other))
         guard first == second else { return first < second ? -1 : 1 }
@@ -85,10 +85,10 @@ enum ReferenceOrder {
         }
     }
 
-    /// Compares an integer with a double as the numbers they are, without rounding either.
+    /// Compares an integer with a double without rounding either.
     private static func compare(_ integer: Int64, _ double: Double) -> Int {
         if double.isNaN { return 1 }
-        // 2⁶³ and -2⁶³, which doubles hold exactly.
+        // 2⁶³ and -2⁶³ are exact as doubles.
         if double >= 9_223_372_036_854_775_808 { return -1 }
         if double < -9_223_372_036_854_775_808 { return 1 }
         let whole = double.rounded(.towardZero)

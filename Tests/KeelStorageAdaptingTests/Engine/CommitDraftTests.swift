@@ -1,7 +1,7 @@
 import KeelStorageAdapting
 import Testing
 
-/// The plan of a batch, before anything is written.
+/// Tests of the effects that a batch has before anything is written.
 @Suite("A commit is worked out before it is written")
 struct CommitDraftTests {
     private static let now = Timestamp(microseconds: 1_000_000)
@@ -55,7 +55,7 @@ struct CommitDraftTests {
         #expect((change.stored.collection, change.stored.row) == (3, 9))
         let outcomes = draft.outcomes(of: writes)
         #expect(outcomes.map(\.transformResults) == [[6], [7]])
-        // Both have the version that the document has after the batch.
+        // Both outcomes have the document's revision after the batch.
         #expect(outcomes.map(\.revision) == [change.document?.revision, change.document?.revision])
     }
 
@@ -134,7 +134,7 @@ struct CommitDraftTests {
         }
         #expect(error?.code == .corrupted)
         try draft.add(Self.set(8), load: load)
-        // It can be read from there on.
+        // After the replacement, the document can be read.
         try draft.add(.update(Self.path, [Self.increment]), load: load)
         try draft.add(DocumentWrite("notes/2", .delete), load: load)
         #expect(try draft.changes.first?.document?.fields() == ["n": 9])

@@ -8,7 +8,7 @@ struct CommitLineTests {
         WriteBatch((0..<writes).map { DocumentWrite("notes/\($0)", .delete) })
     }
 
-    /// What a turn comes to, in words.
+    /// Returns a description of a turn.
     private static func words(_ turn: CommitLine.Turn) -> String {
         switch turn {
         case .write(let isAlone): isAlone ? "write alone" : "write"

@@ -2,10 +2,10 @@ import KeelConformance
 import KeelStorageAdapting
 import Testing
 
-/// The order of a group over a directory in memory.
+/// Tests of the group order over an in-memory directory.
 @Suite("A group comes in the order of its paths, whatever store keeps its collections")
 struct GroupOrderTests {
-    /// Collections in memory, with keys or without.
+    /// An in-memory directory of collections, with or without keys.
     private struct Directory: CollectionDirectory {
         let paths: [CollectionPath]
         var hasKeys = true
@@ -60,7 +60,7 @@ struct GroupOrderTests {
         return DocumentPath(parts.joined(separator: "/"))
     }
 
-    /// The documents of the stretches, in the order in which a store reads them.
+    /// Returns the documents of the ranges, in the order in which a store reads them.
     private static func read(
         _ query: DocumentQuery,
         among documents: Set<DocumentPath>,
@@ -121,7 +121,7 @@ struct GroupOrderTests {
                 in: range,
                 isBackward: isBackward
             )
-            // Stretches may reach beyond the range; an engine looks at the place of each document.
+            // Ranges may extend beyond the path range; engines check each document's position.
             let found = all.filter { Self.lies($0, in: range) }
             let expected = sorted.filter { $0.collection.name == "c" && Self.lies($0, in: range) }
             #expect(

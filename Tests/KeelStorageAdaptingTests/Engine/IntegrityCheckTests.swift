@@ -1,7 +1,7 @@
 import KeelStorageAdapting
 import Testing
 
-/// The check over tables in memory, each damaged in one place.
+/// Tests of the check over in-memory tables, each damaged in one place.
 @Suite("A check of integrity names what is wrong with tables, whatever keeps them")
 struct IntegrityCheckTests {
     private struct Tables: CheckedTables {
@@ -62,7 +62,7 @@ struct IntegrityCheckTests {
         return try StoredIndex(number: number, definition: kind.encoded, built: built)
     }
 
-    /// Three documents with their entries.
+    /// Returns tables with three documents and their entries.
     private static func tables() throws -> Tables {
         var tables = Tables(all: [try index(4)])
         tables.documents = (1...3).map { .success(document($0)) }

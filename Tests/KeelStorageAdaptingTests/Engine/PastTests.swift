@@ -42,7 +42,7 @@ struct PastTests {
         #expect(!pace.isDue(at: time(1_011), keeping: age))
         pace.goOn()
         #expect(pace.isDue(at: time(1_011), keeping: age))
-        // A clock that was set back puts it off for no longer than that.
+        // Setting the clock back delays it by at most one interval.
         #expect(pace.isDue(at: time(500), keeping: age))
     }
 }

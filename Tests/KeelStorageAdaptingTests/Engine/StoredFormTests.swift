@@ -1,7 +1,7 @@
 import KeelStorageAdapting
 import Testing
 
-/// What engines write beside documents, and find again.
+/// Tests of the stored form of data other than documents.
 @Suite("What a store keeps beside documents")
 struct StoredFormTests {
     private static let kinds: [StoredIndex.Kind] = [

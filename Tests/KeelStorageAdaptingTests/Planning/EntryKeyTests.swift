@@ -39,7 +39,7 @@ struct EntryKeyTests {
                         == whole[0].lexicographicallyPrecedes(whole[1]),
                     "seed \(seed): \(values)"
                 )
-                // What follows in an entry decides nothing.
+                // Later parts of an entry cannot change this order.
                 #expect(!short[0].starts(with: short[1]) && !short[1].starts(with: short[0]))
             }
         }
