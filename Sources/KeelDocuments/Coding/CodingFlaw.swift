@@ -25,7 +25,6 @@ struct DocumentCodingKey: CodingKey {
         self.intValue = intValue
     }
 
-    /// Creates the key of an array element.
     init(index: Int) { self.init(intValue: index) }
 
     /// The key of the superclass's own container.
@@ -33,7 +32,6 @@ struct DocumentCodingKey: CodingKey {
 }
 
 extension StorageError {
-    /// Creates a storage error from an error of `encode(to:)`.
     init(encoding type: Any.Type, _ error: any Error) {
         if let error = error as? StorageError {
             self = error
@@ -54,7 +52,6 @@ extension StorageError {
         )
     }
 
-    /// Creates a storage error from an error of `init(from:)`.
     init(decoding type: Any.Type, _ error: any Error) {
         if let error = error as? StorageError {
             self = error

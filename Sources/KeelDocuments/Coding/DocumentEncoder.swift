@@ -66,7 +66,6 @@ public struct DocumentEncoder: Sendable {
 
     /// A value encoded for a write.
     package struct EncodedDocument: Sendable {
-        /// The fields.
         package let body: DocumentBody
         /// The transforms of the fields that the store computes.
         package let transforms: [FieldTransform]

@@ -8,7 +8,6 @@ public enum DocumentKeyStrategy: Sendable, Hashable {
     /// even if the reverse conversion would be ambiguous. The keys of dictionaries are data and stay unchanged.
     case snakeCase
 
-    /// Returns the field name for a coding key.
     func fieldName(_ key: String) -> String {
         switch self {
         case .asIs: key

@@ -8,7 +8,6 @@ extension DocumentValue {
         IndexKey.key(self).lexicographicallyPrecedes(IndexKey.key(other))
     }
 
-    /// Returns whether this value follows another in the order of queries.
     package func comesAfter(_ other: DocumentValue) -> Bool { other.precedes(self) }
 
     /// Returns whether queries treat two values as equal, such as 3 and 3.0, or 0.0 and -0.0.

@@ -28,17 +28,14 @@ package enum IndexKey {
         package static let map: UInt8 = 0x37
     }
 
-    /// The key of null.
     package static let null: [UInt8] = [Kind.null]
 
-    /// Returns the key of a value.
     package static func key(_ value: DocumentValue) -> [UInt8] {
         var key: [UInt8] = []
         append(value, .ascending, to: &key)
         return key
     }
 
-    /// Appends the key of a value in a direction.
     package static func append(
         _ value: DocumentValue,
         _ direction: DocumentQuery.Direction,
@@ -104,7 +101,6 @@ package enum IndexKey {
         return found
     }
 
-    /// Appends the key of a document's path.
     package static func append(path: DocumentPath, to key: inout [UInt8]) {
         append(path.collection, to: &key)
         append(id: path.id, to: &key)

@@ -21,7 +21,6 @@ package struct KeyRange: Sendable, Hashable {
         func complemented() -> Cut { Cut(bytes: bytes.map(~), isAfter: !isAfter) }
         func prefixed(by prefix: [UInt8]) -> Cut { Cut(bytes: prefix + bytes, isAfter: isAfter) }
 
-        /// Returns whether the cut precedes `other`.
         func precedes(_ other: Cut) -> Bool {
             guard let mine = firstKeyBehind else { return false }
             guard let others = other.firstKeyBehind else { return true }
@@ -39,7 +38,6 @@ package struct KeyRange: Sendable, Hashable {
         self.upper = upper
     }
 
-    /// Returns the keys in both ranges.
     package func intersection(_ other: KeyRange) -> KeyRange {
         var result = self
         if let cut = other.lower, result.lower.map({ $0.precedes(cut) }) ?? true {
@@ -51,7 +49,6 @@ package struct KeyRange: Sendable, Hashable {
         return result
     }
 
-    /// Returns the range of the complemented keys.
     package func complemented() -> KeyRange {
         KeyRange(from: upper?.complemented(), to: lower?.complemented())
     }
@@ -70,7 +67,6 @@ package struct KeyRange: Sendable, Hashable {
     /// The first possible key after the range; nil if the range has no end.
     package var firstBehind: [UInt8]? { upper.flatMap(\.firstKeyBehind) }
 
-    /// Whether the range is empty.
     package var isEmpty: Bool {
         if let lower, lower.firstKeyBehind == nil { return true }
         guard let end = firstBehind else { return false }

@@ -147,7 +147,6 @@ public struct DocumentBody: Sendable, Hashable {
         }
     }
 
-    /// Returns a body with only the given fields.
     package func selecting(_ paths: [FieldPath]) -> DocumentBody {
         var selected = DocumentFields()
         for path in paths where !path.isDocumentID {

@@ -3,12 +3,10 @@
 /// Names are compared by their UTF-8 bytes. Swift's `==` on strings treats the one-scalar and two-scalar spellings of
 /// "é" as equal; databases do not. A store that did could lose one of two documents in a move to another backend.
 package enum StoredName {
-    /// Returns whether two names have the same bytes.
     package static func same(_ left: String, _ right: String) -> Bool {
         left.utf8.count == right.utf8.count && left.utf8.elementsEqual(right.utf8)
     }
 
-    /// Returns whether `left` precedes `right` in the order of UTF-8 bytes.
     package static func precedes(_ left: String, _ right: String) -> Bool {
         left.utf8.lexicographicallyPrecedes(right.utf8)
     }

@@ -23,7 +23,6 @@ struct PredicateScope {
         )
     }
 
-    /// Returns the value of a constant.
     func value(_ constant: Any) throws(StorageError) -> DocumentValue {
         guard let constant = constant as? any Encodable else {
             throw StorageError(
@@ -107,7 +106,6 @@ extension PredicateScope {
         return .field(try field.field(self), isOptional: isOptional)
     }
 
-    /// Returns a filter for the equality or inequality of two expressions.
     func equality(
         _ left: some PredicateExpression,
         _ right: some PredicateExpression,

@@ -35,7 +35,6 @@ package final class HeldStates<State: Sendable>: Sendable {
 
     deinit { endAll() }
 
-    /// Returns the held state of a time; nil if it is not held.
     package func state(at time: Timestamp) -> State? {
         content.withLock { $0.held[time]?.state }
     }
@@ -45,7 +44,6 @@ package final class HeldStates<State: Sendable>: Sendable {
         content.withLock { $0.held[time] == nil && $0.ended.contains(time) }
     }
 
-    /// Whether another state can be held.
     package var hasRoom: Bool { content.withLock { $0.held.count < Self.most } }
 
     /// Holds a state for a while.

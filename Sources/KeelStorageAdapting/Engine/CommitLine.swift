@@ -17,7 +17,6 @@ package final class CommitLine: Sendable {
         case over(Outcome)
     }
 
-    /// A waiting caller.
     package struct Waiter: Sendable {
         fileprivate let id: UInt64
         package let batches: [WriteBatch]

@@ -11,11 +11,8 @@ package final class PendingEntries {
         package let index: Int64
         /// The collection number in the entry.
         package let collection: Int64
-        /// The entry's key.
         package let key: [UInt8]
-        /// The row of the document.
         package let row: Int64
-        /// Whether the entry is removed.
         package let isRemoval: Bool
         /// The order of the change: an entry that is removed and added again must exist.
         fileprivate let number: Int
@@ -45,7 +42,6 @@ package final class PendingEntries {
 
     package init() {}
 
-    /// Adds a change.
     package func add(
         _ key: [UInt8],
         of row: Int64,
@@ -65,7 +61,6 @@ package final class PendingEntries {
         )
     }
 
-    /// Whether the buffer should be written.
     package var isFull: Bool { changes.count >= Self.most }
 
     /// Passes the changes to `write` in index order and empties the buffer.

@@ -36,7 +36,6 @@ package final class StoreCatalog: Sendable {
     /// - Parameter most: About half of the maximum number of cached collections.
     package init(most: Int = 10_000) { self.most = max(1, most) }
 
-    /// The number of cached collections.
     package var count: Int { state.withLock { $0.recent.numbers.count + $0.former.numbers.count } }
 
     package func number(of path: CollectionPath) -> Int64? {
@@ -61,7 +60,6 @@ package final class StoreCatalog: Sendable {
         state.withLock { $0.remember(path, as: number, most: most) }
     }
 
-    /// Whether collections are known to have keys.
     package var knowsKeys: Bool { state.withLock { $0.hasKeys } }
 
     /// Records that collections have keys, which they never lose.

@@ -8,7 +8,6 @@ package struct StoredIndex: Sendable {
         case search(SearchDefinition)
     }
 
-    /// The index's number in the store.
     package let number: Int64
     package let kind: Kind
     /// The stored definition, which is also the context of the index's fingerprints.

@@ -46,7 +46,6 @@ package struct Aggregator: Sendable {
         for index in totals.indices { totals[index].count += count }
     }
 
-    /// The values, one per aggregation.
     package var values: [DocumentValue] {
         zip(aggregations, totals).map { aggregation, total in
             switch aggregation {

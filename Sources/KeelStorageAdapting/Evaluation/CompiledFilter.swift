@@ -6,13 +6,11 @@ package indirect enum CompiledFilter: Sendable {
     case and([CompiledFilter])
     case or([CompiledFilter])
 
-    /// The compared part of a document.
     package enum Subject: Sendable {
         case field(CompiledFieldPath)
         case path
     }
 
-    /// A test of the subject's key.
     package enum Test: Sendable {
         /// The key is one of these keys, or the encoded value is one of these encodings.
         ///
@@ -63,7 +61,6 @@ package indirect enum CompiledFilter: Sendable {
         }
     }
 
-    /// Returns whether a document matches the filter.
     package func matches(_ document: Document) -> Bool {
         switch self {
         case .and(let filters): filters.allSatisfy { $0.matches(document) }

@@ -5,13 +5,11 @@ package import KeelDocuments
 /// It is the single definition of query semantics, used by the memory adapter, by SQLite for conditions that its
 /// indexes do not cover, and by listeners.
 package struct PreparedQuery: Sendable {
-    /// The validated query.
     package private(set) var query: DocumentQuery
     /// The order of evaluation: reversed for `limit(toLast:)`.
     package let orders: [DocumentQuery.Order]
     /// Whether the result is found in reverse and reversed at the end.
     package let isReversed: Bool
-    /// The maximum number of documents in the result.
     package let limit: Int?
 
     package let filter: CompiledFilter?
@@ -46,7 +44,6 @@ package struct PreparedQuery: Sendable {
     /// Reduces the offset by a number of documents that were already skipped.
     package mutating func passOver(_ count: Int) { query.offset -= count }
 
-    /// Returns whether the query searches a collection.
     package func covers(_ collection: CollectionPath) -> Bool {
         switch query.scope {
         case .collection(let wanted):
@@ -149,7 +146,6 @@ package struct PreparedQuery: Sendable {
 package struct KeyBound: Sendable {
     /// The keys of the bound's values, in the directions of their orders.
     package let parts: [[UInt8]]
-    /// The concatenated parts.
     package let prefix: [UInt8]
     /// Whether the result includes documents with exactly these values.
     package let isInclusive: Bool
@@ -177,6 +173,5 @@ package struct KeyBound: Sendable {
 }
 
 extension String {
-    /// Returns whether the string's UTF-8 bytes start with those of `prefix`.
     package func hasBytePrefix(_ prefix: String) -> Bool { utf8.starts(with: prefix.utf8) }
 }

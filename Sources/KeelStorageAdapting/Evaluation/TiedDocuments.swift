@@ -40,7 +40,6 @@ package struct TiedDocuments: Sendable {
         size = AnswerSize(most: mostBytes)
     }
 
-    /// Whether the buffer is empty.
     package var isEmpty: Bool { found.isEmpty }
 
     /// Returns the common key prefix of the document's tie; nil if the document's key is not cut.

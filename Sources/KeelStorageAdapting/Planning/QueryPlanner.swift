@@ -14,7 +14,6 @@ package struct QueryPlanner: Sendable {
         package var range: KeyRange
         /// The length of the key prefix that the equalities fix, in bytes.
         package var fixedLength: Int
-        /// Whether to read the range from its end.
         package var isBackward: Bool
         /// The orders of the entries after the fixed bytes, up to the path.
         package var orders: [DocumentQuery.Order]
@@ -25,9 +24,7 @@ package struct QueryPlanner: Sendable {
 
     /// A part of the access to a query's documents.
     package enum Part: Sendable, Hashable {
-        /// Read a range of an index.
         case index(Scan)
-        /// Look up the given documents.
         case documents([DocumentPath])
         /// Read the query's collections in path order, within a range of path keys.
         case identifiers(KeyRange, isBackward: Bool)
@@ -37,7 +34,6 @@ package struct QueryPlanner: Sendable {
     package enum Access: Sendable, Hashable {
         /// Read the parts; the documents of a single part, other than a lookup, are in the result's order.
         case parts([Part])
-        /// Examine every document.
         case scan(suggestion: IndexDefinition?)
     }
 

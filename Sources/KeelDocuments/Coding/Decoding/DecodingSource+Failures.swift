@@ -42,7 +42,6 @@ extension DecodingSource {
         }
     }
 
-    /// Returns the name of the kind of value at an offset.
     func kindName(at offset: Int) -> String {
         var reader = reader(at: offset)
         guard let kind = try? reader.peekKind() else { return "damaged bytes" }
@@ -66,7 +65,6 @@ extension DecodingSource {
         }
     }
 
-    /// Returns the error for a failed read.
     func failure(
         _ error: CBORError,
         at offset: Int,
@@ -101,7 +99,6 @@ extension DecodingSource {
         .dataCorrupted(context(CodingFlaw(code: .decodingFailed, words: words), at: offset))
     }
 
-    /// Returns the error for a missing field.
     func missing(_ key: any CodingKey, in offset: Int) -> DecodingError {
         let context = DecodingError.Context(
             codingPath: codingPath(to: offset),

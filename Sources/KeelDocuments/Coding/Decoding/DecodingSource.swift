@@ -156,7 +156,6 @@ final class DecodingSource {
         return elements
     }
 
-    /// Reads the header of an array.
     func arrayReader(at offset: Int) throws -> (count: Int, rest: CBORReader) {
         var reader = reader(at: offset)
         do throws(CBORError) {

@@ -1,6 +1,5 @@
 internal import KeelCore
 
-/// A reader of the elements of an array, in order.
 struct ElementReader: UnkeyedDecodingContainer {
     // Narrow integers keep the size at three words, which fit into an existential without a box.
     private let source: DecodingSource

@@ -13,7 +13,6 @@ final class FieldTable {
     }
 
     let source: DecodingSource
-    /// The offset of the map.
     let offset: Int
     /// Whether keys are field names without conversion.
     let keepsKeys: Bool

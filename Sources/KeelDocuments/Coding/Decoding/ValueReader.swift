@@ -1,4 +1,3 @@
-/// A reader of a single value.
 struct ValueReader: SingleValueDecodingContainer {
     let source: DecodingSource
     let offset: Int

@@ -1,6 +1,5 @@
 internal import KeelCore
 
-/// A writer of the elements of an array.
 struct ElementWriter: UnkeyedEncodingContainer {
     private let frame: EncodingFrame
     private let flaw: (any Error)?

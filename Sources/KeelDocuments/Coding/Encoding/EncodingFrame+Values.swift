@@ -7,7 +7,6 @@ internal import Foundation
 #endif
 
 extension EncodingFrame {
-    /// Encodes a field of this map.
     @inline(__always)
     func encodeField<T: Encodable>(_ value: T, forKey key: String) throws {
         let name = try openField(key)
@@ -24,7 +23,6 @@ extension EncodingFrame {
         closeField()
     }
 
-    /// Encodes the next element of this array.
     @inline(__always)
     func encodeElement<T: Encodable>(_ value: T) throws {
         try openElement()
@@ -166,7 +164,6 @@ extension EncodingFrame {
         sink.writer.value(value)
     }
 
-    /// Writes an integer of any width.
     @inline(__always)
     func write<I: FixedWidthInteger>(_ value: I, at step: Step) throws {
         guard let integer = Int64(exactly: value) else {

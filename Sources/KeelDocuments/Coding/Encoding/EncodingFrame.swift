@@ -86,7 +86,6 @@ final class EncodingFrame {
         shape = .value
     }
 
-    /// Omits the value from the enclosing value.
     func omit() { shape = .omitted }
 
     /// Whether the value is directly within an array.
@@ -94,7 +93,6 @@ final class EncodingFrame {
         if case .array? = parent?.shape { true } else { false }
     }
 
-    /// Whether the value is within an array at any level.
     var isWithinArray: Bool { isElement || (parent?.isWithinArray ?? false) }
 
     // MARK: Fields and elements

@@ -60,7 +60,6 @@ final class EncodingSink {
 
     var position: Int { writer.bytes.count }
 
-    /// Discards everything written from a position on.
     func discard(from position: Int, fields count: Int) {
         writer.bytes.removeSubrange(position...)
         fields.removeSubrange(count...)
@@ -151,7 +150,6 @@ final class EncodingSink {
         return next == fields.endIndex || compare(fields[index], fields[next], in: bytes) != 0
     }
 
-    /// Appends a range of the written bytes.
     private func copy(_ range: Range<Int>, to target: inout CBORWriter) {
         writer.bytes.withUnsafeBufferPointer { bytes in
             target.bytes.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[range]))

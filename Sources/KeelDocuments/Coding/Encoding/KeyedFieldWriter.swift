@@ -1,6 +1,5 @@
 internal import KeelCore
 
-/// A writer of the fields of a map.
 struct KeyedFieldWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
     private let frame: EncodingFrame
     /// The error of creating the container, which the first write throws, because creation itself cannot.

@@ -1,6 +1,5 @@
 internal import KeelCore
 
-/// A writer of a single value.
 struct ValueWriter: SingleValueEncodingContainer {
     let frame: EncodingFrame
 
