@@ -21,7 +21,7 @@ internal import KeelCore
 /// | `URL`, `UUID`, `Decimal` | string |
 /// | ``DocumentPath``, ``GeoPoint`` | reference, geopoint |
 /// | ``DocumentValue``, ``DocumentFields`` | the value itself |
-/// | structs, classes, dictionaries | map; a nil property is left out |
+/// | structs, classes, dictionaries | map; nil properties are omitted |
 /// | arrays, sets | array |
 /// | enumerations | as the compiler encodes them |
 ///
@@ -67,7 +67,6 @@ public struct DocumentEncoder: Sendable {
     /// A value encoded for a write.
     package struct EncodedDocument: Sendable {
         package let body: DocumentBody
-        /// The transforms of the fields that the store computes.
         package let transforms: [FieldTransform]
         /// The id in the value's ``DocumentID``; nil without one.
         package let documentID: String?

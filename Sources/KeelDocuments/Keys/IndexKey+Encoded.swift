@@ -1,7 +1,6 @@
 package import KeelCore
 
 extension IndexKey {
-    /// Reads one encoded value and appends its key.
     package static func append(
         _ reader: inout CBORReader,
         to key: inout [UInt8]

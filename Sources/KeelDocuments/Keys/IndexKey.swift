@@ -162,12 +162,10 @@ package enum IndexKey {
         return first == second
     }
 
-    /// Returns the cut before all values of the same kind as the key's value.
     package static func start(ofKindOf key: [UInt8]) -> KeyRange.Cut {
         .before([key.first ?? 0])
     }
 
-    /// Returns the cut after all values of the same kind as the key's value.
     package static func end(ofKindOf key: [UInt8]) -> KeyRange.Cut {
         .after([key.first ?? 0])
     }

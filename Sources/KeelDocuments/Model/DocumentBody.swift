@@ -89,7 +89,6 @@ public struct DocumentBody: Sendable, Hashable {
         }
     }
 
-    /// Returns whether a field's encoded value is one of the given encodings.
     package func holds(_ encoded: [[UInt8]], at field: CompiledFieldPath) -> Bool {
         var reader = CBORReader(bytes)
         guard (try? reader.moveToField(field)) == true else { return false }
@@ -100,7 +99,6 @@ public struct DocumentBody: Sendable, Hashable {
         }
     }
 
-    /// Returns the encoding of a value within a body.
     package static func encoded(_ value: DocumentValue) -> [UInt8] {
         var writer = CBORWriter()
         writer.value(value)

@@ -33,7 +33,6 @@ public struct DocumentFields: Sendable, Hashable {
         for (name, value) in pairs { self[name] = value }
     }
 
-    /// Creates fields that are already in the order of the encoding.
     package init(sorted: [Field]) { self.sorted = sorted }
 
     /// The value of a field; nil if the field is missing.

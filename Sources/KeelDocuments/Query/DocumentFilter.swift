@@ -53,7 +53,6 @@ public indirect enum DocumentFilter: Sendable, Hashable {
 }
 
 extension DocumentFilter {
-    /// The comparisons in the filter, in order of appearance.
     package var comparisons: [(field: FieldPath, comparison: Comparison, value: DocumentValue)] {
         switch self {
         case .field(let field, let comparison, let value): [(field, comparison, value)]

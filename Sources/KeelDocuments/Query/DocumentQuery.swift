@@ -232,7 +232,6 @@ extension DocumentQuery {
         return Bound(values, isInclusive: isInclusive)
     }
 
-    /// The query with its implied orders made explicit.
     package var withCompleteOrders: DocumentQuery {
         with { $0.orders = completeOrders }
     }

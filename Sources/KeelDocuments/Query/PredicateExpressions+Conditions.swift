@@ -195,7 +195,6 @@ extension PredicateExpressions.RangeExpressionContains: PredicateCondition {
     }
 }
 
-/// A range with a lower and an upper bound.
 private protocol PredicateRange {
     var bounds: (low: Any, high: Any, isClosed: Bool) { get }
 }

@@ -43,14 +43,12 @@ extension PredicateExpressions.OptionalFlatMap: PredicateField {
 }
 
 extension PredicateExpressions.KeyPath: PredicateCondition {
-    /// Translates a Boolean property used as a condition.
     func filter(negated: Bool, _ scope: PredicateScope) throws(StorageError) -> DocumentFilter {
         guard Output.self == Bool.self else { throw PredicateScope.unsupported(self) }
         return .equal(try field(scope), .boolean(!negated))
     }
 }
 
-/// The field names of key paths.
 package enum PredicateNames {
     package static func names<Root, Value>(
         of keyPath: KeyPath<Root, Value>,

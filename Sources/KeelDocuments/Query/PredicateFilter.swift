@@ -15,14 +15,14 @@ extension DocumentFilter {
     ///
     /// | predicate | condition |
     /// |---|---|
-    /// | `$0.a == x`, `!=`, `<`, `<=`, `>`, `>=`, either way round | the comparison |
+    /// | `$0.a == x`, `!=`, `<`, `<=`, `>`, `>=`, in either order | the comparison |
     /// | `$0.address.city`, `$0.address?.city`, `$0.a!` | a field of a map; the field |
     /// | `$0.isOpen`, `!$0.isOpen` | equal to true, to false |
     /// | `$0.a == nil`, `$0.a != nil` | equal to null; not equal to null |
     /// | `list.contains($0.a)` | `in`; negated, `notIn` |
     /// | `$0.tags.contains(x)` | `arrayContains` |
     /// | `(1...5).contains($0.a)`, `(1..<5)` | two comparisons |
-    /// | `$0.name.starts(with: "Mo")` | two comparisons, by the bytes of UTF-8 |
+    /// | `$0.name.starts(with: "Mo")` | two comparisons, by UTF-8 bytes |
     /// | `&&`, `\|\|`, `!` | and, or, the opposite condition |
     ///
     /// Other expressions throw, as does any expression whose meaning would change. Where Swift and queries differ, the

@@ -8,12 +8,10 @@ internal import Foundation
 struct PredicateScope {
     /// Converts constants to values, and property names to field names.
     let encoder: DocumentEncoder
-    /// The fields that the predicate's variables represent.
     var variables: [PredicateExpressions.VariableID: FieldPath]
     /// The fields that another required condition guarantees not to be nil.
     var present: Set<FieldPath> = []
 
-    /// Returns the error for an expression without an equivalent in queries.
     static func unsupported(_ expression: Any, _ advice: String? = nil) -> StorageError {
         let type = String(describing: type(of: expression)).prefix { $0 != "<" }
         let advice = advice ?? PredicateAdvice.advice(for: String(type))
@@ -50,7 +48,6 @@ struct PredicateScope {
     }
 }
 
-/// One side of a comparison.
 enum PredicateOperand {
     /// A field, and whether its Swift type is optional.
     case field(FieldPath, isOptional: Bool)
@@ -58,9 +55,7 @@ enum PredicateOperand {
     case constant(Any?)
 }
 
-/// An expression that can be translated to a condition.
 protocol PredicateCondition {
-    /// Returns a filter for the condition, or for its negation.
     func filter(negated: Bool, _ scope: PredicateScope) throws(StorageError) -> DocumentFilter
     /// Returns the fields that cannot be nil if the condition holds.
     func presentFields(_ scope: PredicateScope) throws(StorageError) -> Set<FieldPath>
@@ -70,7 +65,6 @@ extension PredicateCondition {
     func presentFields(_ scope: PredicateScope) -> Set<FieldPath> { [] }
 }
 
-/// An expression that can name a field.
 protocol PredicateField {
     func field(_ scope: PredicateScope) throws(StorageError) -> FieldPath
 }
@@ -146,7 +140,6 @@ extension PredicateScope {
     }
 }
 
-/// Identifies optional types and unwraps their values.
 protocol OptionalType {
     var content: Any? { get }
 }

@@ -1,6 +1,5 @@
 /// The limits of the data model, which the client checks before an adapter sees a document.
 package enum DocumentValidation {
-    /// The maximum nesting depth of maps and arrays.
     package static let deepest = 20
 
     /// Throws ``StorageError/Code/invalidArgument`` for a path that breaks a rule or has a segment reserved for Keel.
@@ -16,13 +15,11 @@ package enum DocumentValidation {
         }
     }
 
-    /// Throws ``StorageError/Code/invalidArgument`` for fields that the data model does not allow.
     package static func check(_ fields: DocumentFields, of path: DocumentPath) throws(StorageError)
     {
         try check(.map(fields), at: [], of: path, depth: 0)
     }
 
-    /// Throws ``StorageError/Code/invalidArgument`` for a value that the data model does not allow in the field.
     package static func check(
         _ value: DocumentValue,
         in field: FieldPath,

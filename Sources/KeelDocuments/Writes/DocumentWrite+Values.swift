@@ -50,10 +50,8 @@ extension DocumentWrite {
 }
 
 extension DocumentEncoder.EncodedDocument {
-    /// The operation that writes the whole document.
     package var operation: DocumentWrite.Operation { .set(body, transforms: transforms) }
 
-    /// The fields that the store computes, as field changes.
     fileprivate var transformChanges: [FieldChange] {
         transforms.map { FieldChange($0.field, .transform($0.operation)) }
     }

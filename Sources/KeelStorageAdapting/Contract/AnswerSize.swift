@@ -13,7 +13,6 @@ package struct AnswerSize: Sendable {
     /// - Parameter most: The size in bytes at which the answer is full; nil for no limit.
     package init(most: Int?) { self.most = most }
 
-    /// Whether the answer has reached its limit.
     package var isFull: Bool { most.map { bytes >= $0 } ?? false }
 
     /// Whether the size exceeds the limit by more than about half.
@@ -25,7 +24,6 @@ package struct AnswerSize: Sendable {
         bytes += Self.overhead + document.body.bytes.count + more
     }
 
-    /// Adds the document of a change, if it has one.
     package mutating func add(_ change: ChangePage.Change) {
         if case .current(let document) = change { add(document) }
     }

@@ -10,7 +10,6 @@ package final class HeldStates<State: Sendable>: Sendable {
         let state: State
         /// The number of requests that hold the state.
         var holders = 0
-        /// The longest requested duration.
         var duration = Duration.zero
         /// Distinguishes the last request from earlier ones.
         var number = 0
@@ -39,7 +38,6 @@ package final class HeldStates<State: Sendable>: Sendable {
         content.withLock { $0.held[time]?.state }
     }
 
-    /// Returns whether the state of a time was held but no longer is.
     package func hasEnded(_ time: Timestamp) -> Bool {
         content.withLock { $0.held[time] == nil && $0.ended.contains(time) }
     }

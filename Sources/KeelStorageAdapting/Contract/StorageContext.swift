@@ -17,7 +17,6 @@ public import KeelDocuments
 /// work that continues after a call has returned, does not belong to one call: read ``current`` when called, and run
 /// such work within ``withoutContext(_:)``.
 public struct StorageContext: Sendable {
-    /// The deadline of a call.
     private struct Deadline: Sendable {
         let timer: DeadlineTimer
         let end: Duration
@@ -45,10 +44,8 @@ public struct StorageContext: Sendable {
     /// The time left for the call, zero or negative after the deadline; nil without a limit.
     public var timeLeft: Duration? { deadline.map { $0.end - $0.timer.now } }
 
-    /// Whether the deadline has passed.
     package var isOver: Bool { timeLeft.map { $0 <= .zero } ?? false }
 
-    /// Whether the call has no time limit.
     package var isUnlimited: Bool { deadline == nil }
 
     /// Returns the context with a time limit from now on, unless its own deadline is earlier.
@@ -59,7 +56,6 @@ public struct StorageContext: Sendable {
         return StorageContext(principal: principal, deadline: deadline)
     }
 
-    /// Returns the context with another caller.
     package func of(_ principal: StoragePrincipal) -> StorageContext {
         StorageContext(principal: principal, deadline: deadline)
     }

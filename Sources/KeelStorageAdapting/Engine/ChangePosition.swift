@@ -21,10 +21,8 @@ package struct LogPoint: Hashable {
 
     // MARK: Periods
 
-    /// Returns a new random period.
     package static func newPeriod() -> Int64 { Int64(Int32.random(in: .min ... -1)) }
 
-    /// Returns a new random mark in a period.
     package static func newMark(in period: Int64) -> Int64 {
         period << 32 | Int64(UInt32.random(in: 0...UInt32.max - 1))
     }

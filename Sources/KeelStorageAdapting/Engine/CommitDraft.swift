@@ -27,7 +27,6 @@ package struct CommitDraft {
             self.failure = failure
         }
 
-        /// The time of the last change or of the removal.
         package var lastTime: Timestamp? { document?.updateTime ?? removalTime }
     }
 
@@ -50,7 +49,6 @@ package struct CommitDraft {
     private var positions: [DocumentPath: Int] = [:]
     private var outcomes: [CommitReceipt.WriteOutcome] = []
     private let first: Int64
-    /// The revision that new revisions of missing documents must exceed.
     private let floor: Int64
 
     /// Creates an empty draft.
@@ -65,7 +63,6 @@ package struct CommitDraft {
         self.floor = floor
     }
 
-    /// Adds a write and computes its effect.
     package mutating func add(_ write: DocumentWrite, load: (DocumentPath) throws -> Stored) throws
     {
         let position = try position(of: write.path, load: load)

@@ -39,18 +39,12 @@ package final class CommitLine: Sendable {
 
     package init() {}
 
-    /// The number of waiting callers.
     package var count: Int { state.withLock { $0.waiting.count } }
 
-    /// Waits for a turn.
+    /// Waits for a turn to write, or for the outcome of another caller's transaction.
     ///
-    /// A caller that is told to write must call ``leave()`` afterwards. A task that is canceled while waiting leaves
-    /// the queue.
-    ///
-    /// - Parameters:
-    ///   - batches: The batches to write.
-    ///   - isAlone: Whether no other caller may write the batches.
-    /// - Returns: The instruction to write, or the outcome.
+    /// A caller that is told to write must call ``leave()`` afterwards; if `isAlone` is true, no other caller writes
+    /// its batches. A task that is canceled while waiting leaves the queue.
     package func turn(for batches: [WriteBatch], isAlone: Bool = false) async -> Turn {
         let own = state.withLock { state -> UInt64? in
             guard state.isWriting else {

@@ -4,17 +4,10 @@ package import KeelDocuments
 package struct IdentifierStretch {
     /// The collection's number in the store.
     package let collection: Int64
-    /// Whether to read the range from its end.
     package let isBackward: Bool
     /// The bounds, each with the comparison operator between a document's id and the bound.
     package let bounds: [(sign: String, id: String)]
 
-    /// - Parameters:
-    ///   - member: The collection.
-    ///   - range: The range of path keys.
-    ///   - first: The id after which the range starts.
-    ///   - last: The last id in the range.
-    ///   - isBackward: Whether to read the range from its end.
     fileprivate init(
         _ member: GroupOrder.Member,
         in range: KeyRange,
@@ -46,7 +39,6 @@ package struct IdentifierStretch {
 package protocol CollectionDirectory {
     /// Returns the number of a collection; nil if it never had a document.
     func number(of collection: CollectionPath) throws -> Int64?
-    /// Returns the collections that a query searches.
     func collections(
         of prepared: PreparedQuery
     ) throws -> [(number: Int64, path: CollectionPath)]
@@ -67,7 +59,6 @@ package protocol CollectionDirectory {
 /// The collections are read in the order of their keys, one page at a time. Matching collections below a document come
 /// between that document and the next one in its collection, which remains open meanwhile.
 package struct GroupOrder {
-    /// A collection in the directory.
     package struct Member {
         /// The collection's number in the store.
         package let number: Int64
@@ -108,13 +99,8 @@ package struct GroupOrder {
     /// The ranges that were found and not yet returned, the next one last.
     private var stretches: [IdentifierStretch] = []
 
-    /// Creates the order, starting at the first collection.
+    /// Creates the order of the documents whose path keys are in a range; backward, the last path comes first.
     ///
-    /// - Parameters:
-    ///   - prepared: The query.
-    ///   - range: The range of path keys.
-    ///   - isBackward: Whether the last path comes first.
-    ///   - directory: The collections of the store.
     /// - Throws: The errors of the directory.
     package init(
         _ prepared: PreparedQuery,

@@ -3,7 +3,6 @@ package import KeelDocuments
 /// A document and its position in the tables.
 package struct CheckedDocument {
     package let document: Document
-    /// The number of the document's collection.
     package let collection: Int64
     package let row: Int64
 
@@ -50,9 +49,6 @@ package struct IntegrityCheck {
 
     package init(_ tables: any CheckedTables) { self.tables = tables }
 
-    /// Runs the whole check.
-    ///
-    /// - Throws: The errors of the tables.
     package mutating func run() throws {
         problems += try tables.damage()
         let indexes = try tables.indexes()

@@ -2,7 +2,7 @@ package import KeelDocuments
 
 /// The documents of a query's collections that differed at a past time.
 package struct PastDocuments {
-    /// The documents that were different, did not exist yet, or have since been removed.
+    /// The documents that differed, did not exist yet, or have since been removed.
     package var changed: Set<DocumentPath> = []
     /// The documents among them that the query would have found, with their sort keys.
     package private(set) var found: [(key: [UInt8], document: Document)] = []

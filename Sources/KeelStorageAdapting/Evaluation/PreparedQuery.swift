@@ -129,7 +129,6 @@ package struct PreparedQuery: Sendable {
         return isReversed ? projected.reversed() : projected
     }
 
-    /// Returns the document with only the fields that the query selects.
     package func project(_ document: Document) -> Document {
         guard let fields = query.projection else { return document }
         return Document(

@@ -25,7 +25,6 @@ extension StorageEvaluator {
         return results
     }
 
-    /// Returns the value of a transform, and its result for the receipt.
     package static func value(
         of operation: FieldTransform.Operation,
         over stored: DocumentValue?,

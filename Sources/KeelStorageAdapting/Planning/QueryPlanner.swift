@@ -41,7 +41,7 @@ package struct QueryPlanner: Sendable {
 
     package init(_ indexes: [IndexDefinition]) { self.indexes = indexes }
 
-    /// Returns the access for a prepared query, ignoring a text search.
+    /// Returns the access for a query, ignoring a text search.
     package func access(for prepared: PreparedQuery) -> Access {
         var parts: [Part] = []
         var named: [DocumentPath] = []
@@ -59,7 +59,6 @@ package struct QueryPlanner: Sendable {
         return .parts(named.isEmpty ? parts : parts + [.documents(named)])
     }
 
-    /// Returns the plan for a query, as a result reports it.
     package func plan(for prepared: PreparedQuery) -> QueryPlan {
         switch access(for: prepared) {
         case .parts(let parts): QueryPlan(access: Self.reported(parts))

@@ -62,7 +62,6 @@ struct KeyedFieldReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return try T(from: decoder(at: nil))
     }
 
-    /// Returns the offset of a field's value; nil if the field is missing.
     @inline(__always)
     func find(_ key: Key) -> Int? {
         let name = key.stringValue

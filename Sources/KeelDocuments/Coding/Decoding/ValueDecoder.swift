@@ -3,7 +3,6 @@ struct ValueDecoder: Decoder {
     let source: DecodingSource
     /// The offset of the value; for a missing value, `~offset` of the enclosing value, which is negative.
     let offset: Int
-    /// Whether keys are field names without conversion.
     let keepsKeys: Bool
 
     init(source: DecodingSource, offset: Int, keepsKeys: Bool = false) {

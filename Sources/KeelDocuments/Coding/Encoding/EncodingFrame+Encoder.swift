@@ -26,7 +26,6 @@ extension EncodingFrame: Encoder {
     /// The path of this value within the document, for a transform.
     var fieldPath: FieldPath { FieldPath(names: codingPath.map(\.stringValue)) }
 
-    /// Returns an error at this value, or at a key within it.
     func flaw(
         _ words: String,
         at key: DocumentCodingKey? = nil,

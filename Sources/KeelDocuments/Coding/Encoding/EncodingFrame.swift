@@ -13,7 +13,6 @@ final class EncodingFrame {
         case omitted
     }
 
-    /// The step from the enclosing value.
     enum Step {
         case root
         case name(String)
@@ -162,7 +161,7 @@ final class EncodingFrame {
         return frame
     }
 
-    /// Makes the value fail when it ends, even if the failed container is never used.
+    /// Makes the value fail even if the failed container is never used.
     func refuse(_ error: any Error) { refusal = refusal ?? error }
 
     // MARK: Finishing

@@ -4,7 +4,6 @@ internal import KeelCore
 final class EncodingContext {
     let keys: DocumentKeyStrategy
     let userInfo: [CodingUserInfoKey: Any]
-    /// The transforms of the fields that the store computes.
     var transforms: [FieldTransform] = []
     /// The id in the ``DocumentID`` of the outermost value.
     var documentID: String?
