@@ -47,22 +47,26 @@ extension FieldChange {
         FieldChange(field, .transform(.increment(.double(amount))))
     }
 
-    /// Raises a number to at least an integer, which is clamped to the range of `Int64`.
+    /// Raises a number to at least an integer; a field without a number is set to it.
+    ///
+    /// The bound is clamped to the range of `Int64`.
     public static func maximum(_ field: FieldPath, _ bound: some FixedWidthInteger) -> FieldChange {
         FieldChange(field, .transform(.maximum(.integer(Int64(clamping: bound)))))
     }
 
-    /// Raises a number to at least a double.
+    /// Raises a number to at least a double; a field without a number is set to it.
     public static func maximum(_ field: FieldPath, _ bound: Double) -> FieldChange {
         FieldChange(field, .transform(.maximum(.double(bound))))
     }
 
-    /// Lowers a number to at most an integer, which is clamped to the range of `Int64`.
+    /// Lowers a number to at most an integer; a field without a number is set to it.
+    ///
+    /// The bound is clamped to the range of `Int64`.
     public static func minimum(_ field: FieldPath, _ bound: some FixedWidthInteger) -> FieldChange {
         FieldChange(field, .transform(.minimum(.integer(Int64(clamping: bound)))))
     }
 
-    /// Lowers a number to at most a double.
+    /// Lowers a number to at most a double; a field without a number is set to it.
     public static func minimum(_ field: FieldPath, _ bound: Double) -> FieldChange {
         FieldChange(field, .transform(.minimum(.double(bound))))
     }

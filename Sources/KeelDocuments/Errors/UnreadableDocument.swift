@@ -1,6 +1,6 @@
 /// An existing document that cannot be read.
 ///
-/// The document is damaged, sealed with another key, written by a later version of the app, or not in the form that a
+/// The document is damaged, sealed with another key, in a later format than the app supports, or not in the form that a
 /// typed collection expects. Two values are equal if their paths, error codes and messages are.
 public struct UnreadableDocument: Sendable, Hashable {
     /// The maximum number of unreadable documents in a long result; a result with more fails.

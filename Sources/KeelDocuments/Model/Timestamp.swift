@@ -21,7 +21,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     public init(_ date: Date) {
         // Counting from the reference date keeps more precision for current dates than counting from 1970.
         let sinceReference = date.timeIntervalSinceReferenceDate * 1_000_000
-        // Most microseconds as a Double are slightly too low, and rounding those down would lose one.
+        // The Double for a whole microsecond is often slightly too low, and rounding it down would lose one.
         let rounded = sinceReference.rounded()
         let exact = abs(sinceReference - rounded) < 0.25 ? rounded : sinceReference.rounded(.down)
         let whole = Int64(exactly: exact) ?? (exact < 0 ? .min : .max)

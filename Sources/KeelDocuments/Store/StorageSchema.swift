@@ -7,9 +7,8 @@
 /// ])
 /// ```
 ///
-/// Stores build the indexes of large collections in the background. A query without a matching index scans every
-/// document of its collection and reports the exact definition that would serve it: see
-/// `StorageClient/Configuration/onScan`.
+/// The indexes of a large store are built while the store is in use. A query without a matching index examines every
+/// document and reports the exact definition that would serve it: see `StorageClient/Configuration/onScan`.
 public struct StorageSchema: Sendable, Hashable {
     /// The indexes for filters and orders.
     public var indexes: [IndexDefinition]

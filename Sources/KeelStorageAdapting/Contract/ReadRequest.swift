@@ -24,7 +24,7 @@ public struct ReadRequest: Sendable, Hashable {
     public var mostStaleness: Duration?
     /// Whether the answer needs ``ReadResult/position``, which can take extra work.
     public var needsPosition = false
-    /// Whether a query without a declared index throws instead of scanning.
+    /// Whether a query without a declared index throws `StorageError/Code/indexRequired` instead of scanning.
     public var isStrict = false
     /// The time whose state to read; nil for the current state.
     ///

@@ -12,7 +12,7 @@ extension StorageEvaluator {
         public var storeTime: Timestamp
         /// The time that `serverTimestamp` sets, and the update time of documents that are not ahead of it.
         public var time: Timestamp
-        /// The revision for the document, unless its current revision is not lower.
+        /// The revision for the document; a document already at or beyond it gets the next one.
         public var revision: Int64
         /// The update time for the document; nil for the later of ``time`` and the time after its last update.
         ///
