@@ -90,7 +90,7 @@ extension LocationError.Code {
     /// A failure that the adapter could not classify; see ``LocationError/cause``.
     public static let unknown = Self(
         name: "unknown",
-        advice: "Look at the cause, and report it as a missing classification."
+        advice: "Check the cause, and report it so that it can be classified."
     )
 
     public static let known: [Self] = [

@@ -19,7 +19,7 @@ extension FirestoreStorageAdapter {
         let addition = FirestoreJSON.members([
             "strict": request.isStrict ? true : nil,
             "position": request.needsPosition ? true : nil,
-            "staleness": request.mostStaleness.map(FirestoreEncoding.duration),
+            "staleness": request.maximumStaleness.map(FirestoreEncoding.duration),
             "unreadable": request.reportsUnreadable ? true : nil,
         ])
         if addition != .object([]) {

@@ -30,7 +30,7 @@ extension FirestoreStorageAdapter {
             throw StorageError(.unsupported, "Firestore has no strict mode")
         }
         if request.asOf != nil { try require(.pointInTimeReads, for: "a read of the past") }
-        guard request.reads == nil, request.heldFor == nil else {
+        guard request.reads == nil, request.holdDuration == nil else {
             throw StorageError(
                 .unsupported,
                 "the protocol has no reads that depend on others, and holds no states"

@@ -9,7 +9,7 @@ extension SQLiteStorageAdapter {
             let generation = signal.generation
             let (page, sequence) = try await whileBusy { try self.page(request) }
             try await note(request, answeredUpTo: page.next)
-            guard page.changes.isEmpty, page.isCaughtUp, let limit = request.waitsUpTo else {
+            guard page.changes.isEmpty, page.isCaughtUp, let limit = request.waitTimeout else {
                 return page
             }
             defer { watch.end() }

@@ -59,7 +59,7 @@ extension SQLiteStorageAdapter {
     /// Applies all batches in one transaction, with one flush to the disk.
     private func write(_ batches: [WriteBatch]) throws -> [Result<CommitReceipt, StorageError>] {
         guard !configuration.isReadOnly else {
-            throw StorageError(.readOnly, "the store was opened for reading only")
+            throw StorageError(.readOnly, "the store was opened read-only")
         }
         var results: [Result<CommitReceipt, StorageError>] = []
         results.reserveCapacity(batches.count)

@@ -112,7 +112,7 @@ extension SQLiteStorageAdapter {
         public var sealing: (any ByteSealing)?
         /// Whether search definitions are accepted although ``sealing`` is set; their words are then readable in the
         /// file.
-        public var allowsSearchableText = false
+        public var allowsPlaintextSearch = false
         /// The clock for waits.
         public var clock: any Clock<Duration> = ContinuousClock()
         /// The wall clock, right or wrong, which gives documents their times.

@@ -41,7 +41,7 @@ extension StorageError {
         case .SQLITE_CORRUPT:
             (.corrupted, "the store’s file is damaged")
         case .SQLITE_FULL:
-            (.diskFull, "the disk has no room for the write")
+            (.diskFull, "the disk is full")
         case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_SHORT_READ:
             (.corrupted, "the store’s file is shorter than it should be")
         case .SQLITE_IOERR:
@@ -54,13 +54,13 @@ extension StorageError {
         case .SQLITE_CANTOPEN:
             (.readOnly, "the store’s file cannot be opened or created in its folder")
         case .SQLITE_BUSY, .SQLITE_LOCKED:
-            (.busy, "another program keeps the store’s file locked")
+            (.busy, "the store’s file is locked by another program")
         case .SQLITE_MISUSE:
             (.closed, "the store has been closed")
         case .SQLITE_TOOBIG:
             (.tooLarge, "a value is larger than SQLite allows")
         case .SQLITE_INTERRUPT, .SQLITE_ABORT:
-            (.cancelled, "the call was cancelled while it read")
+            (.cancelled, "the call was canceled while reading")
         case .SQLITE_NOMEM:
             (.unavailable, "there is not enough memory")
         default:

@@ -30,8 +30,8 @@ extension SQLiteStorageAdapter {
             guard schema.searches.isEmpty || allowsTextSearch else {
                 throw StorageError(
                     .unsupported,
-                    "text search would write words in the clear into an encrypted store; set "
-                        + "allowsSearchableText if that is acceptable"
+                    "text search would write unencrypted words into an encrypted store; set "
+                        + "allowsPlaintextSearch if that is acceptable"
                 )
             }
             let open = try await unfinished(of: schema.kinds)

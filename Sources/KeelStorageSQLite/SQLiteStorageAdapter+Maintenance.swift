@@ -35,7 +35,7 @@ extension SQLiteStorageAdapter {
         guard !FileManager.default.fileExists(atPath: destination) else {
             throw StorageError(
                 .alreadyExists,
-                "there is a file at “\(destination)” already",
+                "a file already exists at “\(destination)”",
                 operation: "backup",
                 resource: destination
             )

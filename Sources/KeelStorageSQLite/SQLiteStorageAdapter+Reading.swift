@@ -12,7 +12,7 @@ extension SQLiteStorageAdapter {
         // One document is one statement, which is consistent without a transaction.
         if case .documents(let paths) = request.operation, paths.count < 2,
             !request.needsPosition, !request.needsTime, request.asOf == nil,
-            !request.reportsUnreadable, request.reads == nil, request.heldFor == nil
+            !request.reportsUnreadable, request.reads == nil, request.holdDuration == nil
         {
             return try readOnce { reader in
                 ReadResult(.documents(try paths.map { try reader.document(at: $0) }))
@@ -20,7 +20,7 @@ extension SQLiteStorageAdapter {
         }
         if let time = request.asOf {
             if let snapshot = held.state(at: time) {
-                if let duration = request.heldFor {
+                if let duration = request.holdDuration {
                     held.extend(at: time, for: duration)
                 }
                 return try snapshot.unsafeRead { database in
@@ -28,14 +28,16 @@ extension SQLiteStorageAdapter {
                 }
             }
             if held.hasEnded(time), !keepsHistory { throw StorageError.snapshotTooOld(time) }
-        } else if let duration = request.heldFor {
-            return try answer(request, heldFor: duration)
+        } else if let duration = request.holdDuration {
+            return try answer(request, holdDuration: duration)
         }
         return try readSnapshot { try answer(request, in: $0) }
     }
 
     /// Answers on a connection whose read transaction stays open for a while.
-    private func answer(_ request: ReadRequest, heldFor duration: Duration) throws -> ReadResult {
+    private func answer(_ request: ReadRequest, holdDuration duration: Duration) throws
+        -> ReadResult
+    {
         var request = request
         request.needsTime = true
         if held.hasRoom {
@@ -91,7 +93,7 @@ extension SQLiteStorageAdapter {
         case .documents(let paths):
             var documents: [Document?] = []
             var unreadable: [UnreadableDocument] = []
-            var size = AnswerSize(most: request.mostBytes)
+            var size = AnswerSize(most: request.maximumBytes)
             for path in paths where !size.isFull {
                 do {
                     let document =
@@ -119,7 +121,7 @@ extension SQLiteStorageAdapter {
                 past: past
             )
             execution.reportsUnreadable = request.reportsUnreadable
-            execution.mostBytes = request.mostBytes
+            execution.maximumBytes = request.maximumBytes
             let (documents, plan) = try execution.documents(isStrict: request.isStrict)
             return ReadResult(
                 .found(documents),

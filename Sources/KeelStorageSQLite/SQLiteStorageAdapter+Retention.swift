@@ -64,7 +64,7 @@ extension SQLiteStorageAdapter {
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StorageError) -> Value {
         guard !configuration.isReadOnly else {
-            throw StorageError(.readOnly, "the store was opened for reading only")
+            throw StorageError(.readOnly, "the store was opened read-only")
         }
         return try await working { database in
             var value: Value?

@@ -105,7 +105,7 @@ public final class SQLiteStorageAdapter: StorageAdapter {
 
     /// Whether words may be written to the file unencrypted.
     var allowsTextSearch: Bool {
-        configuration.sealing == nil || configuration.allowsSearchableText
+        configuration.sealing == nil || configuration.allowsPlaintextSearch
     }
 
     /// Closes the connections; later calls throw `StorageError/Code/closed`.

@@ -197,7 +197,7 @@ final class BrokenStorageAdapter: StorageAdapter {
 
     func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
         var request = request
-        if fault == .doesNotWait { request.waitsUpTo = nil }
+        if fault == .doesNotWait { request.waitTimeout = nil }
         if fault == .ignoresScope { request.scope = .everything }
         if fault == .missesQueriesOfScopes, !request.scope.selections.isEmpty {
             // As if they were never met.

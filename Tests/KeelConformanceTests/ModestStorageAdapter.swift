@@ -27,7 +27,7 @@ final class ModestStorageAdapter: StorageAdapter {
         }
         if request.asOf != nil { try require(.pointInTimeReads) }
         if request.reads != nil { try require(.checkedReads) }
-        if request.heldFor != nil { try require(.heldReads) }
+        if request.holdDuration != nil { try require(.heldReads) }
         return try await base.read(request)
     }
 

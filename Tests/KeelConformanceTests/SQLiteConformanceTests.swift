@@ -20,7 +20,7 @@ struct SQLiteConformanceTests {
     func keepsWhenSealed(_ check: StorageAdapterCheck) async throws {
         try await withStore { configuration in
             configuration.sealing = FakeByteSealing(key: 42)
-            configuration.allowsSearchableText = true
+            configuration.allowsPlaintextSearch = true
         } _: {
             try await check.run(on: $0)
         }
@@ -73,7 +73,7 @@ struct SQLiteConformanceTests {
     func agreesWhenSealed() async throws {
         try await withStore { configuration in
             configuration.sealing = FakeByteSealing(key: 42)
-            configuration.allowsSearchableText = true
+            configuration.allowsPlaintextSearch = true
         } _: { adapter in
             try await DifferentialFuzz().run(
                 InMemoryStorageAdapter(history: .seconds(3600)),

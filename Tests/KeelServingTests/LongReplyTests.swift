@@ -58,7 +58,7 @@ struct LongReplyTests {
             #expect(store.reads.count > 1)
             #expect(store.reads.first?.asOf == nil)
             let later = store.reads.dropFirst()
-            #expect(later.filter { $0.heldFor == nil }.allSatisfy { $0.asOf != nil })
+            #expect(later.filter { $0.holdDuration == nil }.allSatisfy { $0.asOf != nil })
         }
     }
 
@@ -127,7 +127,7 @@ struct LongReplyTests {
         let times = Set(elements.compactMap { $0["readTime"]?.text })
         #expect(times.count <= 1)
         // Nothing is held any more.
-        guard !hasHistory, let held = store.reads.last(where: { $0.heldFor == .zero }) else {
+        guard !hasHistory, let held = store.reads.last(where: { $0.holdDuration == .zero }) else {
             #expect(hasHistory)
             return
         }
@@ -160,7 +160,7 @@ struct LongReplyTests {
         for number in 0..<8 {
             for result in try await upstream.commit(Self.meddling(number)) { _ = try result.get() }
             var request = ReadRequest(.documents([]))
-            request.heldFor = .seconds(60)
+            request.holdDuration = .seconds(60)
             #expect(try await upstream.read(request).time != nil)
         }
         for result in try await upstream.commit(Self.meddling(9)) { _ = try result.get() }
@@ -268,7 +268,7 @@ struct LongReplyTests {
             let answer = try await Served(store).send(.post, place, body)
             #expect(ids(answer, part) == (0..<Self.count).map(Self.id))
             #expect(store.reads.count == before + 1)
-            #expect(store.reads.last?.mostBytes == 16 << 20)
+            #expect(store.reads.last?.maximumBytes == 16 << 20)
         }
     }
 

@@ -115,7 +115,7 @@ struct PointInTimeTests {
 
     @Test("missing documents are known as far back as the history is, whatever the change log has")
     func shortLog() async throws {
-        let served = Served(InMemoryStorageAdapter(keptChanges: 1, history: .seconds(3600)))
+        let served = Served(InMemoryStorageAdapter(changeLogCapacity: 1, history: .seconds(3600)))
         let first = try await served.set("a/1/b/1", n: 1).json["updateTime"]?.text
         for number in 0..<10 { try await served.set("a/\(number)", n: number) }
         let past = try #require(first).replacing(":", with: "%3A")

@@ -62,7 +62,7 @@ struct TransactionMomentTests {
             for n in 0..<8 {
                 try await served.set("b/1", n: n)
                 var request = ReadRequest(.documents([]))
-                request.heldFor = .seconds(60)
+                request.holdDuration = .seconds(60)
                 #expect(try await store.read(request).time != nil)
             }
             try await served.set("a/1", n: 1)

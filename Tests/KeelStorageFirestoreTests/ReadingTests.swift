@@ -121,7 +121,7 @@ struct ReadingTests {
         var request = ReadRequest(.query(DocumentQuery("a").order(by: "n").limit(toLast: 2)))
         request.needsPosition = true
         request.isStrict = true
-        request.mostStaleness = .milliseconds(1_500)
+        request.maximumStaleness = .milliseconds(1_500)
         let result = try await scripted.adapter.read(request)
         #expect(result.position == ChangeCursor(bytes: [0, 255]))
         #expect(result.plan == QueryPlan(access: .scan, examined: 12))

@@ -51,19 +51,20 @@ struct BoundedReadTests {
         }
         var partial = 0
         for query in queries {
-            let mostBytes = Int.random(in: 1...20_000, using: &random.random)
+            let maximumBytes = Int.random(in: 1...20_000, using: &random.random)
             for (number, adapter) in adapters.enumerated() {
                 for time in number == 1 ? [nil, past] : [nil] {
                     var request = ReadRequest(.query(query))
                     request.asOf = time
                     let whole = Self.paths(try await adapter.read(request))
-                    request.mostBytes = mostBytes
+                    request.maximumBytes = maximumBytes
                     let result = try await adapter.read(request)
                     let part = Self.paths(result)
                     let isFromEnd = if case .last = query.limit { true } else { false }
                     let expected =
                         isFromEnd ? whole.suffix(part.count) : whole.prefix(part.count)
-                    let about: Comment = "seed \(seed): \(mostBytes) bytes of \(query), \(number)"
+                    let about: Comment =
+                        "seed \(seed): \(maximumBytes) bytes of \(query), \(number)"
                     #expect(part == Array(expected), about)
                     #expect(!part.isEmpty || whole.isEmpty, about)
                     #expect(result.isPartial || part.count == whole.count, about)
@@ -85,7 +86,7 @@ struct BoundedReadTests {
             try await adapter.set(place, ["n": .integer(Int64(number * 31 % 200)), "text": text])
         }
         var request = ReadRequest(.query(DocumentQuery("a").order(by: "n")))
-        request.mostBytes = 100_000
+        request.maximumBytes = 100_000
         var found: [Int64] = []
         while true {
             let result = try await adapter.read(request)
@@ -109,7 +110,7 @@ struct BoundedReadTests {
         for path in paths.dropFirst(5) { try await adapter.set(path, ["text": text]) }
         for most in [1, 25_000, 1_000_000] {
             var request = ReadRequest(.documents(paths))
-            request.mostBytes = most
+            request.maximumBytes = most
             let result = try await adapter.read(request)
             guard case .documents(let documents) = result.payload else { continue }
             #expect(documents.count == (most == 1 ? 6 : most == 25_000 ? 8 : 20))
@@ -147,7 +148,7 @@ struct BoundedReadTests {
                     let parts = try await Self.state(of: adapter, cursors[number], scope, 5_000)
                     #expect(parts.state == whole.state, "seed \(seed)")
                     #expect(parts.pages > 2, "seed \(seed)")
-                    #expect(parts.mostBytes < 5_000 + 2_000, "seed \(seed)")
+                    #expect(parts.maximumBytes < 5_000 + 2_000, "seed \(seed)")
                 }
             }
         }
@@ -158,9 +159,9 @@ struct BoundedReadTests {
         of adapter: any StorageAdapter,
         _ cursor: ChangeCursor?,
         _ scope: ChangeScope,
-        _ mostBytes: Int?
-    ) async throws -> (state: [DocumentPath: Document?], pages: Int, mostBytes: Int) {
-        var request = ChangeRequest(after: cursor, scope: scope, mostBytes: mostBytes)
+        _ maximumBytes: Int?
+    ) async throws -> (state: [DocumentPath: Document?], pages: Int, maximumBytes: Int) {
+        var request = ChangeRequest(after: cursor, scope: scope, maximumBytes: maximumBytes)
         var state: [DocumentPath: Document?] = [:]
         var (pages, most) = (0, 0)
         while true {

@@ -183,7 +183,7 @@ struct ChangesTests {
     func wakesLocally() async throws {
         let adapter = try folder.adapter { $0.pollInterval = .seconds(3_600) }
         let start = try await adapter.set("a/1", [:]).position
-        async let page = adapter.changes(ChangeRequest(after: start, waitsUpTo: .seconds(3_600)))
+        async let page = adapter.changes(ChangeRequest(after: start, waitTimeout: .seconds(3_600)))
         try await adapter.set("a/2", [:])
         #expect(try await page.changes.map(\.path) == ["a/2"])
     }
@@ -193,7 +193,7 @@ struct ChangesTests {
         let adapter = try folder.adapter { $0.pollInterval = .milliseconds(2) }
         let other = try folder.adapter()
         let start = try await adapter.set("a/1", [:]).position
-        async let page = adapter.changes(ChangeRequest(after: start, waitsUpTo: .seconds(3_600)))
+        async let page = adapter.changes(ChangeRequest(after: start, waitTimeout: .seconds(3_600)))
         try await other.set("a/2", [:])
         #expect(try await page.changes.map(\.path) == ["a/2"])
     }
@@ -203,11 +203,11 @@ struct ChangesTests {
         let adapter = try folder.adapter { $0.pollInterval = .milliseconds(1) }
         let start = try await adapter.set("a/1", [:]).position
         let page = try await adapter.changes(
-            ChangeRequest(after: start, waitsUpTo: .milliseconds(5))
+            ChangeRequest(after: start, waitTimeout: .milliseconds(5))
         )
         #expect(page.changes.isEmpty && page.isCaughtUp)
         let task = Task {
-            try await adapter.changes(ChangeRequest(after: start, waitsUpTo: .seconds(3_600)))
+            try await adapter.changes(ChangeRequest(after: start, waitTimeout: .seconds(3_600)))
         }
         task.cancel()
         #expect(await storageError { _ = try await task.value }?.code == .cancelled)

@@ -21,7 +21,7 @@ struct CommitWatchTests {
     ) -> [Task<[DocumentPath], any Error>] {
         (0..<count).map { _ in
             Task {
-                let request = ChangeRequest(after: start, waitsUpTo: limit)
+                let request = ChangeRequest(after: start, waitTimeout: limit)
                 return try await adapter.changes(request).changes.map(\.path)
             }
         }

@@ -45,10 +45,10 @@ struct CutKeyTests {
     private static func answer(
         _ operation: ReadOperation,
         _ adapter: any StorageAdapter,
-        mostBytes: Int? = nil
+        maximumBytes: Int? = nil
     ) async throws -> (paths: [DocumentPath], values: [DocumentValue], result: ReadResult) {
         var request = ReadRequest(operation)
-        request.mostBytes = mostBytes
+        request.maximumBytes = maximumBytes
         let result = try await adapter.read(request)
         switch result.payload {
         case .found(let documents): return (documents.map(\.path), [], result)
@@ -73,7 +73,7 @@ struct CutKeyTests {
         if try await answer(.aggregate(query, aggregations), indexed).values != count {
             return "counts otherwise than \(count)"
         }
-        let part = try await answer(.query(query), indexed, mostBytes: 6_000)
+        let part = try await answer(.query(query), indexed, maximumBytes: 6_000)
         if case .last = query.limit {
             if part.paths != Array(expected.suffix(part.paths.count)) { return "ends elsewhere" }
         } else if part.paths != Array(expected.prefix(part.paths.count)) {
@@ -270,7 +270,7 @@ struct CutKeyTests {
         var pages = 0
         while true {
             var request = ReadRequest(.query(try QueryValidation.checked(next)))
-            request.mostBytes = 100_000
+            request.maximumBytes = 100_000
             let result = try await adapter.read(request)
             guard case .found(let documents) = result.payload, let last = documents.last else {
                 break

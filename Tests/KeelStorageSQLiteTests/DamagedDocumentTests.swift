@@ -49,7 +49,7 @@ struct DamagedDocumentTests {
             configuration.history = .seconds(3600)
             guard damage.isSealed else { return }
             configuration.sealing = FakeByteSealing(key: 42)
-            configuration.allowsSearchableText = true
+            configuration.allowsPlaintextSearch = true
         }
     }
 

@@ -26,7 +26,7 @@ struct HeldReadTests {
         for duration: Duration = .seconds(10)
     ) async throws -> Timestamp? {
         var request = ReadRequest(.documents([]))
-        request.heldFor = duration
+        request.holdDuration = duration
         return try await adapter.read(request).time
     }
 
@@ -70,7 +70,7 @@ struct HeldReadTests {
         await clock.waitForSleepers(1)
         try await adapter.set("a/1", ["n": 2])
         var again = ReadRequest(.documents(["a/1"]))
-        (again.asOf, again.heldFor) = (time, .seconds(3_600))
+        (again.asOf, again.holdDuration) = (time, .seconds(3_600))
         #expect(try await adapter.read(again).time == nil)
         await clock.waitForSleepers(1)
         await clock.advance(by: .seconds(59))

@@ -15,7 +15,7 @@ struct SealingTests {
     private func sealed(key: UInt64 = 42, allowing: Bool = false) throws -> SQLiteStorageAdapter {
         try folder.adapter { configuration in
             configuration.sealing = FakeByteSealing(key: key)
-            configuration.allowsSearchableText = allowing
+            configuration.allowsPlaintextSearch = allowing
         }
     }
 

@@ -21,7 +21,7 @@ struct ReadOnlyStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
     func commit(
         _ batches: [WriteBatch]
     ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
-        throw StorageError(.readOnly, "this store is only read")
+        throw StorageError(.readOnly, "this store is read-only")
     }
 
     func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
@@ -30,6 +30,6 @@ struct ReadOnlyStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
 }
 
 extension StorageAdapter {
-    /// Refuses all writes.
+    /// Rejects all writes.
     func readOnly() -> ReadOnlyStorageAdapter<Self> { ReadOnlyStorageAdapter(self) }
 }

@@ -49,7 +49,7 @@ extension KeelConfiguration {
         var settings = StorageClient.Configuration(schema: schema)
         switch undeclaredQueries {
         case .scan: break
-        case .report(let report): settings.onScan = report
+        case .report(let report): settings.onFullScan = report
         case .refuse: settings.isStrict = true
         }
         guard let observer else { return StorageClient(adapter, configuration: settings) }

@@ -1,7 +1,7 @@
 /// Numbers with percent-encoded bytes (RFC 3986 section 2.1).
 extension SecretScanner {
     /// More than the longest number has, including separators.
-    private static let mostBytes = 64
+    private static let maximumBytes = 64
 
     /// Returns the range of a card or telephone number that begins here and has at least one encoded byte.
     func encodedNumber(at start: Int) -> Range<Int>? {
@@ -15,7 +15,7 @@ extension SecretScanner {
         // The position of each byte in the text, and finally of the byte after them.
         var places: [Int] = []
         var index = start
-        while index < bytes.count, plain.count < Self.mostBytes {
+        while index < bytes.count, plain.count < Self.maximumBytes {
             var (byte, length) = decoded(at: index)
             // Forms write a space as a plus sign.
             if byte == UInt8(ascii: "+"), length == 1, index > start { byte = UInt8(ascii: " ") }

@@ -42,7 +42,7 @@ extension StorageError {
             return
         }
         let flaw = context.underlyingError as? CodingFlaw
-        let words = flaw?.words ?? "its Encodable conformance refused a value"
+        let words = flaw?.words ?? "its Encodable conformance rejected a value"
         // `EncodingError` holds the rejected value; only its type may be exposed.
         let refused = value as? Any.Type ?? Swift.type(of: value)
         self.init(
@@ -71,12 +71,12 @@ extension StorageError {
             let flaw = context.underlyingError as? CodingFlaw
             code = flaw?.code ?? .decodingFailed
             path = context.codingPath
-            words = flaw?.words ?? "it is no \(Self.name(wanted))"
+            words = flaw?.words ?? "it is not a valid \(Self.name(wanted))"
         case .dataCorrupted(let context):
             let flaw = context.underlyingError as? CodingFlaw
             code = flaw?.code ?? .decodingFailed
             path = context.codingPath
-            words = flaw?.words ?? "its Decodable conformance refused the value"
+            words = flaw?.words ?? "its Decodable conformance rejected the value"
         @unknown default:
             (code, path, words) = (.decodingFailed, [], "it cannot be decoded")
         }

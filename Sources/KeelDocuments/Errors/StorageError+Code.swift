@@ -28,12 +28,12 @@ extension StorageError.Code {
     /// A document to be created already exists.
     public static let alreadyExists = Self(
         name: "alreadyExists",
-        advice: "Choose another id, or use setDocument, which replaces what is there."
+        advice: "Choose another id, or use setDocument, which replaces the existing document."
     )
     /// A document is not at the expected revision, or a transaction conflicted with other writes.
     public static let conflict = Self(
         name: "conflict",
-        advice: "Read the document again and repeat the change on what it says now."
+        advice: "Read the document again and reapply the change to its current contents."
     )
     /// A path, id, field name, value or query breaks a rule of the data model.
     public static let invalidArgument = Self(
@@ -43,7 +43,7 @@ extension StorageError.Code {
     /// The adapter does not support the call.
     public static let unsupported = Self(
         name: "unsupported",
-        advice: "Use an adapter whose capability table lists it, or do without this call."
+        advice: "Use an adapter whose capability table lists it, or avoid this call."
     )
     /// In strict mode, no declared index serves the query.
     public static let indexRequired = Self(
@@ -63,7 +63,7 @@ extension StorageError.Code {
     /// A document, batch or result is larger than the data model allows.
     public static let tooLarge = Self(
         name: "tooLarge",
-        advice: "Split the data: documents hold 1 MiB, a batch 500 writes."
+        advice: "Split the data: a document can hold 1 MiB, and a batch 500 writes."
     )
     /// The caller is not permitted to perform the operation.
     public static let permissionDenied = Self(
@@ -83,7 +83,7 @@ extension StorageError.Code {
     /// There is no disk space left for the write.
     public static let diskFull = Self(
         name: "diskFull",
-        advice: "Free some disk space; nothing of the failed write was kept."
+        advice: "Free some disk space; the failed write had no effect."
     )
     /// Another program locks the store for longer than the adapter waits.
     public static let busy = Self(
@@ -94,7 +94,7 @@ extension StorageError.Code {
     /// The adapter has been closed.
     public static let closed = Self(
         name: "closed",
-        advice: "Open the store again; what was committed is there."
+        advice: "Open the store again; all committed data is intact."
     )
     /// The store cannot be reached at the moment.
     public static let unavailable = Self(
@@ -121,7 +121,7 @@ extension StorageError.Code {
     /// The change log no longer reaches back to the cursor, or the cursor is from another store.
     public static let cursorExpired = Self(
         name: "cursorExpired",
-        advice: "Read the current state and go on from the position that comes with it."
+        advice: "Read the current state and continue from its position."
     )
     /// The store's history no longer reaches back to the requested time.
     public static let snapshotTooOld = Self(
@@ -136,7 +136,7 @@ extension StorageError.Code {
     /// A failure that the adapter could not classify; ``StorageError/cause`` holds it.
     public static let unknown = Self(
         name: "unknown",
-        advice: "Look at the cause, and report it as a missing classification."
+        advice: "Check the cause, and report it so that it can be classified."
     )
 
     public static let known: [Self] = [

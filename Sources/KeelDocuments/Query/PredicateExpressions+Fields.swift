@@ -84,9 +84,9 @@ package enum PredicateNames {
     private static func unnamed(_ type: String) -> StorageError {
         StorageError(
             .unsupported,
-            "a key path of the predicate tells no name, as those of computed properties and of "
-                + "properties with wrappers do not, nor any in a build without reflection "
-                + "metadata; let \(type) conform to PredicateFieldNaming"
+            "the predicate’s key path has no field name: computed properties, wrapped properties and "
+                + "builds without reflection metadata do not provide one; conform \(type) to "
+                + "PredicateFieldNaming"
         )
     }
 }
@@ -102,9 +102,9 @@ enum PredicateAdvice {
             "StringCaseInsensitiveCompare", "StringLocalizedCompare", "StringContainsRegex":
             text
         case "Arithmetic", "UnaryMinus", "FloatDivision", "IntDivision", "IntRemainder":
-            "store the result of the arithmetic in a field of its own"
+            "store the result of the arithmetic in a separate field"
         case "NilCoalesce":
-            "compare the optional itself; a document without the field fulfils no comparison"
+            "compare the optional itself; a document without the field matches no comparison"
         case "SequenceContainsWhere", "SequenceAllSatisfy", "Filter":
             "use contains(_:) with a constant element, or filter what the query finds"
         case "Value": "decide in Swift whether to add the condition"

@@ -119,7 +119,7 @@ extension PredicateScope {
             throw StorageError(
                 .unsupported,
                 "the predicate compares “\(one)” with “\(other)”; queries compare a field with a "
-                    + "constant: store the comparison’s result in a field of its own"
+                    + "constant: store the comparison’s result in a separate field"
             )
         case (.constant, .constant):
             throw StorageError(
@@ -135,7 +135,7 @@ extension PredicateScope {
             .unsupported,
             "the predicate excludes a value of the optional “\(field)”, which in Swift keeps "
                 + "documents without the field and in a query does not; add "
-                + "“&& $0.\(field) != nil” if they are to be left out"
+                + "“&& $0.\(field) != nil” to exclude them"
         )
     }
 }

@@ -8,7 +8,7 @@
 /// ```
 ///
 /// The indexes of a large store are built while the store is in use. A query without a matching index examines every
-/// document and reports the exact definition that would serve it: see `StorageClient/Configuration/onScan`.
+/// document and reports the exact definition that would serve it: see `StorageClient/Configuration/onFullScan`.
 public struct StorageSchema: Sendable, Hashable {
     /// The indexes for filters and orders.
     public var indexes: [IndexDefinition]
@@ -152,7 +152,8 @@ extension IndexDefinition {
     fileprivate var flaw: String? {
         if let flaw = StoredName.flaw(inSegment: collection) { return "its collection \(flaw)" }
         guard (1...Self.mostComponents).contains(components.count) else {
-            return "it has \(components.count) components; 1 to \(Self.mostComponents) are possible"
+            return
+                "it has \(components.count) components; an index can have 1 to \(Self.mostComponents)"
         }
         var arrays = 0
         var ordered: Set<FieldPath> = []
@@ -166,6 +167,6 @@ extension IndexDefinition {
             }
         }
         // Two would create an entry for each pair of elements.
-        return arrays > 1 ? "it has \(arrays) components of elements; one is possible" : nil
+        return arrays > 1 ? "it has \(arrays) array components; an index can have one" : nil
     }
 }

@@ -33,7 +33,7 @@ package enum DocumentValidation {
         guard body.bytes.count > DocumentBody.longest else { return }
         throw StorageError(
             .tooLarge,
-            "the document “\(path)” has \(body.bytes.count) bytes; \(DocumentBody.longest) is the most",
+            "the document “\(path)” has \(body.bytes.count) bytes; the limit is \(DocumentBody.longest)",
             resource: path.string
         )
     }
@@ -76,7 +76,7 @@ package enum DocumentValidation {
             }
         case .reference(let reference):
             if let flaw = reference.flaw {
-                throw invalid("has a bad reference: \(flaw)", place, path)
+                throw invalid("has an invalid reference: \(flaw)", place, path)
             }
         default: return
         }

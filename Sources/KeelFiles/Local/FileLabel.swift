@@ -32,7 +32,7 @@ struct FileLabel: Hashable, Sendable {
     private static let format: UInt64 = 1
     private static let fieldCount = 7
     /// The upper bound of a label's size: volumes allow at most 64 KiB, most of them 4.
-    private static let mostBytes = 64 << 10
+    private static let maximumBytes = 64 << 10
 
     static func newVersion() -> UInt64 { .random(in: .min ... .max) }
 
@@ -70,7 +70,7 @@ struct FileLabel: Hashable, Sendable {
 
     /// Reads the label of an open file, or returns nil if it has no readable one.
     init?(of file: Descriptor) {
-        guard let bytes = file.attribute(Self.name, upTo: Self.mostBytes),
+        guard let bytes = file.attribute(Self.name, upTo: Self.maximumBytes),
             let label = try? Self(encoded: bytes)
         else { return nil }
         self = label

@@ -162,7 +162,7 @@ extension DataSourceError.Code {
     public static let unknown = Self(
         name: "unknown",
         summary: "The source failed for an unknown reason.",
-        advice: "Look at the cause, and report it as a missing classification."
+        advice: "Check the cause, and report it so that it can be classified."
     )
 
     public static let known: [Self] = [

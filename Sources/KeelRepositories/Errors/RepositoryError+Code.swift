@@ -139,7 +139,7 @@ extension RepositoryError.Code {
     public static let unknown = Self(
         name: "unknown",
         summary: "An unknown error occurred.",
-        advice: "Look at the cause, and report it as a missing classification."
+        advice: "Check the cause, and report it so that it can be classified."
     )
 
     public static let known: [Self] = [

@@ -81,7 +81,10 @@ extension FirestoreExchange {
             if let last { query = query.start(after: .reference(last)) }
             let result = try await read(.query(query))
             guard case .found(let found) = result.payload else {
-                throw StorageError(.unknown, "the store answered a query with something else")
+                throw StorageError(
+                    .unknown,
+                    "the store returned the wrong kind of result for a query"
+                )
             }
             // Documents may go meanwhile.
             guard let path = found.first?.path else { break }
@@ -95,7 +98,10 @@ extension FirestoreExchange {
         let result = try await read(.aggregate(query, [.count()]))
         guard case .values(let values) = result.payload, case .integer(let count)? = values.first
         else {
-            throw StorageError(.unknown, "the store answered an aggregation with something else")
+            throw StorageError(
+                .unknown,
+                "the store returned the wrong kind of result for an aggregation"
+            )
         }
         return Int(count)
     }

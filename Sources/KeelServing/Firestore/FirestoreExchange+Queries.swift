@@ -83,7 +83,7 @@ extension FirestoreExchange {
             else {
                 throw StorageError(
                     .unknown,
-                    "the store answered an aggregation with something else"
+                    "the store returned the wrong kind of result for an aggregation"
                 )
             }
             return (values, result, TransactionReads())

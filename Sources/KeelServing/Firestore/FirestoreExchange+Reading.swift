@@ -10,7 +10,7 @@ extension FirestoreExchange {
     ///   - operation: What to read.
     ///   - time: The time whose state is read, nil for the present.
     ///   - needsTime: Whether the reply tells the store's time in what was read.
-    ///   - mostBytes: About how many bytes of documents are wanted, nil for all.
+    ///   - maximumBytes: About how many bytes of documents are wanted, nil for all.
     ///   - reportsUnreadable: Whether documents that cannot be read are named beside the others.
     ///   - needsMoment: Whether the result has its time wherever the store can hold a state.
     ///   - earlier: What a transaction has read before, which must still hold; nil outside of one.
@@ -21,14 +21,14 @@ extension FirestoreExchange {
         _ operation: ReadOperation,
         asOf time: Timestamp? = nil,
         needsTime: Bool = false,
-        mostBytes: Int? = nil,
+        maximumBytes: Int? = nil,
         reportsUnreadable: Bool = false,
         needsMoment: Bool = false,
         after earlier: TransactionReads? = nil
     ) async throws(StorageError) -> ReadResult {
         var request = ReadRequest(operation)
         request.asOf = time
-        request.mostBytes = mostBytes
+        request.maximumBytes = maximumBytes
         request.reportsUnreadable = reportsUnreadable
         let capabilities = adapter.capabilities
         request.needsTime = needsTime || needsMoment && capabilities.contains(.heldReads)
@@ -51,7 +51,7 @@ extension FirestoreExchange {
         if let addition = try decoding.addition(to: body) {
             request.isStrict = try addition.flag("strict") ?? false
             request.needsPosition = try addition.flag("position") ?? false
-            request.mostStaleness = try decoding.duration("staleness", of: addition)
+            request.maximumStaleness = try decoding.duration("staleness", of: addition)
         }
         guard let earlier, adapter.capabilities.contains(.checkedReads) else {
             return try await answer(request)
@@ -101,7 +101,7 @@ extension FirestoreExchange {
         _ paths: [DocumentPath],
         asOf time: Timestamp? = nil,
         needsTime: Bool = false,
-        mostBytes: Int? = nil,
+        maximumBytes: Int? = nil,
         reportsUnreadable: Bool = false,
         needsMoment: Bool = false,
         after earlier: TransactionReads? = nil
@@ -110,7 +110,7 @@ extension FirestoreExchange {
             .documents(paths),
             asOf: time,
             needsTime: needsTime,
-            mostBytes: mostBytes,
+            maximumBytes: maximumBytes,
             reportsUnreadable: reportsUnreadable,
             needsMoment: needsMoment,
             after: earlier
@@ -121,7 +121,7 @@ extension FirestoreExchange {
         else {
             throw StorageError(
                 .unknown,
-                "the store answered a read of documents with something else"
+                "the store returned the wrong kind of result for documents"
             )
         }
         return (documents, result)
@@ -227,7 +227,10 @@ extension FirestoreExchange {
         let after = try PageToken(try body.text("pageToken"))?.name
         let result = try await read(.collections(under: parent), asOf: time)
         guard case .names(let names) = result.payload else {
-            throw StorageError(.unknown, "the store answered a listing with something else")
+            throw StorageError(
+                .unknown,
+                "the store returned the wrong kind of result for a listing"
+            )
         }
         let rest = names.filter { name in
             !StoredName.isReserved(name) && (after.map { StoredName.precedes($0, name) } ?? true)

@@ -58,7 +58,10 @@ extension FirestoreExchange {
     ) async throws(StorageError) -> [DocumentPath] {
         let result = try await read(.collections(under: query.parent), asOf: time)
         guard case .names(var collections) = result.payload else {
-            throw StorageError(.unknown, "the store answered a listing with something else")
+            throw StorageError(
+                .unknown,
+                "the store returned the wrong kind of result for a listing"
+            )
         }
         collections.removeAll(where: StoredName.isReserved)
         if query.isDescending { collections.reverse() }
@@ -111,11 +114,11 @@ struct NameWalk {
         let result = try await exchange.read(
             .query(query),
             asOf: time,
-            mostBytes: exchange.configuration.pageBytes,
+            maximumBytes: exchange.configuration.pageBytes,
             reportsUnreadable: true
         )
         guard case .found(let documents) = result.payload else {
-            throw StorageError(.unknown, "the store answered a query with something else")
+            throw StorageError(.unknown, "the store returned the wrong kind of result for a query")
         }
         var names = documents.map(\.path)
         if !result.unreadable.isEmpty {
@@ -147,7 +150,7 @@ extension FirestoreExchange {
             let (documents, result) = try await documents(
                 Array(rest.prefix(300)),
                 asOf: time,
-                mostBytes: configuration.pageBytes,
+                maximumBytes: configuration.pageBytes,
                 reportsUnreadable: true
             )
             for case let document? in documents { existing.insert(document.path) }

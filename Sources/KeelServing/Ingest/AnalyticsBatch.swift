@@ -18,7 +18,7 @@ struct AnalyticsBatch {
         guard records.count <= Self.mostRecords else {
             throw StorageError(
                 .tooLarge,
-                "a batch has \(records.count) records; \(Self.mostRecords) is the most"
+                "a batch has \(records.count) records; the maximum is \(Self.mostRecords)"
             )
         }
     }

@@ -12,7 +12,7 @@ struct LogExport {
     /// The most bytes that the records of a request take once each has its resource's attributes.
     ///
     /// Without this, a few kilobytes of compressed records would become gigabytes of documents.
-    static let mostBytes = 64 << 20
+    static let maximumBytes = 64 << 20
 
     private(set) var records: [(id: String, fields: DocumentFields)] = []
     private var byteCount = 0
@@ -36,10 +36,10 @@ struct LogExport {
             )
         }
         byteCount += source.byteCount
-        guard byteCount <= Self.mostBytes else {
+        guard byteCount <= Self.maximumBytes else {
             throw StorageError(
                 .tooLarge,
-                "the records of the request take more than \(Self.mostBytes) bytes, because each is "
+                "the records of the request take more than \(Self.maximumBytes) bytes, because each is "
                     + "kept with its resource; send fewer at a time"
             )
         }

@@ -9,7 +9,7 @@ extension ChangeHub {
             after: query.cursor,
             scope: query.scope,
             limit: query.limit,
-            mostBytes: configuration.mostPageBytes
+            maximumBytes: configuration.mostPageBytes
         )
         request.clients = query.clients
         request.reader = query.reader
@@ -21,7 +21,7 @@ extension ChangeHub {
             tellsContent: false,
             clients: query.clients
         )
-        let listener = ChangeListener(interest: interest, after: page.next, mostBytes: 1 << 16)
+        let listener = ChangeListener(interest: interest, after: page.next, maximumBytes: 1 << 16)
         // Without a place to wait the page is answered at once: a client can always read.
         guard let id = try? add(listener) else { return page }
         defer { remove(id) }
@@ -47,7 +47,7 @@ extension ChangeHub {
             }
             var request = ChangeRequest(after: position, scope: listener.interest.scope, limit: 1)
             // A replica may lag behind the shared reader: asking it at once is no use.
-            if isStalled { request.waitsUpTo = .seconds(1) }
+            if isStalled { request.waitTimeout = .seconds(1) }
             guard let page = try? await adapter.changes(request), Self.isQuiet(page) else { return }
             position = page.next
             guard case .readPage = step else { continue }

@@ -10,8 +10,8 @@ extension ChangeHub: ChangeReading {
             guard state.generation == reader, let reached = state.reached else { return nil }
             var request = ChangeRequest(
                 after: reached,
-                mostBytes: configuration.streamPageBytes,
-                waitsUpTo: .seconds(30)
+                maximumBytes: configuration.streamPageBytes,
+                waitTimeout: .seconds(30)
             )
             request.clients = Set(state.byClient.keys)
             // Listeners that have not been reached are served by the next reader, after a restart too.

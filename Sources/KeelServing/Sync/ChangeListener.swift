@@ -75,12 +75,12 @@ final class ChangeListener: Sendable {
     }
 
     let interest: ChangeInterest
-    private let mostBytes: Int
+    private let maximumBytes: Int
     private let state: Mutex<State>
 
-    init(interest: ChangeInterest, after cursor: ChangeCursor?, mostBytes: Int) {
+    init(interest: ChangeInterest, after cursor: ChangeCursor?, maximumBytes: Int) {
         self.interest = interest
-        self.mostBytes = mostBytes
+        self.maximumBytes = maximumBytes
         state = Mutex(State(told: cursor))
     }
 
@@ -173,7 +173,7 @@ final class ChangeListener: Sendable {
             case .attending: break
             }
             let size = state.size + events.bytes.count
-            guard state.parcels.isEmpty || size <= mostBytes else { return Self.cutOff(&state) }
+            guard state.parcels.isEmpty || size <= maximumBytes else { return Self.cutOff(&state) }
             state.quietBeats = 0
             if state.phase == .live { state.told = position }
             return state.give(events, position)

@@ -28,7 +28,7 @@ final class ChangeStream: Sendable {
                 clients: query.clients
             ),
             after: query.cursor,
-            mostBytes: hub.configuration.mostBufferedBytes
+            maximumBytes: hub.configuration.mostBufferedBytes
         )
         id = try hub.add(listener)
     }
@@ -86,11 +86,11 @@ final class ChangeStream: Sendable {
             after: told,
             scope: listener.interest.scope,
             limit: 500,
-            mostBytes: hub.pageBytes
+            maximumBytes: hub.pageBytes
         )
         request.clients = listener.interest.clients
         // A replica may lag behind what the shared reader has seen: asking it at once is no use.
-        if isStalled.withLock({ $0 }) { request.waitsUpTo = .seconds(1) }
+        if isStalled.withLock({ $0 }) { request.waitTimeout = .seconds(1) }
         let page: ChangePage
         do throws(StorageError) {
             page = try await hub.adapter.changes(request)

@@ -15,7 +15,7 @@ extension StorageClient {
 
         /// Called after a query that read every document of a collection; the plan's `QueryPlan/suggestion` is the
         /// index that would serve it.
-        public var onScan: (@Sendable (DocumentQuery, QueryPlan) -> Void)?
+        public var onFullScan: (@Sendable (DocumentQuery, QueryPlan) -> Void)?
 
         /// The retry policy of transactions after a conflict.
         public var transactions = RetryPolicy(

@@ -45,7 +45,7 @@ extension StorageClient {
         guard let time = try await read(request, for: "currentTime").time else {
             throw StorageError(
                 .unsupported,
-                "the store keeps no history, or does not tell the time of what it answers",
+                "the store keeps no history, or does not report commit times",
                 operation: "currentTime"
             )
         }
@@ -85,11 +85,11 @@ struct PointInTimeStorageAdapter: StorageAdapter {
     ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
         throw StorageError(
             .readOnly,
-            "the past cannot be changed; write with the client of the present"
+            "a client of the past is read-only; write with the original client"
         )
     }
 
     func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
-        throw StorageError(.unsupported, "nothing changes in the past")
+        throw StorageError(.unsupported, "a client of the past has no change log")
     }
 }

@@ -16,7 +16,10 @@ extension StorageClient {
         request.isStrict = configuration.isStrict
         let result = try await read(request, for: "queryDocuments", on: "\(query.scope)")
         guard case .found(let documents) = result.payload else {
-            throw StorageError(.unknown, "the adapter answered a query with something else")
+            throw StorageError(
+                .unknown,
+                "the adapter returned the wrong kind of result for a query"
+            )
         }
         return QueryResult(documents: documents, plan: result.plan)
     }

@@ -101,7 +101,7 @@ public struct StorageClient: Sendable {
 
     private func report(_ plan: QueryPlan, of request: ReadRequest) {
         switch request.operation {
-        case .query(let query), .aggregate(let query, _): configuration.onScan?(query, plan)
+        case .query(let query), .aggregate(let query, _): configuration.onFullScan?(query, plan)
         case .documents, .collections: return
         }
     }
@@ -130,7 +130,11 @@ public struct StorageClient: Sendable {
     func apply(_ batch: WriteBatch) async throws(StorageError) -> CommitReceipt {
         try await preparation.run(on: adapter)
         guard let result = try await adapter.commit([batch]).first else {
-            throw StorageError(.unknown, "the adapter gave no result for a batch", effect: .unknown)
+            throw StorageError(
+                .unknown,
+                "the adapter returned no result for a batch",
+                effect: .unknown
+            )
         }
         return try result.get()
     }

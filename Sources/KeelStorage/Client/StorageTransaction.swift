@@ -90,7 +90,7 @@ public final class StorageTransaction: Sendable {
                 guard error.code == .snapshotTooOld, request.asOf != nil else { throw error }
                 throw StorageError(
                     .conflict,
-                    "the store no longer has the moment that the transaction reads",
+                    "the store no longer holds the snapshot that the transaction reads",
                     operation: "transaction",
                     resource: resource,
                     cause: error

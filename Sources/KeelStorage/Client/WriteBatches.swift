@@ -41,7 +41,7 @@ extension StorageClient {
 /// Writes that are committed in as few batches as the limits allow, one batch at a time.
 struct WriteBatches {
     /// The approximate size of a batch in bytes, small enough for one message and for other writers' waits.
-    private static let mostBytes = 4 << 20
+    private static let maximumBytes = 4 << 20
 
     private let client: StorageClient
     private let operation: String
@@ -63,7 +63,7 @@ struct WriteBatches {
     /// Adds a write, and commits the batch when it is full.
     mutating func add(_ write: DocumentWrite) async throws(StorageError) {
         let size = write.size
-        if !writes.isEmpty, bytes + size > Self.mostBytes { try await commit() }
+        if !writes.isEmpty, bytes + size > Self.maximumBytes { try await commit() }
         writes.append(write)
         bytes += size
         if writes.count == WriteValidation.mostWrites { try await commit() }

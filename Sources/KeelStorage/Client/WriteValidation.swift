@@ -13,7 +13,7 @@ package enum WriteValidation {
         guard count <= mostWrites else {
             throw StorageError(
                 .tooLarge,
-                "a batch has \(count) writes; \(mostWrites) is the most"
+                "a batch has \(count) writes; the maximum is \(mostWrites)"
             )
         }
         for write in writes {
@@ -37,7 +37,7 @@ package enum WriteValidation {
             case (_, .exists) where deleted.contains(write.path):
                 throw StorageError(
                     .invalidArgument,
-                    "the batch deletes “\(write.path)” and then asks for it",
+                    "the batch deletes “\(write.path)” and then requires it to exist",
                     resource: write.path.string
                 )
             default: deleted.remove(write.path)
@@ -58,7 +58,7 @@ package enum WriteValidation {
             guard !changes.isEmpty || write.condition == .none else {
                 throw StorageError(
                     .invalidArgument,
-                    "the update of “\(write.path)” names no field; verify asks for existence alone",
+                    "the update of “\(write.path)” has no fields; use verify to check existence only",
                     resource: write.path.string
                 )
             }
@@ -76,7 +76,7 @@ package enum WriteValidation {
             guard document.path == write.path else {
                 throw StorageError(
                     .invalidArgument,
-                    "“\(document.path)” is replicated to “\(write.path)”"
+                    "“\(document.path)” cannot be replicated to “\(write.path)”"
                 )
             }
         case .delete, .verify: return
@@ -130,7 +130,7 @@ package enum WriteValidation {
             if field.isDocumentID {
                 throw StorageError(
                     .invalidArgument,
-                    "a document’s id is no field; it cannot be written",
+                    "a document’s id is not a field and cannot be written",
                     resource: path.string
                 )
             }
@@ -143,8 +143,8 @@ package enum WriteValidation {
         for (one, next) in zip(sorted, sorted.dropFirst()) where one.contains(next) {
             throw StorageError(
                 .invalidArgument,
-                "the write to “\(path)” changes both “\(one)” and “\(next)”, of which one contains "
-                    + "the other",
+                "the write to “\(path)” changes both “\(one)” and “\(next)”, and one "
+                    + "contains the other",
                 resource: path.string
             )
         }

@@ -158,7 +158,7 @@ extension DocumentCollection {
         guard let id = own ?? (isIdentifiable ? client.configuration.makeID() : nil) else {
             throw StorageError(
                 .invalidArgument,
-                "\(Element.self) has no id to be stored under: give it one, for example by "
+                "\(Element.self) has no id; add one, for example with "
                     + "@DocumentID or Identifiable, or use save(_:id:) or add(_:)",
                 operation: "save",
                 resource: path.string

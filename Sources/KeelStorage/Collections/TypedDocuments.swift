@@ -85,7 +85,7 @@ extension DocumentQuery {
         } catch let error as StorageError {
             throw error
         } catch {
-            throw StorageError(.invalidArgument, "the query could not be made", cause: error)
+            throw StorageError(.invalidArgument, "the query closure failed", cause: error)
         }
     }
 }

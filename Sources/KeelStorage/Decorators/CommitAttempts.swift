@@ -55,7 +55,7 @@ struct CommitAttempts {
             throw fail(
                 with: StorageError(
                     .unknown,
-                    "the adapter gave \(results.count) results for \(open.count) batches",
+                    "the adapter returned \(results.count) results for \(open.count) batches",
                     effect: .unknown
                 )
             )

@@ -28,12 +28,13 @@ extension MirrorEvent: CustomStringConvertible {
         case .preparationFailed(let error): "the mirror could not be prepared: \(error)"
         case .copyFailed(let paths, let error):
             "\(paths.isEmpty ? "changes" : Self.list(paths)) not copied to the mirror: \(error)"
-        case .notKept(let error): "what is to be copied to the mirror could not be kept: \(error)"
-        case .isBehind(let error): "the mirror may lack changes, copy to it once more: \(error)"
+        case .notKept(let error): "the record of documents to copy could not be written: \(error)"
+        case .isBehind(let error):
+            "the mirror may lack changes; copy the store to it again: \(error)"
         case .readFailed(_, let error): "the mirror could not answer a read: \(error)"
         case .differs(_, let paths):
             paths.isEmpty
-                ? "the mirror answered a read differently"
+                ? "the mirror returned a different result"
                 : "the mirror differs in \(Self.list(paths))"
         }
     }

@@ -205,14 +205,14 @@ extension StorageError {
     static var tooManyWait: StorageError {
         StorageError(
             .tooLarge,
-            "more than \(MirrorLedger.mostNames) documents have waited for the mirror, and no log tells which"
+            "more than \(MirrorLedger.mostNames) documents are waiting for the mirror, and the store has no change log"
         )
     }
 
     fileprivate static var noKeeper: StorageError {
         StorageError(
             .unsupported,
-            "neither store takes documents of Keel’s own, or has a change log"
+            "neither store accepts reserved names or has a change log"
         )
     }
 }

@@ -38,7 +38,7 @@ public struct MirroredStorageAdapter<Primary: StorageAdapter, Mirror: StorageAda
 {
     let primary: Primary
     let mirror: Mirror
-    private let comparedShare: Double
+    private let comparisonRate: Double
     let observer: @Sendable (MirrorEvent) -> Void
     let ledger = MirrorLedger()
     /// The persistent state; nil if neither store can keep it.
@@ -48,12 +48,12 @@ public struct MirroredStorageAdapter<Primary: StorageAdapter, Mirror: StorageAda
         _ primary: Primary,
         to mirror: Mirror,
         name: String,
-        comparedShare: Double,
+        comparisonRate: Double,
         observer: @escaping @Sendable (MirrorEvent) -> Void
     ) {
         self.primary = primary
         self.mirror = mirror
-        self.comparedShare = comparedShare
+        self.comparisonRate = comparisonRate
         self.observer = observer
         record = MirrorRecord(name, primary, mirror)
     }
@@ -114,7 +114,7 @@ public struct MirroredStorageAdapter<Primary: StorageAdapter, Mirror: StorageAda
         let result = try await primary.read(request)
         // The mirror has commit times of its own, and therefore another past.
         guard request.asOf == nil else { return result }
-        let isCompared = comparedShare >= 1 || Double.random(in: 0..<1) < comparedShare
+        let isCompared = comparisonRate >= 1 || Double.random(in: 0..<1) < comparisonRate
         if isCompared, let stillness = ledger.stillness {
             await compare(result.payload, request.operation, since: stillness)
         }
@@ -150,20 +150,20 @@ extension StorageAdapter {
     ///
     /// - Parameters:
     ///   - mirror: The store to copy to.
-    ///   - comparedShare: The share of reads that are compared, from 0 to 1.
+    ///   - comparisonRate: The share of reads that are compared, from 0 to 1.
     ///   - observer: Receives differences and failures; it must not call the store.
     /// - Returns: The decorated adapter.
     public func mirrored<Mirror: StorageAdapter>(
         to mirror: Mirror,
         name: String = "mirror",
-        comparedShare: Double = 1,
+        comparisonRate: Double = 1,
         observer: @escaping @Sendable (MirrorEvent) -> Void
     ) -> MirroredStorageAdapter<Self, Mirror> {
         MirroredStorageAdapter(
             self,
             to: mirror,
             name: name,
-            comparedShare: comparedShare,
+            comparisonRate: comparisonRate,
             observer: observer
         )
     }

@@ -19,12 +19,12 @@ public final class InMemoryStorageAdapter: StorageAdapter {
     ///
     /// - Parameters:
     ///   - clock: The clock for the waits of change requests and the age of the history.
-    ///   - keptChanges: The number of changes that the log keeps; older cursors expire.
+    ///   - changeLogCapacity: The number of changes that the log keeps; older cursors expire.
     ///   - history: How far back documents can be read as of a time; nil or zero keeps no history.
     ///   - now: Returns the wall clock's time, right or wrong, for the times of documents.
     public init(
         clock: any Clock<Duration> = ContinuousClock(),
-        keptChanges: Int = 100_000,
+        changeLogCapacity: Int = 100_000,
         history: Duration? = nil,
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) {
@@ -34,7 +34,7 @@ public final class InMemoryStorageAdapter: StorageAdapter {
         self.now = now
         let history = history.flatMap { $0 > .zero ? MemoryHistory(age: $0) : nil }
         keepsHistory = history != nil
-        state = Mutex(MemoryState(keptChanges: max(1, keptChanges), history: history))
+        state = Mutex(MemoryState(changeLogCapacity: max(1, changeLogCapacity), history: history))
     }
 
     public var capabilities: StorageCapabilities {
@@ -55,12 +55,14 @@ public final class InMemoryStorageAdapter: StorageAdapter {
         guard let time = request.asOf else {
             // Queries run on a copy, so that a long one does not block writers. Reading a few documents is faster
             // than the wait it causes.
-            if case .documents = request.operation, request.heldFor == nil, request.reads == nil {
+            if case .documents = request.operation, request.holdDuration == nil,
+                request.reads == nil
+            {
                 return try state.withLock { state throws(StorageError) in try state.answer(request)
                 }
             }
             let state = state.withLock { $0 }
-            guard let duration = request.heldFor else { return try state.answer(request) }
+            guard let duration = request.holdDuration else { return try state.answer(request) }
             var request = request
             request.needsTime = true
             var result = try state.answer(request)
@@ -70,7 +72,7 @@ public final class InMemoryStorageAdapter: StorageAdapter {
             return result
         }
         if let state = held.state(at: time) {
-            if let duration = request.heldFor { held.extend(at: time, for: duration) }
+            if let duration = request.holdDuration { held.extend(at: time, for: duration) }
             return try state.answer(request)
         }
         if held.hasEnded(time), !keepsHistory { throw .snapshotTooOld(time) }
@@ -98,7 +100,7 @@ public final class InMemoryStorageAdapter: StorageAdapter {
         try checkCancellation()
         let generation = signal.generation
         let page = try state.withLock { state throws(StorageError) in try state.changes(request) }
-        guard page.changes.isEmpty, page.isCaughtUp, let limit = request.waitsUpTo else {
+        guard page.changes.isEmpty, page.isCaughtUp, let limit = request.waitTimeout else {
             return page
         }
         await signal.wait(since: generation, upTo: limit, on: clock)

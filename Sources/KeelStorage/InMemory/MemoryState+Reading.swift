@@ -8,13 +8,13 @@ extension MemoryState {
         switch request.operation {
         case .documents(let paths):
             let documents = paths.map { self[$0] }
-            let count = AnswerSize.count(of: documents, upTo: request.mostBytes)
+            let count = AnswerSize.count(of: documents, upTo: request.maximumBytes)
             result = ReadResult(.documents(Array(documents.prefix(count))))
             result.isPartial = count < documents.count
         case .query(let query):
             let (documents, plan) = try self.result(of: query, isStrict: request.isStrict)
             result = ReadResult(.found(documents), plan: plan)
-            result.end(at: request.mostBytes, of: query)
+            result.end(at: request.maximumBytes, of: query)
         case .aggregate(let query, let aggregations):
             // Aggregations may need fields that the projection leaves out.
             let whole = query.ordered(for: aggregations).with { $0.projection = nil }
@@ -83,14 +83,14 @@ extension MemoryState {
 
 extension ReadResult {
     /// Cuts the result of a query off at a number of bytes.
-    fileprivate mutating func end(at mostBytes: Int?, of query: DocumentQuery) {
+    fileprivate mutating func end(at maximumBytes: Int?, of query: DocumentQuery) {
         guard case .found(let documents) = payload else { return }
         if case .last = query.limit {
-            let count = AnswerSize.count(of: documents.reversed(), upTo: mostBytes)
+            let count = AnswerSize.count(of: documents.reversed(), upTo: maximumBytes)
             payload = .found(Array(documents.suffix(count)))
             isPartial = count < documents.count
         } else {
-            let count = AnswerSize.count(of: documents, upTo: mostBytes)
+            let count = AnswerSize.count(of: documents, upTo: maximumBytes)
             payload = .found(Array(documents.prefix(count)))
             isPartial = count < documents.count
         }

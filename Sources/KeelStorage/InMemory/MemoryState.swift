@@ -22,7 +22,7 @@ struct MemoryState: Sendable {
     private(set) var latestSequence: Int64?
     /// The highest sequence that has been trimmed from the log.
     private var trimmedUpTo: Int64 = 0
-    private let keptChanges: Int
+    private let changeLogCapacity: Int
     /// The receipts of batches by the bytes of their ids, because `String` equality includes canonical equivalence.
     private var receipts: [[UInt8]: CommitReceipt] = [:]
     /// The highest revision of any document so far, including replicas.
@@ -33,8 +33,8 @@ struct MemoryState: Sendable {
     /// The earlier states; nil without a history.
     private var history: MemoryHistory?
 
-    init(keptChanges: Int, history: MemoryHistory? = nil) {
-        self.keptChanges = keptChanges
+    init(changeLogCapacity: Int, history: MemoryHistory? = nil) {
+        self.changeLogCapacity = changeLogCapacity
         self.history = history
     }
 
@@ -164,8 +164,8 @@ struct MemoryState: Sendable {
 
     private mutating func trim() {
         // Removing many at once keeps the cost of shifting the array small.
-        guard log.count > keptChanges + keptChanges / 4 + 1 else { return }
-        let surplus = log.count - keptChanges
+        guard log.count > changeLogCapacity + changeLogCapacity / 4 + 1 else { return }
+        let surplus = log.count - changeLogCapacity
         trimmedUpTo = log[surplus - 1].sequence
         log.removeFirst(surplus)
         removals = removals.filter { $0.value.sequence > trimmedUpTo }
@@ -190,7 +190,7 @@ struct MemoryState: Sendable {
         case .log(let sequence): return try logPage(after: sequence, request)
         case .copy(let key, let start): return copyPage(after: key, start: start, request)
         case nil:
-            throw StorageError(.cursorExpired, "the cursor is not one of this store")
+            throw StorageError(.cursorExpired, "the cursor belongs to another store")
         }
     }
 
@@ -199,14 +199,14 @@ struct MemoryState: Sendable {
         _ request: ChangeRequest
     ) throws(StorageError) -> ChangePage {
         guard sequence >= trimmedUpTo, sequence <= lastSequence else {
-            throw StorageError(.cursorExpired, "the change log does not reach back to the cursor")
+            throw StorageError(.cursorExpired, "the change log no longer reaches the cursor")
         }
         let start = firstIndex(after: sequence)
         let filter = ScopeFilter(request.scope)
         let wanted = log[start...].filter { filter.contains($0.path) }
         let most = AnswerSize.count(
             of: wanted.lazy.prefix(request.limit).map { self[$0.path] },
-            upTo: request.mostBytes
+            upTo: request.maximumBytes
         )
         let part = wanted.prefix(most)
         let isCaughtUp = part.count == wanted.count
@@ -261,7 +261,7 @@ struct MemoryState: Sendable {
             .sorted { $0.key.lexicographicallyPrecedes($1.key) }
         let most = AnswerSize.count(
             of: rest.lazy.prefix(request.limit).map(\.document),
-            upTo: request.mostBytes
+            upTo: request.maximumBytes
         )
         let part = rest.prefix(most)
         // Documents that change during the copy follow in the log from the start of the copy.

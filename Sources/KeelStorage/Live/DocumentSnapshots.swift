@@ -118,7 +118,7 @@ actor DocumentListener {
             for: "listenToDocument"
         )
         guard case .documents(let documents) = result.payload else {
-            throw StorageError(.unknown, "the adapter answered a path with something else")
+            throw StorageError(.unknown, "the adapter returned the wrong kind of result for a path")
         }
         subscription.hold(until: result.position)
         needsRead = false

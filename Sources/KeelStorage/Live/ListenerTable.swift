@@ -83,7 +83,7 @@ package struct ListenerTable: Sendable {
             return false
         }
         isHasty = true
-        guard turn.waitsUpTo != nil else {
+        guard turn.waitTimeout != nil else {
             newcomers.insert(id)
             return false
         }
@@ -159,7 +159,7 @@ package struct ListenerTable: Sendable {
     package mutating func nextTurn(of reader: UInt64) -> ChangeRequest? {
         guard reader == generation, let cursor else { return nil }
         let waits: Duration? = isHasty ? nil : .seconds(30)
-        let next = ChangeRequest(after: cursor, scope: scope(), waitsUpTo: waits)
+        let next = ChangeRequest(after: cursor, scope: scope(), waitTimeout: waits)
         turn = next
         isHasty = false
         return next

@@ -64,7 +64,10 @@ actor QueryListener {
     private func read() async throws(StorageError) -> QuerySnapshot? {
         let result = try await client.readForListener(.query(view.readQuery), id, for: "listen")
         guard case .found(let documents) = result.payload else {
-            throw StorageError(.unknown, "the adapter answered a query with something else")
+            throw StorageError(
+                .unknown,
+                "the adapter returned the wrong kind of result for a query"
+            )
         }
         subscription.hold(until: result.position)
         needsRead = false

@@ -24,7 +24,7 @@ extension MigratingStorageAdapter {
                 guard let result = try await upstream.commit([prepared]).first else {
                     throw StorageError(
                         .unknown,
-                        "the adapter gave no result for a batch",
+                        "the adapter returned no result for a batch",
                         effect: .unknown
                     )
                 }

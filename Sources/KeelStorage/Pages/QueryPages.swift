@@ -63,7 +63,7 @@ package struct QueryPages: Sendable {
     /// Whether the store has not been asked to hold a moment yet.
     private var mayHold = true
     private let isPaged: Bool
-    private var mostBytes: Int
+    private var maximumBytes: Int
     private var count: Int
     /// The number of documents that the offset still skips.
     private var skipped: Int
@@ -95,7 +95,7 @@ package struct QueryPages: Sendable {
         self.readPage = readPage
         var query = query
         if case .last = query.limit { isPaged = false } else { isPaged = !isWhole }
-        mostBytes = sizes.first
+        maximumBytes = sizes.first
         count = sizes.firstCount
         skipped = 0
         var projection: [FieldPath]?
@@ -138,8 +138,8 @@ package struct QueryPages: Sendable {
         if try goesOn(behind: documents, result, of: wanted), let last = documents.last {
             self.query = query.start(after: last)
             left = left.map { $0 - documents.count }
-            mostBytes = sizes.bytes(ofPageBy: result.plan)
-            count = Self.count(of: mostBytes, like: documents)
+            maximumBytes = sizes.bytes(ofPageBy: result.plan)
+            count = Self.count(of: maximumBytes, like: documents)
         }
         if let moment { result.time = moment.time }
         if self.query == nil { await moment?.end() }
@@ -176,7 +176,7 @@ package struct QueryPages: Sendable {
         {
             // None of the documents can be read, so the start of the next page is unknown: read further.
             wanted *= 2
-            mostBytes *= 2
+            maximumBytes *= 2
             (documents, result) = try await readOnce(query, &wanted)
         }
         if let left { documents.removeLast(max(0, documents.count - left)) }
@@ -192,7 +192,7 @@ package struct QueryPages: Sendable {
             try await moment?.renew()
             var request = ReadRequest(.query(query.with { $0.limit = .first(wanted) }))
             request.asOf = time
-            request.mostBytes = mostBytes
+            request.maximumBytes = maximumBytes
             request.reportsUnreadable = reportsUnreadable
             request.needsTime = true
             do throws(StorageError) {
@@ -218,14 +218,14 @@ package struct QueryPages: Sendable {
     private func whole(_ query: DocumentQuery) async throws(StorageError) -> Page {
         var request = ReadRequest(.query(query))
         request.asOf = time
-        request.mostBytes = sizes.whole
+        request.maximumBytes = sizes.whole
         request.needsTime = true
         let result = try await readPage(request)
         guard !result.isPartial else {
             throw StorageError(
                 .tooLarge,
-                "what is read in a transaction, or counted from its end, has more than "
-                    + "\((sizes.whole ?? 0) >> 20) MiB; ask for less"
+                "the result exceeds \((sizes.whole ?? 0) >> 20) MiB, the maximum in a transaction "
+                    + "or with limit(toLast:); read less"
             )
         }
         return Page(documents: try result.found, result: result)
@@ -245,7 +245,10 @@ extension ReadResult {
     package var found: [Document] {
         get throws(StorageError) {
             guard case .found(let documents) = payload else {
-                throw StorageError(.unknown, "the store answered a query with something else")
+                throw StorageError(
+                    .unknown,
+                    "the store returned the wrong kind of result for a query"
+                )
             }
             return documents
         }

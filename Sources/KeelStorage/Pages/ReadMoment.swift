@@ -53,7 +53,7 @@ package final class ReadMoment: Sendable {
         if isPast {
             request.needsTime = true
         } else if capabilities.contains(.heldReads) {
-            request.heldFor = holding
+            request.holdDuration = holding
         } else {
             return nil
         }
@@ -79,7 +79,7 @@ package final class ReadMoment: Sendable {
             await end()
             throw StorageError(
                 .snapshotTooOld,
-                "the store has held the moment that is read for \(longest); ask for less at once"
+                "the snapshot has been held for \(longest), the maximum; read less at a time"
             )
         }
         _ = try await adapter.read(request(for: Self.holding))
@@ -103,7 +103,7 @@ package final class ReadMoment: Sendable {
 
     private func request(for duration: Duration) -> ReadRequest {
         var request = ReadRequest(.documents([]))
-        (request.asOf, request.heldFor) = (time, duration)
+        (request.asOf, request.holdDuration) = (time, duration)
         return request
     }
 }

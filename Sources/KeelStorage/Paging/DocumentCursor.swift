@@ -31,7 +31,7 @@ public struct DocumentCursor: Sendable, Hashable {
         guard orders == query.orders.map(Self.name) else {
             throw StorageError(
                 .invalidArgument,
-                "the cursor is of a query ordered by \(orders.joined(separator: ", ")), and this one "
+                "the cursor belongs to a query ordered by \(orders.joined(separator: ", ")), but this query "
                     + "is ordered by \(query.orders.map(Self.name).joined(separator: ", "))"
             )
         }

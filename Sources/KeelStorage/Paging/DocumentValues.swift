@@ -37,8 +37,8 @@ public struct DocumentValues<Item: Sendable>: AsyncSequence, Sendable {
                 if case .last? = query.limit {
                     throw StorageError(
                         .invalidArgument,
-                        "limit(toLast:) cannot be read page by page; turn the order round, and limit "
-                            + "the beginning",
+                        "limit(toLast:) cannot be read page by page; reverse the order and use "
+                            + "limit(to:)",
                         operation: "page"
                     )
                 }

@@ -3,7 +3,7 @@ internal import KeelStorageAdapting
 
 struct PageReader<Item: Sendable>: Sendable {
     /// The approximate maximum size of a page's documents in bytes.
-    static var mostBytes: Int { 8 << 20 }
+    static var maximumBytes: Int { 8 << 20 }
 
     private let client: StorageClient
     /// The query with its implicit orders made explicit.
@@ -17,10 +17,10 @@ struct PageReader<Item: Sendable>: Sendable {
         size: Int,
         decode: @escaping @Sendable (Document) throws(StorageError) -> Item
     ) throws(StorageError) {
-        guard size > 0 else { throw Self.refusal("a page has at least one document") }
+        guard size > 0 else { throw Self.refusal("the page size must be positive") }
         guard query.limit == nil else {
             throw Self.refusal(
-                "a query that is read page by page has no limit; give the page a size"
+                "a paged query cannot have a limit; set the page size"
             )
         }
         self.client = client
@@ -75,13 +75,13 @@ struct PageReader<Item: Sendable>: Sendable {
         }
         // One more document shows whether more follow.
         var wanted = size + 1
-        var mostBytes = Self.mostBytes
+        var maximumBytes = Self.maximumBytes
         while true {
             query.limit = .first(wanted)
             var request = ReadRequest(.query(try client.check(query, for: "page")))
             request.isStrict = client.configuration.isStrict
             request.reportsUnreadable = true
-            request.mostBytes = mostBytes
+            request.maximumBytes = maximumBytes
             let result = try await client.read(request, for: "page", on: "\(query.scope)")
             let documents = try result.found
             let mayHaveMore = try result.mayHaveMore(than: wanted)
@@ -91,7 +91,7 @@ struct PageReader<Item: Sendable>: Sendable {
             }
             // None of the documents can be read, so the start of the next page is unknown: read further.
             wanted *= 2
-            mostBytes *= 2
+            maximumBytes *= 2
         }
     }
 }

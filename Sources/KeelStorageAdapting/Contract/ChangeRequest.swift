@@ -16,9 +16,9 @@ public struct ChangeRequest: Sendable, Hashable {
     ///
     /// The default is 8 MiB. A page has at least one change, whatever its size. An adapter that does not copy documents
     /// for a page may ignore the limit.
-    public var mostBytes: Int?
+    public var maximumBytes: Int?
     /// The time to wait for a change if there is none; nil to return at once.
-    public var waitsUpTo: Duration?
+    public var waitTimeout: Duration?
     /// The clients whose mutations ``ChangePage/acknowledged`` reports.
     ///
     /// Needs `StorageCapabilities/origins`.
@@ -33,14 +33,14 @@ public struct ChangeRequest: Sendable, Hashable {
         after: ChangeCursor? = nil,
         scope: ChangeScope = .everything,
         limit: Int = 500,
-        mostBytes: Int? = 8 << 20,
-        waitsUpTo: Duration? = nil
+        maximumBytes: Int? = 8 << 20,
+        waitTimeout: Duration? = nil
     ) {
         self.after = after
         self.scope = scope
         self.limit = max(1, limit)
-        self.mostBytes = mostBytes
-        self.waitsUpTo = waitsUpTo
+        self.maximumBytes = maximumBytes
+        self.waitTimeout = waitTimeout
     }
 }
 

@@ -21,7 +21,7 @@ public struct ReadRequest: Sendable, Hashable {
     /// With nil, the answer includes every commit that returned before the read began. With a duration, an adapter with
     /// a replica may answer from a state that was current no longer ago than that; ``ReadResult/time`` and
     /// ``ReadResult/position`` then belong to that state. An adapter without a replica answers from the current state.
-    public var mostStaleness: Duration?
+    public var maximumStaleness: Duration?
     /// Whether the answer needs ``ReadResult/position``, which can take extra work.
     public var needsPosition = false
     /// Whether a query without a declared index throws `StorageError/Code/indexRequired` instead of scanning.
@@ -48,7 +48,7 @@ public struct ReadRequest: Sendable, Hashable {
     ///
     /// A read ``asOf`` the time of a held state with a duration of zero releases the state early. Several reads may
     /// hold the same state; each of them releases it once.
-    public var heldFor: Duration?
+    public var holdDuration: Duration?
     /// Whether the answer reports unreadable documents in ``ReadResult/unreadable`` and omits them.
     ///
     /// Otherwise, or in an adapter that cannot identify them, one such document fails the read.
@@ -58,7 +58,7 @@ public struct ReadRequest: Sendable, Hashable {
     /// An adapter ends an answer once the answer reaches this size, and sets ``ReadResult/isPartial``. The answer has
     /// at least one document after the query's offset, if there is one. An adapter that does not copy documents for an
     /// answer may ignore the limit.
-    public var mostBytes: Int?
+    public var maximumBytes: Int?
 
     /// Creates a request.
     public init(_ operation: ReadOperation) { self.operation = operation }
@@ -94,7 +94,7 @@ public struct ReadResult: Sendable {
     ///
     /// Query results omit them, and ``ReadOperation/documents(_:)`` returns nil for them.
     public var unreadable: [UnreadableDocument]
-    /// Whether the answer ended early because of ``ReadRequest/mostBytes``.
+    /// Whether the answer ended early because of ``ReadRequest/maximumBytes``.
     ///
     /// A partial answer is the beginning of the whole answer: a query continues after its last document, and
     /// ``ReadOperation/documents(_:)`` has entries for only the first paths. For a query limited to its last documents,

@@ -106,7 +106,7 @@ public struct StorageContext: Sendable {
         let limit = deadline.map { "\($0.limit)" } ?? "its limit"
         return StorageError(
             .timeout,
-            "the call has taken longer than \(limit)",
+            "the call took longer than \(limit)",
             effect: error?.effect ?? .none,
             operation: error?.operation,
             resource: error?.resource,

@@ -78,7 +78,7 @@ package struct IntegrityCheck {
                 problems.append(error.message)
                 return
             }
-            if !hasChanges { problems.append("there are documents and no change log") }
+            if !hasChanges { problems.append("there are documents but no change log") }
             let name = found.document.path.collection.name
             for (position, index) in indexes.enumerated()
             where StoredName.same(index.collection, name) {
@@ -119,7 +119,7 @@ package struct IntegrityCheck {
             } catch {
                 problems.append("in the history: \(error.message)")
             }
-            if time < last { problems.append("the history is not in the order of its times") }
+            if time < last { problems.append("the history is not in time order") }
             last = time
         }
     }

@@ -8,7 +8,7 @@ extension StorageError {
     package static func notYet(_ time: Timestamp, present: Timestamp) -> Self {
         Self(
             .invalidArgument,
-            "\(time.rfc3339) has not come yet: read a time up to \(present.rfc3339), the store’s own"
+            "\(time.rfc3339) is in the future; the latest readable time is \(present.rfc3339)"
         )
     }
 }

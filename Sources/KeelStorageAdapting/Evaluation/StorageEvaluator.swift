@@ -121,7 +121,7 @@ public enum StorageEvaluator: Sendable {
             guard current != nil else { return }
             throw StorageError(
                 .alreadyExists,
-                "there is a document at “\(path)” already",
+                "a document already exists at “\(path)”",
                 resource: path.string
             )
         case .revision(let revision):

@@ -15,7 +15,7 @@ package struct TiedDocuments: Sendable {
     private let parts: [Part]
     /// The number of key bytes available for the parts.
     private let room: Int
-    private let mostBytes: Int?
+    private let maximumBytes: Int?
 
     private var found: [(key: [UInt8], document: Document)] = []
     private var tie: [UInt8] = []
@@ -29,15 +29,15 @@ package struct TiedDocuments: Sendable {
     ///
     /// - Parameters:
     ///   - scan: The scan.
-    ///   - mostBytes: The approximate maximum size of the result's documents in bytes; nil for no limit.
-    package init(_ scan: QueryPlanner.Scan, mostBytes: Int?) {
+    ///   - maximumBytes: The approximate maximum size of the result's documents in bytes; nil for no limit.
+    package init(_ scan: QueryPlanner.Scan, maximumBytes: Int?) {
         parts = scan.orders.map { order in
             guard order.field.isDocumentID else { return .field(CompiledFieldPath(order.field)) }
             return scan.index.scope == .collection ? .id : .path
         }
         room = max(0, EntryKey.longest - scan.fixedLength)
-        self.mostBytes = mostBytes
-        size = AnswerSize(most: mostBytes)
+        self.maximumBytes = maximumBytes
+        size = AnswerSize(most: maximumBytes)
     }
 
     package var isEmpty: Bool { found.isEmpty }
@@ -73,7 +73,7 @@ package struct TiedDocuments: Sendable {
     ///   - skipped: The number of those documents that the offset skips.
     package mutating func begin(_ tie: [UInt8], most: Int?, skipped: Int) {
         (self.tie, self.most, self.skipped) = (tie, most, skipped)
-        size = AnswerSize(most: mostBytes)
+        size = AnswerSize(most: maximumBytes)
     }
 
     /// Adds a document of the tie with its sort key.
@@ -90,7 +90,7 @@ package struct TiedDocuments: Sendable {
         guard isLong || size.isFarOver else { return }
         try PreparedQuery.sort(&found, isCancellable: isCancellable)
         if let most, found.count > most { found.removeLast(found.count - most) }
-        size = AnswerSize(most: mostBytes)
+        size = AnswerSize(most: maximumBytes)
         var count = 0
         for place in found where !size.isFull {
             count += 1

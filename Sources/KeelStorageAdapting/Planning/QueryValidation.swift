@@ -98,13 +98,13 @@ package enum QueryValidation {
         }
         guard memberships(of: query.filter) <= 1 else {
             throw invalid(
-                "an and can have one arrayContains or one arrayContainsAny; filter what it finds "
-                    + "by the other"
+                "an and can have at most one arrayContains or arrayContainsAny; apply the other "
+                    + "to the results"
             )
         }
         guard disjunctions(of: query.filter) <= mostDisjunctions else {
             throw invalid(
-                "the query has more than \(mostDisjunctions) alternatives once its ors and lists "
+                "the query has more than \(mostDisjunctions) alternatives after its ors and lists "
                     + "are multiplied out; split it"
             )
         }
@@ -153,7 +153,7 @@ package enum QueryValidation {
         if !field.isDocumentID, IndexKey.key(value).count > longestConstant {
             throw invalid(
                 "“\(field)” is compared with a value of more than \(longestConstant - 3) bytes; "
-                    + "store a digest of it in a field of its own and compare that"
+                    + "store a digest of it in a separate field and compare that"
             )
         }
     }
@@ -169,7 +169,7 @@ package enum QueryValidation {
         // Orders after the path have no effect, but the order of an inequality would.
         let place = query.completeOrders.firstIndex(where: \.field.isDocumentID)
         guard place == nil || place == query.completeOrders.count - 1 else {
-            throw invalid("nothing can be ordered behind the document’s id, which is unique")
+            throw invalid("no order can follow the document’s id, which is unique")
         }
         if case .last = query.limit, query.orders.isEmpty {
             throw invalid("limit(toLast:) needs at least one order(by:)")
@@ -212,7 +212,7 @@ package enum QueryValidation {
         case .field(let field, let comparison, let value):
             guard field.isDocumentID else { return filter }
             guard comparison != .arrayContains, comparison != .arrayContainsAny else {
-                throw invalid("a document’s id is no array")
+                throw invalid("a document’s id is not an array")
             }
             guard comparison.takesList, case .array(let values) = value else {
                 return .field(field, comparison, try reference(for: value, in: scope))

@@ -63,7 +63,7 @@ extension StorageError {
         let advice = plan.suggestion.map { "declare \($0)" } ?? "no index can serve it"
         return StorageError(
             .indexRequired,
-            "the query would look at every document of \(query.scope): \(advice)"
+            "the query would scan every document of \(query.scope): \(advice)"
         )
     }
 }

@@ -4,7 +4,7 @@ internal import KeelStorageAdapting
 struct FeedQuery: Sendable {
     /// How many interests, and bytes of their names, one request may have.
     private static let mostInterests = 100
-    private static let mostBytes = 4_000
+    private static let maximumBytes = 4_000
 
     private(set) var text = ""
 
@@ -42,7 +42,7 @@ struct FeedQuery: Sendable {
             queries.append("&query=\(encoded(String(decoding: json.bytes, as: UTF8.self)))")
         }
         for query in queries.sorted() { text += query }
-        return text.utf8.count <= mostBytes ? text : nil
+        return text.utf8.count <= maximumBytes ? text : nil
     }
 
     mutating func add(_ name: String, _ value: String) {

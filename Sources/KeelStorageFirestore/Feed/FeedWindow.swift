@@ -26,7 +26,7 @@ struct FeedWindow: Sendable {
     private static let mostMarks = 64
     private static let mostParts = 64
     private static let mostChanges = 2_000
-    private static let mostBytes = 16 << 20
+    private static let maximumBytes = 16 << 20
 
     private var marks: [Mark]
     private var parts: ArraySlice<ChangePage> = []
@@ -63,7 +63,7 @@ struct FeedWindow: Sendable {
             )
         )
         while parts.count > Self.mostParts || changeCount > Self.mostChanges
-            || size > Self.mostBytes, parts.count > 1
+            || size > Self.maximumBytes, parts.count > 1
         {
             let changes = parts.removeFirst().changes
             changeCount -= changes.count

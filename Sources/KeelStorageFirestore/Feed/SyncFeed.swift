@@ -50,7 +50,7 @@ package final class SyncFeed: Sendable {
     ///   more; `cancelled` at once when the task is cancelled.
     package func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
         var epoch = streams.epoch
-        guard let limit = request.waitsUpTo, limit > .zero else {
+        guard let limit = request.waitTimeout, limit > .zero else {
             return try await page(request, epoch)
         }
         let end = timeline.now + limit

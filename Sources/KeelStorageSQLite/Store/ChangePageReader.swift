@@ -34,7 +34,7 @@ struct ChangePageReader {
         self.epoch = epoch
         self.state = state
         limit = request.limit
-        empty = AnswerSize(most: request.mostBytes)
+        empty = AnswerSize(most: request.maximumBytes)
         scope = FeedScope(request.scope, reader)
         clients = request.clients
         end = try LogPoint.at(state.sequence, in: reader.database)

@@ -65,16 +65,16 @@ extension ChangePosition {
         epoch: UInt64
     ) throws -> Place {
         guard let position = ChangePosition(cursor), position.epoch == epoch else {
-            throw StorageError(.cursorExpired, "the cursor is not one of this store")
+            throw StorageError(.cursorExpired, "the cursor belongs to another store")
         }
         let point = position.place.point
         guard point.sequence >= state.trimmed else {
-            throw StorageError(.cursorExpired, "the change log does not reach back to the cursor")
+            throw StorageError(.cursorExpired, "the change log no longer reaches the cursor")
         }
         guard try isKnown(point, in: state, database) else {
             throw StorageError(
                 .cursorExpired,
-                "the store has never had the cursor’s change: its file was put back to an earlier state"
+                "the store does not have the cursor’s change; its file was restored to an earlier state"
             )
         }
         return position.place

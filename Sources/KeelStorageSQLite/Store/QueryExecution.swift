@@ -15,7 +15,7 @@ struct QueryExecution {
     var reportsUnreadable = false
     private(set) var unreadable: [DocumentPath: UnreadableDocument] = [:]
     /// The approximate maximum size of the result's documents in bytes; nil without a limit.
-    var mostBytes: Int?
+    var maximumBytes: Int?
     /// Aggregates the documents' values; nil for a query that returns documents.
     var aggregator: Aggregator?
     /// The largest number of documents that ``aggregator`` needs, in any order, if it only counts; nil otherwise.
@@ -35,7 +35,7 @@ struct QueryExecution {
     private var found: [(key: [UInt8], document: Document)] = []
     /// The last place within a result that was cut off; nil in an order that needs no places.
     private var end: [UInt8]?
-    /// Whether the result was cut off at ``mostBytes``.
+    /// Whether the result was cut off at ``maximumBytes``.
     private(set) var isPartial = false
     /// The size of the documents found, without those before the offset if they come in order.
     private var size = AnswerSize(most: nil)
@@ -63,7 +63,7 @@ struct QueryExecution {
         documents: [Document], plan: QueryPlan
     ) {
         let access = indexes.planner.access(for: prepared)
-        size = AnswerSize(most: mostBytes)
+        size = AnswerSize(most: maximumBytes)
         // Without a window, and for a count, the order of reading does not matter.
         isUnordered =
             mostCounted != nil
@@ -153,7 +153,7 @@ struct QueryExecution {
         var all: [DocumentPath: (key: [UInt8], document: Document)] = [:]
         for part in parts where !isCountDone {
             found.removeAll(keepingCapacity: true)
-            size = AnswerSize(most: mostBytes.map { $0 / parts.count })
+            size = AnswerSize(most: maximumBytes.map { $0 / parts.count })
             try read(part, isOnly: false)
             var check = CancellationCheck(isOn: isCancellable)
             for place in found {
@@ -227,7 +227,7 @@ struct QueryExecution {
         // Places in a range in the result's order need not be computed.
         let isExact = isOnly && past == nil && scan.isExact
         let checksScope = stretch.needsScopeCheck
-        var tied = TiedDocuments(scan, mostBytes: mostBytes)
+        var tied = TiedDocuments(scan, maximumBytes: maximumBytes)
         let wantsMore = try read(stretch.documents(in: reader.database)) { one, document, row in
             if checksScope, !one.prepared.covers(document.path.collection) { return true }
             let mayBeTied = !one.isUnordered && IndexStretch.mayBeCut(row)
@@ -381,7 +381,7 @@ struct QueryExecution {
         if let window = prepared.window, found.count > window {
             found.removeLast(found.count - window)
         }
-        size = AnswerSize(most: mostBytes)
+        size = AnswerSize(most: maximumBytes)
         var count = 0
         for place in found where !size.isFull {
             count += 1

@@ -193,7 +193,7 @@ struct StoreOpening {
     }
 
     private static var foreign: StorageError {
-        StorageError(.corrupted, "the file is an SQLite database but no Keel store")
+        StorageError(.corrupted, "the file is an SQLite database but not a Keel store")
     }
 }
 

@@ -22,7 +22,7 @@ struct StoredHistory {
     init?(_ database: Database) throws {
         guard let bytes = try StoreFormat.meta(Self.key, in: database) else { return nil }
         guard bytes.count == 16 else {
-            throw StorageError(.corrupted, "the store’s history has no beginning")
+            throw StorageError(.corrupted, "the store’s history record is damaged")
         }
         age = .microseconds(ChangePosition.number(bytes[..<8]))
         start = ChangePosition.number(bytes[8...])

@@ -58,7 +58,7 @@ struct CodingErrorTests {
             ),
             (
                 "address.number", 1.5,
-                "the field “address.number” of Restaurant: expected an integer, found a double that is no Int8"
+                "the field “address.number” of Restaurant: expected an integer, found a double that is not a valid Int8"
             ),
             (
                 "address", "secret",
@@ -82,7 +82,7 @@ struct CodingErrorTests {
             ),
             (
                 "grades", [["letter": "a"], ["letter": "secret"]],
-                "the field “grades[1].letter” of Restaurant: its Decodable conformance refused the value"
+                "the field “grades[1].letter” of Restaurant: its Decodable conformance rejected the value"
             ),
         ] as [(FieldPath, DocumentValue, String)]
     )

@@ -121,14 +121,14 @@ struct PredicateFilterTests {
         let nan = Double.nan
         let cases: [(Predicate<Place>, String, String)] = [
             (#Predicate { $0.name.contains("zz") }, "CollectionContainsCollection", "matching(_:)"),
-            (#Predicate { $0.stars + 1 > 3 }, "Arithmetic", "a field of its own"),
+            (#Predicate { $0.stars + 1 > 3 }, "Arithmetic", "a separate field"),
             (#Predicate { ($0.rating ?? 0) > 3 }, "NilCoalesce", "the optional itself"),
             (
                 #Predicate { $0.tags.contains { $0 == "x" } }, "SequenceContainsWhere",
                 "contains(_:)"
             ),
             (#Predicate { !$0.tags.contains("x") }, "SequenceContains", "lack an element"),
-            (#Predicate { $0.name == $0.title }, "“name” with “title”", "field of its own"),
+            (#Predicate { $0.name == $0.title }, "“name” with “title”", "separate field"),
             (#Predicate { $0.rating != 3 }, "optional “rating”", "&& $0.rating != nil"),
             (
                 #Predicate { $0.isOpen || $0.rating != 3 }, "optional “rating”",
@@ -137,11 +137,11 @@ struct PredicateFilterTests {
             (#Predicate { !($0.rating == 3) }, "optional “rating”", "&& $0.rating != nil"),
             (#Predicate { _ in true }, "Value", "decide in Swift"),
             (
-                #Predicate { $0.shout == "X" }, "a key path of the predicate tells no name",
+                #Predicate { $0.shout == "X" }, "the predicate’s key path has no field name",
                 "PredicateFieldNaming"
             ),
             (
-                #Predicate { $0.id == "X" }, "a key path of the predicate tells no name",
+                #Predicate { $0.id == "X" }, "the predicate’s key path has no field name",
                 "PredicateFieldNaming"
             ),
             (#Predicate { $0.rating == nan }, "NaN", "DocumentFilter.equal"),

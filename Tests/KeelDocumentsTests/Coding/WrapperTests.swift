@@ -54,7 +54,7 @@ struct WrapperTests {
         let error = #expect(throws: StorageError.self) {
             try decoder.decode(Keyed<Int>.self, from: document([:], "a/b"))
         }
-        #expect(error?.message.contains("the document’s id is no Int") == true)
+        #expect(error?.message.contains("the document’s id is not a valid Int") == true)
         #expect(throws: StorageError.self) {
             try decoder.decode(Keyed<Int>.self, from: DocumentBody([:]))
         }
@@ -88,7 +88,7 @@ struct WrapperTests {
         let error = #expect(throws: StorageError.self) {
             try DocumentEncoder().encode(["list": [Note()]])
         }
-        #expect(error?.message.contains("cannot stand in an array") == true)
+        #expect(error?.message.contains("cannot be in an array") == true)
     }
 
     @Test("The wrappers work with JSON")

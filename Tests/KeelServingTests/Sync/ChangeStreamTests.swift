@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Changes are told as a stream")
 struct ChangeStreamTests {
-    private let adapter = InMemoryStorageAdapter(keptChanges: 100)
+    private let adapter = InMemoryStorageAdapter(changeLogCapacity: 100)
     private var store: StorageClient { StorageClient(adapter) }
 
     private func service(

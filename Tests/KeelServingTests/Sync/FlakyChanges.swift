@@ -40,11 +40,11 @@ final class FlakyChanges: StorageAdapter {
     func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
         let page = try await upstream.changes(request)
         let fault = faults.withLock { faults -> StorageError.Code? in
-            guard request.waitsUpTo != nil, faults.times > 0 else { return nil }
+            guard request.waitTimeout != nil, faults.times > 0 else { return nil }
             faults.times -= 1
             return faults.code
         }
-        let gate = request.waitsUpTo == nil ? gate.withLock { $0.take() } : nil
+        let gate = request.waitTimeout == nil ? gate.withLock { $0.take() } : nil
         _ = try? await gate?.pass()
         if let fault { throw StorageError(fault, "made to fail") }
         return page

@@ -119,7 +119,7 @@ struct IntegrityCheckTests {
         tables.rows = [("documents without a collection", 2), ("changes without a collection", 0)]
         #expect(
             try Self.problems(tables) == [
-                "page 7 is torn", "there are documents and no change log",
+                "page 7 is torn", "there are documents but no change log",
                 "there are 2 documents without a collection",
             ]
         )
@@ -134,7 +134,7 @@ struct IntegrityCheckTests {
         ]
         #expect(
             try Self.problems(tables) == [
-                "in the history: damaged", "the history is not in the order of its times",
+                "in the history: damaged", "the history is not in time order",
             ]
         )
         tables.start = nil

@@ -128,7 +128,7 @@ struct ListenerTrafficTests {
         request.clients = ["phone"]
         request.after = try await adapter.changes(request).next
         for waits in [false, true] {
-            request.waitsUpTo = waits ? .seconds(600) : nil
+            request.waitTimeout = waits ? .seconds(600) : nil
             for number in Int64(1)...3 {
                 let mutation = number + (waits ? 10 : 0)
                 let own = ChangeOrigin(client: "phone", mutation: mutation)

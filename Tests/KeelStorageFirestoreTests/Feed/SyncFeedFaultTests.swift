@@ -25,7 +25,7 @@ struct SyncFeedFaultTests {
     }
 
     private func request(after cursor: ChangeCursor?) -> ChangeRequest {
-        ChangeRequest(after: cursor, waitsUpTo: .seconds(30))
+        ChangeRequest(after: cursor, waitTimeout: .seconds(30))
     }
 
     @Test("A server without streams is asked for pages that wait", arguments: [404, 406, 429, 501])
@@ -85,7 +85,7 @@ struct SyncFeedFaultTests {
         let foreign = ChangeCursor(bytes: [7])
         for wait in [Duration?.none, .seconds(30)] {
             let error = await #expect(throws: StorageError.self) {
-                try await feed.changes(ChangeRequest(after: foreign, waitsUpTo: wait))
+                try await feed.changes(ChangeRequest(after: foreign, waitTimeout: wait))
             }
             #expect(error?.code == .cursorExpired)
         }
@@ -156,7 +156,7 @@ struct SyncFeedFaultTests {
         #expect(page.changes.map(\.path) == ["c7/1"])
         let reader = Task {
             try await feed.changes(
-                ChangeRequest(after: page.next, scope: scope, waitsUpTo: .seconds(30))
+                ChangeRequest(after: page.next, scope: scope, waitTimeout: .seconds(30))
             )
         }
         await clock.waitForSleepers(2)

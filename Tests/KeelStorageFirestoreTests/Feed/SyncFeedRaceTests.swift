@@ -71,7 +71,7 @@ private struct FeedCopy {
                 after: cursor,
                 scope: .collections(["a"]),
                 limit: limit,
-                waitsUpTo: .seconds(30)
+                waitTimeout: .seconds(30)
             )
             let call = Task { try await feed.changes(request) }
             if Int.random(in: 0..<6, using: &random) == 0 { call.cancel() }

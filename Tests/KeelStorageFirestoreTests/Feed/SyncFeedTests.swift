@@ -37,7 +37,7 @@ struct SyncFeedTests {
         _ scope: ChangeScope = .everything,
         for limit: Duration = .seconds(30)
     ) -> ChangeRequest {
-        ChangeRequest(after: cursor, scope: scope, waitsUpTo: limit)
+        ChangeRequest(after: cursor, scope: scope, waitTimeout: limit)
     }
 
     @Test("Pages after the first come from one stream")

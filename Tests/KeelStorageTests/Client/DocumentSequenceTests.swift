@@ -113,7 +113,7 @@ struct DocumentSequenceTests {
     func letsGo() async throws {
         let (letGo, letting) = AsyncStream.makeStream(of: Void.self)
         let adapter = StandInAdapter(InMemoryStorageAdapter()) { call in
-            if case .read(let request) = call, request.heldFor == .zero { letting.finish() }
+            if case .read(let request) = call, request.holdDuration == .zero { letting.finish() }
         }
         let storage = StorageClient(adapter)
         try await Self.fill(storage, 500)
@@ -121,11 +121,11 @@ struct DocumentSequenceTests {
             if document.path.id == Self.id(150) { break }
         }
         for await _ in letGo {}
-        #expect(adapter.reads.contains { $0.heldFor == .seconds(60) })
+        #expect(adapter.reads.contains { $0.holdDuration == .seconds(60) })
         // At its end, the iteration releases the state before it returns the last document.
         let before = adapter.reads.count
         _ = try await Self.ids(storage.documents(matching: DocumentQuery("a")))
-        #expect(adapter.reads.dropFirst(before).filter { $0.heldFor == .zero }.count == 1)
+        #expect(adapter.reads.dropFirst(before).filter { $0.holdDuration == .zero }.count == 1)
     }
 
     @Test("hold the state as long as the loop goes on, however slowly")

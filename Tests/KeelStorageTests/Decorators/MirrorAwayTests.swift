@@ -58,7 +58,7 @@ struct MirrorAwayTests {
         let told = Mutex(Told())
         let copy = InMemoryStorageAdapter()
         let mirror = copy.failing { _ in isAway.withLock { $0 } ? .fail(.unavailable) : nil }
-        let adapter = primary.mirrored(to: mirror, comparedShare: 0) { event in
+        let adapter = primary.mirrored(to: mirror, comparisonRate: 0) { event in
             told.withLock { told in
                 switch event {
                 case .isBehind: told.behind += 1
@@ -81,7 +81,7 @@ struct MirrorAwayTests {
 
     @Test("The change log tells what it has missed, and its names are not kept")
     func withLog() async throws {
-        let (told, copied) = try await live(InMemoryStorageAdapter(keptChanges: 200_000))
+        let (told, copied) = try await live(InMemoryStorageAdapter(changeLogCapacity: 200_000))
         #expect(copied == Self.count + Self.batchSize)
         #expect(told.behind == 0)
         #expect(told.mostNames <= Self.mostNames + Self.batchSize)
@@ -99,7 +99,7 @@ struct MirrorAwayTests {
 
     @Test("A log that does not reach back far enough is told of")
     func shortLog() async throws {
-        let (told, copied) = try await live(InMemoryStorageAdapter(keptChanges: 50_000))
+        let (told, copied) = try await live(InMemoryStorageAdapter(changeLogCapacity: 50_000))
         #expect(told.behind == 1)
         #expect(copied < Self.count)
     }
@@ -115,7 +115,7 @@ struct MirrorAwayTests {
         ])
         let mirror = copy.failing { _ in isAway.withLock { $0 } ? .fail(.unavailable) : nil }
         let adapter = LoglessStore(upstream: store).migrating(migrations)
-            .mirrored(to: mirror, comparedShare: 0) { event in
+            .mirrored(to: mirror, comparisonRate: 0) { event in
                 guard case .copyFailed(let paths, let error) = event, error.code == .schemaTooNew
                 else { return }
                 failed.withLock { $0 += paths }

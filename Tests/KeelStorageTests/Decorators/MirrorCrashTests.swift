@@ -112,7 +112,7 @@ struct MirrorCrashTests {
 
     @Test("that lacks what the log has lost says so, and goes on")
     func isBehind() async throws {
-        let primary = InMemoryStorageAdapter(keptChanges: 1)
+        let primary = InMemoryStorageAdapter(changeLogCapacity: 1)
         let mirror = InMemoryStorageAdapter()
         let life = Life(calls: 6, isLastDone: true)
         _ = await live((primary, mirror), from: 0, life)

@@ -82,7 +82,7 @@ struct ListenerConsistencyTests {
 
     @Test("A listener whose cursor expires reads again and goes on")
     func survivesExpiry() async throws {
-        let storage = StorageClient(InMemoryStorageAdapter(keptChanges: 1))
+        let storage = StorageClient(InMemoryStorageAdapter(changeLogCapacity: 1))
         var snapshots = storage.listen(to: DocumentQuery("notes")).makeAsyncIterator()
         #expect(try await snapshots.next()?.documents.isEmpty == true)
         for number in 0..<200 { try await storage.setDocument("notes/\(number)", ["n": 1]) }

@@ -148,7 +148,7 @@ struct ListenerSimulation {
         }
         let filter = ScopeFilter(turn.scope)
         let wanted = log.indices[first...].filter { filter.contains(log[$0]) }
-        if turn.waitsUpTo != nil, wanted.isEmpty, !isOver { return }
+        if turn.waitTimeout != nil, wanted.isEmpty, !isOver { return }
         let part = wanted.prefix(Int.random(in: 1...4, using: &random))
         let isCaughtUp = part.count == wanted.count
         let paths = Set(part.map { log[$0] }).sorted()
@@ -221,7 +221,7 @@ struct ListenerSimulation {
             beginTurn()
             answer()
             deliver(isLost: false)
-            let isIdle = flights.allSatisfy { $0.page == nil && $0.turn.waitsUpTo != nil }
+            let isIdle = flights.allSatisfy { $0.page == nil && $0.turn.waitTimeout != nil }
             if isIdle, listeners.allSatisfy({ !$0.needsRead }), hasReaderOrNobody, !hasNews {
                 break
             }

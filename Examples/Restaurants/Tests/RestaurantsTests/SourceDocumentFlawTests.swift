@@ -106,7 +106,7 @@ struct SourceDocumentFlawTests {
         try await Instance(on: store).favourites.save(favourite)
         #expect(try await Instance(on: store).favourites.favourites(of: ada) == [favourite])
 
-        let full = StorageError(.diskFull, "the disk has no room for the write")
+        let full = StorageError(.diskFull, "the disk is full")
         let broken = try Instance(on: UnavailableStorageAdapter(full))
         let error = await #expect(throws: DomainError.self) {
             try await broken.favourites.save(favourite)

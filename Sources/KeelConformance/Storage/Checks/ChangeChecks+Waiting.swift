@@ -36,7 +36,7 @@ extension StorageAdapterCheck {
                 let request = ChangeRequest(
                     after: try await store.position(),
                     scope: .collections([store.collection]),
-                    waitsUpTo: limit
+                    waitTimeout: limit
                 )
                 let clock = ContinuousClock()
                 let start = clock.now
@@ -72,7 +72,7 @@ extension StorageAdapterCheck {
             let request = ChangeRequest(
                 after: try await store.position(),
                 scope: .collections([store.collection]),
-                waitsUpTo: .seconds(600)
+                waitTimeout: .seconds(600)
             )
             let waiter = Task {
                 // Commits elsewhere may end a wait early; a cancelled one must still be told.
@@ -98,7 +98,7 @@ extension StorageAdapterCheck {
         var request = ChangeRequest(
             after: cursor,
             scope: .collections([store.collection]),
-            waitsUpTo: limit
+            waitTimeout: limit
         )
         for _ in 0..<2_000 {
             let page = try await store.adapter.changes(request)

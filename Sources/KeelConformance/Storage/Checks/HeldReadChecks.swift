@@ -8,7 +8,7 @@ extension StorageAdapterCheck {
         held("is read again in parts, whatever is written meanwhile") { store in
             try await store.fill(all: (0..<30).map { ("\(10 + $0)", ["n": .integer(0)]) })
             var request = ReadRequest(.query(try store.page(after: nil)))
-            request.heldFor = .seconds(30)
+            request.holdDuration = .seconds(30)
             let first = try await store.adapter.read(request)
             let time = try #require(first.time)
             guard case .found(var documents) = first.payload else {
@@ -39,7 +39,7 @@ extension StorageAdapterCheck {
                 .aggregate(query, [.count(), .sum("n")]), .collections(under: store.path("a")),
             ]
             var request = ReadRequest(.documents([]))
-            request.heldFor = .seconds(30)
+            request.holdDuration = .seconds(30)
             request.needsPosition = true
             let first = try await store.adapter.read(request)
             let before = try await store.answers(operations, asOf: nil)
@@ -58,14 +58,14 @@ extension StorageAdapterCheck {
         held("stays until the last reader lets go of it") { store in
             try await store.fill(["a": ["n": 1]])
             var hold = ReadRequest(.documents([store.path("a")]))
-            hold.heldFor = .seconds(30)
+            hold.holdDuration = .seconds(30)
             let time = try #require(try await store.adapter.read(hold).time)
             #expect(try await store.adapter.read(hold).time == time)
             try await store.fill(["a": ["n": 2]])
             var past = ReadRequest(.documents([store.path("a")]))
             past.asOf = time
             var end = past
-            end.heldFor = .zero
+            end.holdDuration = .zero
             _ = try await store.adapter.read(end)
             guard case .documents(let documents) = try await store.adapter.read(past).payload else {
                 Issue.record("a read of documents was answered with something else")

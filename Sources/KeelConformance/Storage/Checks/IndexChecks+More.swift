@@ -145,7 +145,8 @@ extension StorageAdapterCheck {
             try await store.fillForIndexes()
             let reported = Mutex<[IndexDefinition?]>([])
             var configuration = StorageClient.Configuration()
-            configuration.onScan = { _, plan in reported.withLock { $0.append(plan.suggestion) } }
+            configuration.onFullScan = { _, plan in reported.withLock { $0.append(plan.suggestion) }
+            }
             let client = StorageClient(store.adapter, configuration: configuration)
             _ = try await client.queryDocuments(store.query.where(.equal("a", 1)))
             _ = try await client.queryDocuments(store.query)

@@ -67,7 +67,7 @@ extension StorageAdapterCheck {
         ) { store in
             await store.expect(.unsupported) {
                 var request = ReadRequest(.documents([store.path()]))
-                request.heldFor = .seconds(1)
+                request.holdDuration = .seconds(1)
                 _ = try await store.adapter.read(request)
             }
         },

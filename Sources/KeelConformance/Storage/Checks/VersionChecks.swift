@@ -74,7 +74,7 @@ extension StorageAdapterCheck {
             for number in Int64(0)..<3 {
                 try await store.set(["n": .integer(number)])
                 var request = ReadRequest(.documents([store.path()]))
-                request.mostStaleness = .zero
+                request.maximumStaleness = .zero
                 let document = try await store.document()
                 guard case .documents(let read) = try await store.adapter.read(request).payload
                 else {

@@ -77,7 +77,7 @@ extension DecodingSource {
 
     private func url(at offset: Int) throws -> URL {
         guard let url = URL(string: try string(at: offset)) else {
-            throw flaw("expected a URL, found a string that is none", at: offset)
+            throw flaw("expected a URL, found another string", at: offset)
         }
         return url
     }
@@ -88,7 +88,7 @@ extension DecodingSource {
         // `Decimal(string:)` ignores characters after a number.
         guard text.utf8.allSatisfy({ "0123456789+-.eENa".utf8.contains($0) }),
             let decimal = Decimal(string: text)
-        else { throw flaw("expected a decimal number, found a string that is none", at: offset) }
+        else { throw flaw("expected a decimal number, found another string", at: offset) }
         return decimal
     }
 

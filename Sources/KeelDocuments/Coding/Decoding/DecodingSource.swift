@@ -107,7 +107,10 @@ final class DecodingSource {
             throw failure(error, at: offset, wanted: "an integer", type)
         }
         guard let integer = I(exactly: number) else {
-            throw flaw("expected an integer, found a double that is no \(I.self)", at: offset)
+            throw flaw(
+                "expected an integer, found a double that is not a valid \(I.self)",
+                at: offset
+            )
         }
         return integer
     }

@@ -48,11 +48,11 @@ extension EncodingFrame: Encoder {
 /// The messages about values that documents cannot hold.
 enum CodingWords {
     static let arrayInArray =
-        "an array cannot stand directly in an array; wrap the inner one in a struct or dictionary"
+        "an array cannot be directly in an array; wrap the inner one in a struct or dictionary"
     static let encodedTwice = "encode(to:) encodes the value twice, in different forms"
     static let tooDeep =
         "maps and arrays nest deeper than \(EncodingFrame.deepest) levels; "
-        + "move the inner ones to documents of their own"
+        + "move the inner values to separate documents"
     static let outOfTurn =
         "encode(to:) used a container while another value was being encoded, or after it returned"
     static let emptyName = "a field’s name cannot be empty"
@@ -64,6 +64,6 @@ enum CodingWords {
     static let geopoint =
         "a geopoint’s latitude must lie in -90…90 and its longitude in -180…180"
     static let timestampInArray =
-        "a server timestamp cannot stand in an array; set a date there"
+        "a server timestamp cannot be in an array; set a date there"
     static let integerTooLarge = "documents hold integers up to Int64.max; this one is larger"
 }

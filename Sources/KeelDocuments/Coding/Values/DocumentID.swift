@@ -39,8 +39,8 @@ extension DocumentID: Codable {
         guard let value else {
             let words =
                 text == nil
-                ? "there is no document whose id it could be; make the property optional"
-                : "the document’s id is no \(Value.self)"
+                ? "there is no document to take the id from; make the property optional"
+                : "the document’s id is not a valid \(Value.self)"
             let flaw = CodingFlaw(code: .decodingFailed, words: words)
             throw DecodingError.dataCorrupted(
                 DecodingError.Context(

@@ -18,7 +18,7 @@ struct BatchReply: ReplyPieces {
     private let exchange: FirestoreExchange
     private let mask: [FieldPath]?
     private let kind: Kind
-    private var mostBytes: Int
+    private var maximumBytes: Int
     private var time: Timestamp?
     /// Holds the moment, if it has to be held.
     private var moment: ReadMoment?
@@ -47,7 +47,7 @@ struct BatchReply: ReplyPieces {
         time = snapshot.time
         rest = paths[...]
         // A transaction notes all at once.
-        mostBytes =
+        maximumBytes =
             snapshot.notesReads
             ? exchange.configuration.mostBytesAtOnce : exchange.configuration.firstPageBytes
     }
@@ -124,10 +124,10 @@ struct BatchReply: ReplyPieces {
         guard rest.isEmpty || !snapshot.notesReads else {
             throw StorageError(
                 .tooLarge,
-                "a transaction reads more than \(mostBytes >> 20) MiB at once; ask for less"
+                "a transaction reads more than \(maximumBytes >> 20) MiB at once; ask for less"
             )
         }
-        mostBytes = exchange.configuration.pageBytes
+        maximumBytes = exchange.configuration.pageBytes
         told = exchange.readTime(of: result, found.lazy.compactMap(\.self))
         // From its end a document is let go of as soon as it was told.
         documents = found.reversed().compactMap(\.self)
@@ -158,7 +158,7 @@ struct BatchReply: ReplyPieces {
             paths,
             asOf: time,
             needsTime: true,
-            mostBytes: mostBytes,
+            maximumBytes: maximumBytes,
             reportsUnreadable: !snapshot.notesReads,
             needsMoment: time == nil,
             after: snapshot.earlierReads
