@@ -137,7 +137,7 @@ struct CutKeyTests {
 
     @Test(
         "Random documents with long values, against the store in memory",
-        arguments: 0..<6
+        arguments: 0..<3
     )
     func agree(_ round: Int) async throws {
         let seed = UInt64.random(in: .min ... .max)

@@ -37,7 +37,7 @@ struct MirrorAwayTests {
         var mostNames = 0
     }
 
-    private static let count = 100_000
+    private static let count = 30_000
     private static let mostNames = 10_000
     private static let batchSize = 100
 
@@ -81,7 +81,7 @@ struct MirrorAwayTests {
 
     @Test("The change log tells what it has missed, and its names are not kept")
     func withLog() async throws {
-        let (told, copied) = try await live(InMemoryStorageAdapter(changeLogCapacity: 200_000))
+        let (told, copied) = try await live(InMemoryStorageAdapter(changeLogCapacity: 60_000))
         #expect(copied == Self.count + Self.batchSize)
         #expect(told.behind == 0)
         #expect(told.mostNames <= Self.mostNames + Self.batchSize)
@@ -99,7 +99,7 @@ struct MirrorAwayTests {
 
     @Test("A log that does not reach back far enough is told of")
     func shortLog() async throws {
-        let (told, copied) = try await live(InMemoryStorageAdapter(changeLogCapacity: 50_000))
+        let (told, copied) = try await live(InMemoryStorageAdapter(changeLogCapacity: 15_000))
         #expect(told.behind == 1)
         #expect(copied < Self.count)
     }
