@@ -9,11 +9,11 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// A life of a program that a test starts and kills.
+/// Runs of a program that a test starts and kills.
 package enum CrashTrial {
-    /// The program of a name, which the package builds beside the tests.
+    /// Finds a program that the package builds beside the tests.
     ///
-    /// - Throws: `CocoaError` with the code `fileNoSuchFile` where it was not built.
+    /// - Throws: `CocoaError` with the code `fileNoSuchFile` if it was not built.
     package static func program(_ name: String) throws -> URL {
         var folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
         for _ in 0..<6 {
@@ -28,12 +28,12 @@ package enum CrashTrial {
     ///
     /// - Parameters:
     ///   - name: The name of the program.
-    ///   - arguments: What it is started with.
-    ///   - delay: How long it lives, counted from its first output.
-    ///   - waitsForLife: Whether to wait for that; without it some trials end during the start,
-    ///     which is most of a short life.
-    /// - Returns: The numbers that it printed, one a line; nil where it had ended by itself.
-    /// - Throws: What starting a process throws, or `CancellationError`.
+    ///   - arguments: The arguments of the program.
+    ///   - delay: The time until the kill, counted from the first output.
+    ///   - waitsForLife: Whether to wait for the first output. Without the wait, some trials end during startup,
+    ///     which is most of a short run.
+    /// - Returns: The numbers that the program printed, one per line; nil if it exited by itself.
+    /// - Throws: The error of starting the process, or `CancellationError`.
     package static func run<Number: FixedWidthInteger>(
         _ name: String,
         _ arguments: [String],
@@ -49,7 +49,7 @@ package enum CrashTrial {
         let handle = output.fileHandleForReading
         var text = Data()
         if waitsForLife { text += handle.availableData }
-        // Real time, because it is a real process: the moment has to be one that nobody chose.
+        // Real time, because a real process has to be killed at an arbitrary moment.
         try await Task.sleep(for: delay)
         kill(process.processIdentifier, SIGKILL)
         text += handle.readDataToEndOfFile()

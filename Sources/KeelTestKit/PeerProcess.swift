@@ -9,9 +9,9 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// A server of somebody else's, in a process of its own on a port of 127.0.0.1.
+/// A third-party server in its own process, on a port of 127.0.0.1.
 package final class PeerProcess: Sendable {
-    /// A program ended before anybody listened at its port, or no port was free.
+    /// An error for a program that exited before it listened at its port, or for a lack of free ports.
     package struct NotStarted: Error {
         package let program: String
     }
@@ -21,7 +21,7 @@ package final class PeerProcess: Sendable {
 
     /// Starts a program and waits until it listens at the port.
     ///
-    /// - Throws: ``NotStarted`` where it ends before that, or what starting a process throws.
+    /// - Throws: ``NotStarted`` if the program exits first, or the error of starting the process.
     package init(_ program: String, _ arguments: [String], port: Int) async throws {
         let process = Process()
         process.executableURL = URL(filePath: program)
@@ -36,7 +36,7 @@ package final class PeerProcess: Sendable {
         self.ended = ended
         while !Self.isListening(port) {
             guard process.isRunning else { throw NotStarted(program: program) }
-            // A program says nothing when it begins to listen: it is asked again and again.
+            // A program does not announce that it listens, so the port is polled.
             do {
                 try await Task.sleep(for: .milliseconds(5))
             } catch {
@@ -46,7 +46,7 @@ package final class PeerProcess: Sendable {
         }
     }
 
-    /// Kills the program with `SIGKILL` and waits for its end.
+    /// Kills the program with `SIGKILL` and waits for its exit.
     package func kill() async {
         #if canImport(Darwin)
         Darwin.kill(process.processIdentifier, SIGKILL)
@@ -58,7 +58,7 @@ package final class PeerProcess: Sendable {
         for await _ in ended {}
     }
 
-    /// A port of 127.0.0.1 that is free at this moment.
+    /// Returns a port of 127.0.0.1 that is currently free.
     package static func freePort() throws -> Int {
         guard let descriptor = open(port: 0) else { throw NotStarted(program: "") }
         defer { close(descriptor) }

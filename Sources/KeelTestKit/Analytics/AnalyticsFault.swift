@@ -1,26 +1,26 @@
 internal import KeelAnalytics
 
-/// What goes wrong with a delivery to a scripted or failing destination.
+/// A fault in one delivery to a scripted or fault-injecting destination.
 public indirect enum AnalyticsFault: Sendable, Hashable {
-    /// The batch arrives, and the answer is lost.
+    /// The batch arrives, but the reply is lost.
     case lostReply
-    /// The batch does not arrive, and nobody knows.
+    /// The batch does not arrive, and the sender cannot tell.
     case lost
-    /// The destination is not available, and may ask for a pause.
+    /// The destination is unavailable; `notBefore` is the pause that it asks for.
     case unavailable(notBefore: Duration? = nil)
     /// The batch is too large.
     case tooLarge
-    /// The batch is refused without saying which record it was.
+    /// The batch is refused without naming the offending record.
     case unacceptable
-    /// The destination takes nothing: its configuration is wrong.
+    /// The destination refuses every batch because its configuration is wrong.
     case misconfigured
-    /// It takes this long, and goes on as the other says; nil is a success.
+    /// The delivery takes this long, then the other fault applies; nil delivers the batch.
     case delay(Duration, then: AnalyticsFault? = nil)
 
-    /// Whether the batch arrives all the same.
+    /// Whether the batch arrives despite the fault.
     var hasArrived: Bool { self == .lostReply }
 
-    /// What the destination says.
+    /// The outcome that the destination reports.
     var outcome: DeliveryOutcome {
         switch self {
         case .lostReply, .lost: .unknown(DeliveryProblem("the connection was reset"))

@@ -9,11 +9,10 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A vendor's ingest for tests: it takes what the vendor takes, refuses what the vendor refuses and
-/// counts an event once where the vendor does.
+/// A vendor's ingest endpoint for tests, with the vendor's validation and deduplication.
 ///
-/// It answers requests as `FaultServer` of KeelTestServer and ``InProcessHTTPNetwork`` hand them
-/// over, so the same double stands behind a real socket or none:
+/// It answers requests from `FaultServer` of KeelTestServer and from ``InProcessHTTPNetwork``, so the same double
+/// works behind a real socket and in process:
 ///
 /// ```swift
 /// let segment = AnalyticsServerDouble.segment(writeKey: "key")
@@ -23,35 +22,34 @@ import Foundation
 /// #expect(segment.events.map(\.name) == ["Signed Up"])
 /// ```
 ///
-/// Its rules are written from the vendors' public pages, apart from Keel's destinations, and are
-/// stricter where a vendor is silent: a field of the wrong type is a refusal here. They are as of
-/// November 2026.
+/// The rules follow the vendors' public pages as of November 2026 and share no code with Keel's destinations. They
+/// are stricter where a vendor is silent: a field of the wrong type is refused.
 public final class AnalyticsServerDouble: Sendable {
-    /// An event that was counted.
+    /// An event that the double counted.
     public struct Event: Sendable, Hashable {
-        /// The event's name, or what kind of record it is.
+        /// The event's name, or the kind of record.
         public var name: String
-        /// The field by which the vendor recognises it; empty where there is none.
+        /// The field by which the vendor deduplicates; empty if there is none.
         public var id: String
-        /// The user or the device, as the vendor names them.
+        /// The user or device, as the vendor names it.
         public var subject: String
-        /// The whole event as JSON, with its members in order.
+        /// The whole event as JSON, with its members sorted by name.
         public var json: String
     }
 
-    /// What goes wrong with one request.
+    /// A fault in one request.
     public enum Fault: Sendable, Hashable {
-        /// The request is acted on, and the connection reset before the answer.
+        /// The request is processed, and the connection is reset before the response.
         case lostReply
-        /// The request is not acted on, and the connection reset before the answer.
+        /// The request is not processed, and the connection is reset before a response.
         case lostRequest
-        /// The request is not acted on, and answered with this status and a Retry-After field.
+        /// The request is not processed; the response has this status and `Retry-After` field.
         case status(Int, retryAfter: String? = nil)
-        /// The request is acted on, and answered with this status, as a gateway in front does.
+        /// The request is processed, and the response has this status, as from a gateway in front.
         case statusAfterWork(Int)
-        /// The request is acted on, and the answer waits, on the server's clock.
+        /// The request is processed, and the response is delayed on the server's clock.
         case slow(Duration)
-        /// The request is acted on, and the answer's body is this text.
+        /// The request is processed, and the response body is this text.
         case body(String)
     }
 
@@ -71,21 +69,21 @@ public final class AnalyticsServerDouble: Sendable {
         self.rules = rules
     }
 
-    // MARK: What it saw
+    // MARK: Recorded requests
 
-    /// The events that count, in the order of their arrival.
+    /// The counted events, in the order of their arrival.
     public var events: [Event] { state.withLock { $0.events } }
 
-    /// The ids of the events that were recognised as repetitions.
+    /// The ids of the events recognized as duplicates.
     public var duplicates: [String] { state.withLock { $0.duplicates } }
 
-    /// Why requests and events were refused, in order.
+    /// The reasons why requests and events were refused, in order.
     public var refusals: [String] { state.withLock { $0.refusals } }
 
-    /// How many requests there were, the faulty ones included.
+    /// The number of requests, including faulty ones.
     public var requests: Int { state.withLock { $0.requests } }
 
-    /// Lets something go wrong with the requests that come next, in order; nil is a good one.
+    /// Queues faults for the next requests, in order; nil processes a request normally.
     public func enqueue(_ faults: Fault?...) {
         state.withLock { $0.faults.append(contentsOf: faults) }
     }
@@ -95,7 +93,7 @@ public final class AnalyticsServerDouble: Sendable {
     /// Answers one request.
     ///
     /// - Parameter request: The request, with its whole body.
-    /// - Returns: The vendor's answer, or what a fault makes of it.
+    /// - Returns: The vendor's response, or the effect of a queued fault.
     public func answer(_ request: HTTPTestRequest) async -> HTTPTestAnswer {
         let fault = state.withLock { state in
             state.requests += 1
@@ -145,15 +143,15 @@ public final class AnalyticsServerDouble: Sendable {
     }
 }
 
-/// What a vendor takes.
+/// The validation rules of a vendor.
 protocol VendorRules: Sendable {
-    /// Judges a request, without remembering anything.
+    /// Judges a request without keeping state.
     func judge(_ request: VendorRequest) -> VendorVerdict
 }
 
-/// What becomes of a request.
+/// The judgment of a request.
 struct VendorVerdict {
-    /// An event that the vendor takes, and the key by which it knows it again; empty is none.
+    /// An accepted event and the key that deduplicates it; an empty key never matches.
     struct Counted {
         var event: AnalyticsServerDouble.Event
         var key: String
@@ -162,10 +160,10 @@ struct VendorVerdict {
     var status = 200
     var counted: [Counted] = []
     var refusals: [String] = []
-    /// Makes the body from what was new among ``counted``; nil is none.
+    /// Makes the response body from the flags that say which of ``counted`` are new; nil sends no body.
     var body: ([Bool]) -> String? = { _ in nil }
 
-    /// A request of which nothing is taken.
+    /// Refuses the whole request.
     static func refused(_ status: Int, _ reason: String, body: String? = nil) -> VendorVerdict {
         VendorVerdict(status: status, refusals: [reason], body: { _ in body })
     }
@@ -177,7 +175,7 @@ struct VendorRequest {
     let path: String
     let query: [String: String]
     let mediaType: String
-    /// The user of basic authorization.
+    /// The user name of basic authorization.
     let basicUser: String?
     let bearerToken: String?
     let body: [UInt8]
@@ -214,7 +212,7 @@ struct VendorRequest {
         return mediaType == "application/json" ? VendorJSON(body) : nil
     }
 
-    /// A form's fields, as the query of a URL has them too.
+    /// Parses the fields of a form or of a URL's query.
     static func form(_ text: Substring) -> [String: String] {
         var fields: [String: String] = [:]
         for pair in text.split(separator: "&") {
@@ -241,7 +239,7 @@ struct VendorRequest {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Decompresses through the layer that does it for responses.
+    /// Decompresses with the middleware that decompresses responses.
     private static func gunzip(_ bytes: [UInt8]) async -> [UInt8]? {
         let compressed = HTTPNext { _ in
             HTTPReply(

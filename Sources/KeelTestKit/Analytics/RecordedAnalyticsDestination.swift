@@ -1,9 +1,9 @@
 public import KeelAnalytics
 internal import Synchronization
 
-/// A destination that remembers the batches it gets and hands each of them on.
+/// A destination that records its batches and forwards them.
 ///
-/// A batch is remembered before it is handed on, whatever becomes of it. Copies share one memory.
+/// A batch is recorded before it is forwarded, whatever the outcome. Copies share one record.
 public struct RecordedAnalyticsDestination<Upstream: AnalyticsDestination>: AnalyticsDestination {
     private final class Memory: Sendable {
         let batches = Mutex<[[AnalyticsRecord]]>([])
@@ -12,19 +12,19 @@ public struct RecordedAnalyticsDestination<Upstream: AnalyticsDestination>: Anal
     private let upstream: Upstream
     private let memory = Memory()
 
-    /// Creates the decorator; `destination.recorded()` is the usual way.
+    /// Creates the decorator; prefer `destination.recorded()`.
     public init(_ upstream: Upstream) { self.upstream = upstream }
 
-    /// All batches, in the order in which they came.
+    /// All batches, in the order of their deliveries.
     public var batches: [[AnalyticsRecord]] { memory.batches.withLock { $0 } }
 
-    /// How many deliveries there were.
+    /// The number of deliveries.
     public var callCount: Int { memory.batches.withLock { $0.count } }
 
-    /// The batch that came last.
+    /// The most recent batch.
     public var lastBatch: [AnalyticsRecord]? { memory.batches.withLock { $0.last } }
 
-    /// Forgets the batches so far.
+    /// Discards the recorded batches.
     public func forget() { memory.batches.withLock { $0 = [] } }
 
     // MARK: Destination
@@ -43,7 +43,7 @@ public struct RecordedAnalyticsDestination<Upstream: AnalyticsDestination>: Anal
     }
 }
 
-/// A destination whose deliveries fail as a test wants them to.
+/// A destination whose deliveries fail according to a list.
 ///
 /// ```swift
 /// let flaky = destination.failing([.lostReply, nil, .unavailable()])
@@ -62,13 +62,12 @@ public struct FaultInjectingAnalyticsDestination<Upstream: AnalyticsDestination>
     private let faults: [AnalyticsFault?]
     private let counter = Counter()
 
-    /// Creates the decorator; `destination.failing(_:)` is the usual way.
+    /// Creates the decorator; prefer `destination.failing(_:)`.
     ///
     /// - Parameters:
-    ///   - upstream: The destination that gets what goes through.
-    ///   - clock: The clock on which delays are measured.
-    ///   - faults: What goes wrong with each delivery, in order; nil lets it through, as what comes
-    ///     after the list.
+    ///   - upstream: The destination that receives the batches that get through.
+    ///   - clock: The clock that measures delays.
+    ///   - faults: The fault of each delivery, in order; nil, like the end of the list, lets a batch through.
     public init(
         _ upstream: Upstream,
         clock: any Clock<Duration> = ContinuousClock(),
@@ -79,7 +78,7 @@ public struct FaultInjectingAnalyticsDestination<Upstream: AnalyticsDestination>
         self.faults = faults
     }
 
-    /// How many deliveries there were.
+    /// The number of deliveries.
     public var callCount: Int { counter.calls.load(ordering: .relaxed) }
 
     // MARK: Destination
@@ -110,18 +109,16 @@ public struct FaultInjectingAnalyticsDestination<Upstream: AnalyticsDestination>
 }
 
 extension AnalyticsDestination {
-    /// Remembers the batches; see ``RecordedAnalyticsDestination``.
-    ///
-    /// - Returns: The decorated destination.
+    /// Records the batches; see ``RecordedAnalyticsDestination``.
     public func recorded() -> RecordedAnalyticsDestination<Self> {
         RecordedAnalyticsDestination(self)
     }
 
-    /// Lets the first deliveries fail; see ``FaultInjectingAnalyticsDestination``.
+    /// Makes the first deliveries fail; see ``FaultInjectingAnalyticsDestination``.
     ///
     /// - Parameters:
-    ///   - faults: What goes wrong with each delivery, in order; nil lets it through.
-    ///   - clock: The clock on which delays are measured.
+    ///   - faults: The fault of each delivery, in order; nil lets a batch through.
+    ///   - clock: The clock that measures delays.
     /// - Returns: The decorated destination.
     public func failing(
         _ faults: [AnalyticsFault?],

@@ -1,7 +1,7 @@
 public import KeelAnalytics
 internal import Synchronization
 
-/// A destination that behaves as a vendor's server would, with the faults that a test wants.
+/// A destination that behaves like a vendor's server, with scripted faults.
 ///
 /// ```swift
 /// let vendor = ScriptedAnalyticsDestination(faults: [.lostReply, .unavailable()])
@@ -11,8 +11,8 @@ internal import Synchronization
 /// #expect(vendor.received.count == 100)
 /// ```
 ///
-/// With `DeliveryGuarantee.effectivelyOnce` it recognises records by their ids; otherwise a record
-/// that arrives twice is received twice.
+/// With `DeliveryGuarantee.effectivelyOnce` records are deduplicated by their ids; otherwise a record that arrives
+/// twice is received twice.
 public final class ScriptedAnalyticsDestination: AnalyticsDestination {
     private struct State {
         var faults: [AnalyticsFault?]
@@ -35,13 +35,14 @@ public final class ScriptedAnalyticsDestination: AnalyticsDestination {
     /// Creates a destination.
     ///
     /// - Parameters:
-    ///   - name: The name.
-    ///   - guarantee: What a repeated delivery does.
-    ///   - limits: How large a batch may be.
-    ///   - recordByteCount: How many bytes each record counts as.
-    ///   - clock: What measures delays.
-    ///   - faults: What goes wrong with the first deliveries, in order; nil is a success.
-    ///   - refusal: Why a record is refused when it arrives; the others of its batch are taken.
+    ///   - name: The destination's name.
+    ///   - guarantee: The effect of a repeated delivery.
+    ///   - limits: The largest accepted batch.
+    ///   - recordByteCount: The size of each record in bytes.
+    ///   - clock: The clock that measures delays.
+    ///   - faults: The faults of the first deliveries, in order; nil delivers a batch.
+    ///   - refusal: Returns the reason to refuse an arriving record; nil accepts it. The rest of the batch is
+    ///     accepted.
     public init(
         _ name: String = "scripted",
         guarantee: DeliveryGuarantee = .effectivelyOnce,
@@ -60,24 +61,24 @@ public final class ScriptedAnalyticsDestination: AnalyticsDestination {
         state = Mutex(State(faults: faults))
     }
 
-    // MARK: What came
+    // MARK: Recorded deliveries
 
-    /// The records that arrived and were taken, in order.
+    /// The records that arrived and were accepted, in order.
     public var received: [AnalyticsRecord] { state.withLock { $0.received } }
 
-    /// The batches of all deliveries, whatever became of them.
+    /// The batches of all deliveries, whatever their outcome.
     public var batches: [[AnalyticsRecord]] { state.withLock { $0.batches } }
 
-    /// How many deliveries there were.
+    /// The number of deliveries.
     public var callCount: Int { state.withLock { $0.batches.count } }
 
-    /// How often a record arrived that had arrived before.
+    /// The number of records that arrived again.
     public var repeatedCount: Int { state.withLock { $0.repeated } }
 
-    /// The most deliveries that were under way at the same time.
+    /// The largest number of concurrent deliveries.
     public var peakCount: Int { state.withLock { $0.peak } }
 
-    /// Says what goes wrong with the next deliveries, in place of what was said before.
+    /// Replaces the faults of the next deliveries.
     public func setFaults(_ faults: [AnalyticsFault?]) { state.withLock { $0.faults = faults } }
 
     // MARK: Destination

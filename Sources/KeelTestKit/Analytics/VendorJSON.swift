@@ -1,4 +1,4 @@
-/// A JSON text read whole, whatever is in it.
+/// A JSON value of any shape.
 enum VendorJSON: Sendable, Hashable {
     case null
     case boolean(Bool)
@@ -8,16 +8,16 @@ enum VendorJSON: Sendable, Hashable {
     case array([VendorJSON])
     case object([String: VendorJSON])
 
-    /// Reads a text; nil if it is not JSON, or if an object has a name twice.
+    /// Parses a text; nil if it is not JSON or an object repeats a name.
     init?(_ bytes: [UInt8]) {
         var reader = VendorJSONReader(bytes)
         guard let value = reader.text() else { return nil }
         self = value
     }
 
-    // MARK: Looking
+    // MARK: Reading
 
-    /// A member of an object; null stands for nothing.
+    /// The member of an object; nil if it is missing or null.
     subscript(name: String) -> VendorJSON? {
         guard case .object(let members) = self, let member = members[name], member != .null else {
             return nil
@@ -25,27 +25,27 @@ enum VendorJSON: Sendable, Hashable {
         return member
     }
 
-    /// The members, where it is an object.
+    /// The members, if this is an object.
     var members: [String: VendorJSON]? {
         if case .object(let members) = self { members } else { nil }
     }
 
-    /// The elements, where it is an array.
+    /// The elements, if this is an array.
     var elements: [VendorJSON]? {
         if case .array(let elements) = self { elements } else { nil }
     }
 
-    /// The text, where it is one.
+    /// The text, if this is a string.
     var text: String? {
         if case .text(let text) = self { text } else { nil }
     }
 
-    /// The whole number, where it is one.
+    /// The integer, if this is one.
     var integer: Int64? {
         if case .integer(let number) = self { number } else { nil }
     }
 
-    /// The number, where it is one.
+    /// The number, if this is one, integers included.
     var number: Double? {
         switch self {
         case .integer(let number): Double(number)
@@ -54,7 +54,7 @@ enum VendorJSON: Sendable, Hashable {
         }
     }
 
-    /// How many objects and arrays stand in one another.
+    /// The number of nested objects and arrays.
     var depth: Int {
         switch self {
         case .array(let elements): 1 + (elements.map(\.depth).max() ?? 0)
@@ -65,14 +65,14 @@ enum VendorJSON: Sendable, Hashable {
 
     // MARK: Writing
 
-    /// The text without blanks, members in the order of their names.
+    /// The JSON text without whitespace, with members sorted by name.
     var compact: String {
         var text = ""
         write(to: &text)
         return text
     }
 
-    /// How many bytes the text has without blanks.
+    /// The number of bytes of ``compact``.
     var size: Int { compact.utf8.count }
 
     private func write(to text: inout String) {

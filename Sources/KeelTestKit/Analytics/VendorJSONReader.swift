@@ -1,7 +1,7 @@
-/// Reads JSON as RFC 8259 has it, and nothing else.
+/// A strict reader of JSON (RFC 8259).
 ///
-/// Foundation's decoder takes a minute for a vendor's largest request when it does not know what
-/// to expect, and takes an object that has a name twice.
+/// Foundation's decoder takes a minute for a vendor's largest request if it does not know what to expect, and it
+/// accepts an object that repeats a name.
 struct VendorJSONReader {
     private let bytes: [UInt8]
     private var position = 0
@@ -11,7 +11,7 @@ struct VendorJSONReader {
         self.bytes = bytes
     }
 
-    /// Returns the one value of the text.
+    /// Returns the single value of the text; nil if the text is not JSON.
     mutating func text() -> VendorJSON? {
         guard let value = value() else { return nil }
         skipBlanks()
@@ -65,7 +65,7 @@ struct VendorJSONReader {
         return take("]") ? .array(elements) : nil
     }
 
-    // MARK: Texts
+    // MARK: Strings
 
     private mutating func string() -> String? {
         guard take("\"") else { return nil }

@@ -1,20 +1,20 @@
 public import KeelCache
 
-/// One call of a cache tier, with its arguments.
+/// A call to a cache tier, with its arguments.
 public enum CacheTierCall: Sendable {
     /// The kinds of call.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// A record was asked for.
+        /// A record was requested.
         case read
-        /// Records were handed over.
+        /// Records were written.
         case write
-        /// Records were to be forgotten.
+        /// Records were removed.
         case remove
-        /// What was written was to be made lasting.
+        /// Writes were flushed.
         case flush
-        /// A file for a large value was begun.
+        /// A file for a large value was opened for writing.
         case makeFile
-        /// Counts were asked for.
+        /// Usage counts were requested.
         case usage
     }
 

@@ -1,25 +1,25 @@
 public import KeelCache
 
-/// What goes wrong with one call of a cache tier.
+/// A fault in one call to a cache tier.
 public enum CacheTierFault: Sendable {
     /// The call fails before it reaches the tier below.
     case failure(CacheError)
-    /// The call takes effect, and its caller gets this error in place of the answer.
+    /// The call takes effect, but the caller gets this error in place of the reply.
     case lostReply(CacheError)
-    /// The call takes this long on the clock, and then the other thing happens; nil is nothing.
+    /// The call is delayed by this duration on the clock, then the other fault applies; nil lets it through.
     indirect case delay(Duration, then: CacheTierFault?)
 
-    /// The call fails before it reaches the tier below; nothing has happened.
+    /// Fails the call before it reaches the tier below, with no effect.
     public static func fail(_ code: CacheError.Code = .unavailable) -> CacheTierFault {
         .failure(CacheError(code, "an injected fault: the call did not get through"))
     }
 
-    /// The call takes effect and its reply is lost.
+    /// Lets the call take effect and loses its reply.
     public static func loseReply(_ code: CacheError.Code = .unavailable) -> CacheTierFault {
         .lostReply(CacheError(code, "an injected fault: the reply was lost"))
     }
 
-    /// The call takes this long on the clock, and goes through.
+    /// Delays the call on the clock, then lets it through.
     public static func delay(_ duration: Duration) -> CacheTierFault {
         .delay(duration, then: nil)
     }

@@ -1,23 +1,23 @@
 public import KeelCache
 
-/// A tier whose calls fail as a test wants them to.
+/// A cache tier whose calls fail on demand.
 ///
 /// ```swift
 /// let full = InMemoryCacheTier().failing { $0.kind == .write ? .fail(.diskFull) : nil }
 /// let flaky = InMemoryCacheTier().failing([.loseReply(), nil, .delay(.seconds(2))])
 /// ```
 ///
-/// Copies share the count of calls and the position in the list.
+/// Copies share the call count and the position in the list.
 public struct FaultInjectingCacheTier<Upstream: CacheTier>: CacheTier {
     private let upstream: Upstream
     private let schedule: CallFaults<CacheTierCall, CacheTierFault>
 
-    /// Creates a tier that asks a closure what happens to each call.
+    /// Creates a tier that asks a closure for the fault of each call.
     ///
     /// - Parameters:
-    ///   - upstream: The tier that answers what goes through.
-    ///   - clock: The clock on which delays are measured.
-    ///   - fault: What goes wrong with the call; nil lets it through.
+    ///   - upstream: The tier that answers the calls that get through.
+    ///   - clock: The clock that measures delays.
+    ///   - fault: Returns the fault of a call; nil lets it through.
     public init(
         _ upstream: Upstream,
         clock: any Clock<Duration> = ContinuousClock(),
@@ -27,12 +27,12 @@ public struct FaultInjectingCacheTier<Upstream: CacheTier>: CacheTier {
         schedule = CallFaults(clock, fault: fault)
     }
 
-    /// Creates a tier with a list of what happens to its first calls; the rest goes through.
+    /// Creates a tier with a list of faults for its first calls; later calls get through.
     ///
     /// - Parameters:
-    ///   - upstream: The tier that answers what goes through.
-    ///   - clock: The clock on which delays are measured.
-    ///   - faults: What goes wrong with each call of any kind, in order; nil lets it through.
+    ///   - upstream: The tier that answers the calls that get through.
+    ///   - clock: The clock that measures delays.
+    ///   - faults: The faults of the calls of any kind, in order; nil lets a call through.
     public init(
         _ upstream: Upstream,
         clock: any Clock<Duration> = ContinuousClock(),
@@ -42,7 +42,7 @@ public struct FaultInjectingCacheTier<Upstream: CacheTier>: CacheTier {
         schedule = CallFaults(clock, faults: faults)
     }
 
-    /// How many calls there were.
+    /// The number of calls.
     public var callCount: Int { schedule.callCount }
 
     // MARK: Tier
@@ -86,9 +86,9 @@ public struct FaultInjectingCacheTier<Upstream: CacheTier>: CacheTier {
         return usage
     }
 
-    /// Does what comes before a call.
+    /// Applies the part of a fault that precedes the call.
     ///
-    /// - Returns: What is to be thrown in place of the answer.
+    /// - Returns: The error to throw in place of the reply.
     private func beginning(_ call: CacheTierCall) async throws(CacheError) -> CacheError? {
         let fault: CacheTierFault?
         do {
@@ -105,7 +105,7 @@ public struct FaultInjectingCacheTier<Upstream: CacheTier>: CacheTier {
 }
 
 extension CacheTier {
-    /// Lets calls fail as a closure says; see ``FaultInjectingCacheTier``.
+    /// Makes calls fail as a closure says; see ``FaultInjectingCacheTier``.
     public func failing(
         clock: any Clock<Duration> = ContinuousClock(),
         _ fault: @escaping @Sendable (CacheTierCall) -> CacheTierFault?
@@ -113,7 +113,7 @@ extension CacheTier {
         FaultInjectingCacheTier(self, clock: clock, fault: fault)
     }
 
-    /// Lets the first calls fail as a list says; see ``FaultInjectingCacheTier``.
+    /// Makes the first calls fail as a list says; see ``FaultInjectingCacheTier``.
     public func failing(
         _ faults: [CacheTierFault?],
         clock: any Clock<Duration> = ContinuousClock()

@@ -1,7 +1,7 @@
 public import KeelCache
 internal import Synchronization
 
-/// A tier that remembers the calls it gets and hands each of them on.
+/// A cache tier that records its calls and forwards them.
 ///
 /// ```swift
 /// let recorded = InMemoryCacheTier().recorded()
@@ -10,7 +10,7 @@ internal import Synchronization
 /// #expect(recorded.callCount(of: .write) == 1)
 /// ```
 ///
-/// A call is remembered before it is handed on, whatever becomes of it. Copies share one memory.
+/// A call is recorded before it is forwarded, whatever the outcome. Copies share one record.
 public struct RecordedCacheTier<Upstream: CacheTier>: CacheTier {
     private final class Memory: Sendable {
         let calls = Mutex<[CacheTierCall]>([])
@@ -19,23 +19,23 @@ public struct RecordedCacheTier<Upstream: CacheTier>: CacheTier {
     private let upstream: Upstream
     private let memory = Memory()
 
-    /// Creates the decorator; `tier.recorded()` is the usual way.
+    /// Creates the decorator; prefer `tier.recorded()`.
     public init(_ upstream: Upstream) { self.upstream = upstream }
 
-    // MARK: What was called
+    // MARK: Recorded calls
 
-    /// All calls, in the order in which they came.
+    /// All calls, in order.
     public var calls: [CacheTierCall] { memory.calls.withLock { $0 } }
 
-    /// How many calls there were.
+    /// The number of calls.
     public var callCount: Int { memory.calls.withLock { $0.count } }
 
-    /// How many calls of a kind there were.
+    /// Returns the number of calls of a kind.
     public func callCount(of kind: CacheTierCall.Kind) -> Int {
         memory.calls.withLock { calls in calls.count { $0.kind == kind } }
     }
 
-    /// The key that was read last.
+    /// The key of the most recent read.
     public var lastRead: [UInt8]? {
         calls.reversed().lazy.compactMap { call -> [UInt8]? in
             guard case .read(let key) = call else { return nil }
@@ -51,7 +51,7 @@ public struct RecordedCacheTier<Upstream: CacheTier>: CacheTier {
         }
     }
 
-    /// What was removed, in order.
+    /// The selections of all removals, in order.
     public var removals: [CacheSelection] {
         calls.compactMap { call -> CacheSelection? in
             guard case .remove(let selection) = call else { return nil }
@@ -59,7 +59,7 @@ public struct RecordedCacheTier<Upstream: CacheTier>: CacheTier {
         }
     }
 
-    /// Forgets the calls so far.
+    /// Discards the recorded calls.
     public func forget() { memory.calls.withLock { $0 = [] } }
 
     private func remember(_ call: CacheTierCall) { memory.calls.withLock { $0.append(call) } }
@@ -98,6 +98,6 @@ public struct RecordedCacheTier<Upstream: CacheTier>: CacheTier {
 }
 
 extension CacheTier {
-    /// Remembers the calls; see ``RecordedCacheTier``.
+    /// Records the calls; see ``RecordedCacheTier``.
     public func recorded() -> RecordedCacheTier<Self> { RecordedCacheTier(self) }
 }

@@ -2,22 +2,22 @@ internal import Synchronization
 
 /// A fault that can begin with a delay.
 protocol DelayingFault: Sendable {
-    /// How long the call takes before the rest happens; nil if it does not begin with a delay.
+    /// The initial delay and the fault that follows it; nil if the fault does not begin with a delay.
     var initialDelay: (duration: Duration, rest: Self?)? { get }
 }
 
 extension DelayingFault {
-    /// The fault without the delays that it begins with.
+    /// The fault without its initial delays.
     var withoutDelay: Self? {
         var fault: Self? = self
         while let (_, rest) = fault?.initialDelay { fault = rest }
         return fault
     }
 
-    /// Waits as long as the fault delays its call.
+    /// Waits for the fault's initial delays.
     ///
-    /// - Returns: What else goes wrong with the call.
-    /// - Throws: What the clock throws when the task was cancelled.
+    /// - Returns: The fault that follows the delays.
+    /// - Throws: The clock's error if the task is canceled.
     func delay(on clock: any Clock<Duration>) async throws -> Self? {
         var fault: Self? = self
         while let (duration, rest) = fault?.initialDelay {
@@ -28,9 +28,9 @@ extension DelayingFault {
     }
 }
 
-/// What goes wrong with the calls of a double, one after the other.
+/// The faults of a double's calls, in order.
 ///
-/// Copies share the count of calls and the position in the list.
+/// Copies share the call count and the position in the list.
 struct CallFaults<Call, Fault: DelayingFault>: Sendable {
     private final class Counter: Sendable {
         let calls = Atomic<Int>(0)
@@ -52,10 +52,10 @@ struct CallFaults<Call, Fault: DelayingFault>: Sendable {
 
     var callCount: Int { counter.calls.load(ordering: .relaxed) }
 
-    /// Counts a call and waits as long as it is delayed.
+    /// Counts a call and waits for its delay.
     ///
-    /// - Returns: What else goes wrong with the call.
-    /// - Throws: What the clock throws when the task was cancelled.
+    /// - Returns: The fault that follows the delay.
+    /// - Throws: The clock's error if the task is canceled.
     func begin(_ call: Call) async throws -> Fault? {
         let position = counter.calls.wrappingAdd(1, ordering: .relaxed).oldValue
         return try await fault(call, position)?.delay(on: clock)

@@ -1,14 +1,14 @@
-/// The outcome of one call of a double that a ``CallRecorder`` stands behind.
+/// The scripted outcome of one call recorded by a ``CallRecorder``.
 public enum CallReaction<Failure: Error>: Sendable {
     /// The call fails.
     case fail(Failure)
-    /// The call is answered with this value, which must be of the type that the call returns.
+    /// The call returns this value, which must have the call's return type.
     case answer(any Sendable)
-    /// The call takes this long on the recorder's clock, and then the other thing happens; nil lets it
-    /// go on as usual.
+    /// The call is delayed by this duration on the recorder's clock, then the other reaction applies; nil lets it
+    /// proceed as usual.
     indirect case delay(Duration, then: CallReaction?)
 
-    /// The call takes this long on the recorder's clock, and then goes on as usual.
+    /// Delays the call on the recorder's clock, then lets it proceed as usual.
     public static func delay(_ duration: Duration) -> CallReaction { .delay(duration, then: nil) }
 }
 

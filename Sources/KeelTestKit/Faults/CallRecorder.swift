@@ -1,6 +1,6 @@
-/// Records the calls of a double of your own, and lets them fail, wait or be answered as a test says.
+/// A recorder for your own doubles that makes calls fail, wait or return a scripted value.
 ///
-/// A double of a protocol of the app is a recorder and what it answers as a rule:
+/// A double of one of the app's protocols consists of a recorder and the default answers:
 ///
 /// ```swift
 /// struct StubUserService: UserService {
@@ -25,7 +25,7 @@
 /// }
 /// ```
 ///
-/// A test says what happens to calls, and looks at them afterwards:
+/// A test scripts reactions and inspects the recorded calls:
 ///
 /// ```swift
 /// let service = StubUserService(users: ["1": ann])
@@ -34,8 +34,8 @@
 /// #expect(service.calls.all == [.user(id: "1")])
 /// ```
 ///
-/// A call is recorded before anything happens to it. Copies share one memory and one script, and any
-/// number of tasks may call at once.
+/// A call is recorded before anything happens to it. Copies share one record and one script. All members may be
+/// called from any number of tasks.
 public struct CallRecorder<Call: Sendable, Failure: Error>: Sendable {
     private struct State: Sendable {
         var calls: [Call] = []
@@ -47,12 +47,12 @@ public struct CallRecorder<Call: Sendable, Failure: Error>: Sendable {
     private let cancellation: Failure?
     private let state = Watched(State())
 
-    /// Creates a recorder that has no calls and no script.
+    /// Creates a recorder without calls and without a script.
     ///
     /// - Parameters:
-    ///   - clock: The clock on which delays are measured.
-    ///   - cancellation: What a call throws whose task is cancelled during a delay. With nil the delay
-    ///     ends, and the call goes on; a recorder of any error throws `CancellationError`.
+    ///   - clock: The clock that measures delays.
+    ///   - cancellation: The error of a call whose task is canceled during a delay. With nil, the delay ends and the
+    ///     call proceeds, except that a recorder whose `Failure` admits `CancellationError` throws that.
     public init(clock: any Clock<Duration> = ContinuousClock(), cancellation: Failure? = nil) {
         self.clock = clock
         self.cancellation = cancellation ?? CancellationError() as any Error as? Failure
@@ -60,22 +60,22 @@ public struct CallRecorder<Call: Sendable, Failure: Error>: Sendable {
 
     // MARK: For the double
 
-    /// Records a call that returns nothing, and lets happen to it what the test says.
+    /// Records a call that returns nothing and applies the scripted reaction.
     ///
-    /// - Throws: The error of the test.
+    /// - Throws: The scripted error.
     public func record(_ call: Call) async throws(Failure) {
         if case .fail(let error)? = try await reaction(to: call) { throw error }
     }
 
-    /// Records a call and returns its answer: the one of the test, or else the usual one.
+    /// Records a call and returns the scripted answer, or else the usual one.
     ///
-    /// An answer of the test that has not the type `Value` stops the program.
+    /// A scripted answer that is not a `Value` stops the program.
     ///
     /// - Parameters:
     ///   - call: The call.
-    ///   - usual: Returns the answer where the test has none for this call.
+    ///   - usual: Returns the answer if none is scripted for this call.
     /// - Returns: The answer.
-    /// - Throws: The error of the test, or of `usual`.
+    /// - Throws: The scripted error, or the error of `usual`.
     public func answer<Value>(
         _ call: Call,
         otherwise usual: () async throws(Failure) -> Value
@@ -87,15 +87,15 @@ public struct CallRecorder<Call: Sendable, Failure: Error>: Sendable {
         }
     }
 
-    /// Records a call of a function that is not asynchronous, and returns its answer.
+    /// Records a call of a synchronous function and returns its answer.
     ///
-    /// Delays are left out. An answer of the test that has not the type `Value` stops the program.
+    /// Delays are skipped. A scripted answer that is not a `Value` stops the program.
     ///
     /// - Parameters:
     ///   - call: The call.
-    ///   - usual: Returns the answer where the test has none for this call.
+    ///   - usual: Returns the answer if none is scripted for this call.
     /// - Returns: The answer.
-    /// - Throws: The error of the test, or of `usual`.
+    /// - Throws: The scripted error, or the error of `usual`.
     public func answerAtOnce<Value>(
         _ call: Call,
         otherwise usual: () throws(Failure) -> Value
@@ -109,35 +109,35 @@ public struct CallRecorder<Call: Sendable, Failure: Error>: Sendable {
 
     // MARK: For the test
 
-    /// All calls, in the order in which they came.
+    /// All calls, in order.
     public var all: [Call] { state.value.calls }
 
-    /// How many calls there were.
+    /// The number of calls.
     public var count: Int { state.value.calls.count }
 
-    /// The call that came last.
+    /// The most recent call.
     public var last: Call? { state.value.calls.last }
 
-    /// Says what happens to the next calls, one after the other, behind what was said before.
+    /// Appends reactions to the script, one for each of the next calls.
     ///
-    /// - Parameter reactions: What happens to each call; nil lets it go on as usual.
+    /// - Parameter reactions: The reaction to each call; nil lets it proceed as usual.
     public func script(_ reactions: [CallReaction<Failure>?]) {
         state.change { $0.script += reactions }
     }
 
-    /// Says what happens to all calls for which ``script(_:)`` says nothing.
+    /// Sets the reaction to all calls that ``script(_:)`` does not cover.
     ///
-    /// - Parameter reaction: Returns what happens to a call; nil lets it go on as usual. It runs under
-    ///   a lock, and must not call the recorder.
+    /// - Parameter reaction: Returns the reaction to a call; nil lets it proceed as usual. It runs under a lock and
+    ///   must not call the recorder.
     public func react(_ reaction: @escaping @Sendable (Call) -> CallReaction<Failure>?) {
         state.change { $0.reaction = reaction }
     }
 
-    /// Waits until there have been this many calls.
+    /// Waits until the given number of calls has been recorded.
     ///
-    /// - Parameter count: How many calls, those before included.
-    /// - Returns: The first calls, as many as were waited for.
-    /// - Throws: `CancellationError` when the task is cancelled.
+    /// - Parameter count: The number of calls, including earlier ones.
+    /// - Returns: The first `count` calls.
+    /// - Throws: `CancellationError` if the task is canceled.
     @discardableResult
     public func waitForCalls(_ count: Int) async throws -> [Call] {
         try await state.wait { state in
@@ -145,12 +145,12 @@ public struct CallRecorder<Call: Sendable, Failure: Error>: Sendable {
         }
     }
 
-    /// Forgets the calls so far, and what was said of calls to come.
+    /// Discards the recorded calls, the script and the reaction.
     public func reset() { state.change { $0 = State() } }
 
     // MARK: One call
 
-    /// Records a call and takes out what happens to it.
+    /// Records a call and takes its reaction from the script.
     private func note(_ call: Call) -> CallReaction<Failure>? {
         state.change { state in
             state.calls.append(call)

@@ -1,23 +1,23 @@
 public import KeelFiles
 internal import Synchronization
 
-/// An adapter whose calls fail as a test wants them to.
+/// A file store adapter whose calls fail on demand.
 ///
 /// ```swift
 /// let flaky = InMemoryFileStoreAdapter().failing([.loseReply(), nil, .breakOff(after: 1000)])
 /// ```
 ///
-/// Copies share the count of calls and the position in the list.
+/// Copies share the call count and the position in the list.
 public struct FaultInjectingFileStoreAdapter<Upstream: FileStoreAdapter>: FileStoreAdapter {
     private let upstream: Upstream
     private let schedule: CallFaults<FileStoreCall, FileStoreFault>
 
-    /// Creates an adapter that asks a closure what happens to each call.
+    /// Creates an adapter that asks a closure for the fault of each call.
     ///
     /// - Parameters:
-    ///   - upstream: The adapter that answers what goes through.
-    ///   - clock: The clock on which delays are measured.
-    ///   - fault: What goes wrong with the call; nil lets it through.
+    ///   - upstream: The adapter that answers the calls that get through.
+    ///   - clock: The clock that measures delays.
+    ///   - fault: Returns the fault of a call; nil lets it through.
     public init(
         _ upstream: Upstream,
         clock: any Clock<Duration> = ContinuousClock(),
@@ -27,12 +27,12 @@ public struct FaultInjectingFileStoreAdapter<Upstream: FileStoreAdapter>: FileSt
         schedule = CallFaults(clock, fault: fault)
     }
 
-    /// Creates an adapter with a list of what happens to its first calls; the rest goes through.
+    /// Creates an adapter with a list of faults for its first calls; later calls get through.
     ///
     /// - Parameters:
-    ///   - upstream: The adapter that answers what goes through.
-    ///   - clock: The clock on which delays are measured.
-    ///   - faults: What goes wrong with each call of any kind, in order; nil lets it through.
+    ///   - upstream: The adapter that answers the calls that get through.
+    ///   - clock: The clock that measures delays.
+    ///   - faults: The faults of the calls of any kind, in order; nil lets a call through.
     public init(
         _ upstream: Upstream,
         clock: any Clock<Duration> = ContinuousClock(),
@@ -42,7 +42,7 @@ public struct FaultInjectingFileStoreAdapter<Upstream: FileStoreAdapter>: FileSt
         schedule = CallFaults(clock, faults: faults)
     }
 
-    /// How many calls there were.
+    /// The number of calls.
     public var callCount: Int { schedule.callCount }
 
     // MARK: Adapter
@@ -130,9 +130,9 @@ public struct FaultInjectingFileStoreAdapter<Upstream: FileStoreAdapter>: FileSt
         return value
     }
 
-    /// Does what comes before a call.
+    /// Applies the part of a fault that precedes the call.
     ///
-    /// - Returns: What else goes wrong with it.
+    /// - Returns: The rest of the fault.
     private func beginning(
         _ call: FileStoreCall
     ) async throws(FileStoreError) -> FileStoreFault? {
@@ -148,7 +148,7 @@ public struct FaultInjectingFileStoreAdapter<Upstream: FileStoreAdapter>: FileSt
 }
 
 extension FileContent {
-    /// The same bytes up to a place, and an error there.
+    /// Returns the first `count` bytes of the content, followed by an error.
     fileprivate func cutOff(after count: Int, _ error: FileStoreError) -> FileContent {
         FileContent(length: length, isReplayable: isReplayable) { () async throws(FileStoreError) in
             let reader = try await open()
@@ -167,7 +167,7 @@ extension FileContent {
 }
 
 extension FileStoreAdapter {
-    /// Lets calls fail as a closure says; see ``FaultInjectingFileStoreAdapter``.
+    /// Makes calls fail as a closure says; see ``FaultInjectingFileStoreAdapter``.
     public func failing(
         clock: any Clock<Duration> = ContinuousClock(),
         _ fault: @escaping @Sendable (FileStoreCall) -> FileStoreFault?
@@ -175,7 +175,7 @@ extension FileStoreAdapter {
         FaultInjectingFileStoreAdapter(self, clock: clock, fault: fault)
     }
 
-    /// Lets the first calls fail as a list says; see ``FaultInjectingFileStoreAdapter``.
+    /// Makes the first calls fail as a list says; see ``FaultInjectingFileStoreAdapter``.
     public func failing(
         _ faults: [FileStoreFault?],
         clock: any Clock<Duration> = ContinuousClock()

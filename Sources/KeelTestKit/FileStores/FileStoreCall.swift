@@ -1,41 +1,41 @@
 public import KeelFiles
 
-/// One call of a file store, as doubles remember it.
+/// A call to a file store, as doubles record it.
 public enum FileStoreCall: Sendable, Hashable {
-    /// The metadata of a file was asked for.
+    /// The metadata of a file was requested.
     case metadata(FileStorePath)
-    /// A file was to be read.
+    /// A file was read.
     case read(FileStorePath, FileRange)
-    /// A file was to be put.
+    /// A file was written.
     case write(FileStorePath, FileWriteOptions)
-    /// A file was to be copied or moved.
+    /// A file was copied or moved.
     case transfer(FileTransferRequest)
-    /// A file was to be removed.
+    /// A file was deleted.
     case delete(FileStorePath, if: FileCondition)
-    /// Files were to be listed.
+    /// Files were listed.
     case list(FileListRequest)
-    /// The changes of a folder were to be followed.
+    /// The changes of a folder were requested.
     case changes(FileStoreFolder)
 
-    /// The kinds of calls.
+    /// The kinds of call.
     public enum Kind: Sendable, Hashable, CaseIterable {
-        /// The metadata of a file was asked for.
+        /// The metadata of a file was requested.
         case metadata
-        /// A file was to be read.
+        /// A file was read.
         case read
-        /// A file was to be put.
+        /// A file was written.
         case write
-        /// A file was to be copied or moved.
+        /// A file was copied or moved.
         case transfer
-        /// A file was to be removed.
+        /// A file was deleted.
         case delete
-        /// Files were to be listed.
+        /// Files were listed.
         case list
-        /// The changes of a folder were to be followed.
+        /// The changes of a folder were requested.
         case changes
     }
 
-    /// Which kind of call it is.
+    /// The kind of call.
     public var kind: Kind {
         switch self {
         case .metadata: .metadata
@@ -49,28 +49,28 @@ public enum FileStoreCall: Sendable, Hashable {
     }
 }
 
-/// What goes wrong with one call of a file store.
+/// A fault in one call to a file store.
 public enum FileStoreFault: Sendable {
     /// The call fails before it reaches the store.
     case failure(FileStoreError)
-    /// The call takes effect, and its caller gets this error in place of the answer.
+    /// The call takes effect, but the caller gets this error in place of the reply.
     case lostReply(FileStoreError)
-    /// A file that is read or put ends in this error after so many bytes.
+    /// The content of a read or a write ends with this error after the given number of bytes.
     case cutOff(after: Int, FileStoreError)
-    /// The call takes this long on the clock, and then the other thing happens; nil is nothing.
+    /// The call is delayed by this duration on the clock, then the other fault applies; nil lets it through.
     indirect case delay(Duration, then: FileStoreFault?)
 
-    /// The call fails before it reaches the store; nothing has happened.
+    /// Fails the call before it reaches the store, with no effect.
     public static func fail(_ code: FileStoreError.Code = .unavailable) -> FileStoreFault {
         .failure(FileStoreError(code, "an injected fault: the call did not get through"))
     }
 
-    /// The call takes effect and its reply is lost.
+    /// Lets the call take effect and loses its reply.
     public static func loseReply(_ code: FileStoreError.Code = .timeout) -> FileStoreFault {
         .lostReply(FileStoreError(code, "an injected fault: the reply was lost"))
     }
 
-    /// A file that is read or put breaks off.
+    /// Ends the content of a read or a write with an error after the given number of bytes.
     public static func breakOff(after byteCount: Int) -> FileStoreFault {
         .cutOff(
             after: byteCount,
@@ -78,7 +78,7 @@ public enum FileStoreFault: Sendable {
         )
     }
 
-    /// The call takes this long on the clock, and goes through.
+    /// Delays the call on the clock, then lets it through.
     public static func delay(_ duration: Duration) -> FileStoreFault {
         .delay(duration, then: nil)
     }

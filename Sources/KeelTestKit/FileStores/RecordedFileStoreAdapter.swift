@@ -1,7 +1,7 @@
 public import KeelFiles
 internal import Synchronization
 
-/// An adapter that remembers the calls it gets and hands each of them on.
+/// A file store adapter that records its calls and forwards them.
 ///
 /// ```swift
 /// let recorded = InMemoryFileStoreAdapter().recorded()
@@ -9,7 +9,7 @@ internal import Synchronization
 /// #expect(recorded.callCount(of: .delete) == 1)
 /// ```
 ///
-/// A call is remembered before it is handed on, whatever becomes of it. Copies share one memory.
+/// A call is recorded before it is forwarded, whatever the outcome. Copies share one record.
 public struct RecordedFileStoreAdapter<Upstream: FileStoreAdapter>: FileStoreAdapter {
     private final class Memory: Sendable {
         let calls = Mutex<[FileStoreCall]>([])
@@ -18,23 +18,23 @@ public struct RecordedFileStoreAdapter<Upstream: FileStoreAdapter>: FileStoreAda
     private let upstream: Upstream
     private let memory = Memory()
 
-    /// Creates the decorator; `adapter.recorded()` is the usual way.
+    /// Creates the decorator; prefer `adapter.recorded()`.
     public init(_ upstream: Upstream) { self.upstream = upstream }
 
-    // MARK: What was called
+    // MARK: Recorded calls
 
-    /// All calls, in the order in which they came.
+    /// All calls, in order.
     public var calls: [FileStoreCall] { memory.calls.withLock { $0 } }
 
-    /// How many calls there were.
+    /// The number of calls.
     public var callCount: Int { memory.calls.withLock { $0.count } }
 
-    /// How many calls of a kind there were.
+    /// Returns the number of calls of a kind.
     public func callCount(of kind: FileStoreCall.Kind) -> Int {
         memory.calls.withLock { calls in calls.count { $0.kind == kind } }
     }
 
-    /// Forgets the calls so far.
+    /// Discards the recorded calls.
     public func forget() { memory.calls.withLock { $0 = [] } }
 
     private func remember(_ call: FileStoreCall) { memory.calls.withLock { $0.append(call) } }
@@ -100,6 +100,6 @@ public struct RecordedFileStoreAdapter<Upstream: FileStoreAdapter>: FileStoreAda
 }
 
 extension FileStoreAdapter {
-    /// Remembers the calls; see ``RecordedFileStoreAdapter``.
+    /// Records the calls; see ``RecordedFileStoreAdapter``.
     public func recorded() -> RecordedFileStoreAdapter<Self> { RecordedFileStoreAdapter(self) }
 }

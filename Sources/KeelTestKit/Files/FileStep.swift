@@ -1,49 +1,49 @@
-/// One change of a simulated disk, as it happened.
+/// A change of a simulated disk.
 package enum FileStep: Sendable {
-    /// A new, empty file has this number and this path.
+    /// A new, empty file was created.
     case create(file: Int, path: String)
-    /// Bytes were written into a file.
+    /// Bytes were written to a file.
     case write(file: Int, offset: Int, bytes: [UInt8])
-    /// A file was cut off or filled up.
+    /// A file was truncated or extended with zeros.
     case truncate(file: Int, size: Int)
-    /// What was written into a file before is on the disk.
+    /// All earlier writes to a file became durable.
     case sync(file: Int)
-    /// A file has another path.
+    /// A file was renamed.
     case rename(path: String, newPath: String)
-    /// A path leads nowhere any more.
+    /// A path was removed.
     case remove(path: String)
-    /// The names in the folder are on the disk.
+    /// The names in the folder became durable.
     case syncFolder(path: String)
 }
 
-/// A call on a simulated disk, for the closure that decides whether it fails.
+/// A call to a simulated disk, as passed to the closure that decides whether it fails.
 package enum FileCall: Hashable, Sendable {
-    /// A folder is made.
+    /// A folder is created.
     case makeFolder(String)
     /// A folder is listed.
     case names(String)
     /// A file is opened.
     case open(String)
-    /// A new file is made.
+    /// A new file is created.
     case create(String)
     /// Bytes are read.
     case read(String)
     /// Bytes are written.
     case write(String)
-    /// A file is cut off.
+    /// A file is truncated.
     case truncate(String)
-    /// A file is synchronised.
+    /// A file is synchronized.
     case sync(String)
     /// A file is renamed.
     case rename(String)
     /// A file is removed.
     case remove(String)
-    /// A folder is synchronised.
+    /// A folder is synchronized.
     case syncFolder(String)
     /// A lock is taken.
     case lock(String)
 
-    /// The path that the call is about.
+    /// The path that the call concerns.
     package var path: String {
         switch self {
         case .makeFolder(let path), .names(let path), .open(let path), .create(let path),

@@ -1,17 +1,17 @@
 /// The contents of a simulated disk: files by number, and the paths that lead to them.
 package struct SimulatedDisk: Sendable {
-    /// The bytes of each file that was ever made and is still needed.
+    /// The bytes of each file that is still needed.
     package var contents: [Int: [UInt8]] = [:]
-    /// Which file each path leads to.
+    /// The number of the file at each path.
     package var paths: [String: Int] = [:]
 
     /// Creates an empty disk.
     package init() {}
 
-    /// How many bytes the files take that a path leads to.
+    /// The total size in bytes of the files that have a path.
     package var byteCount: Int { paths.values.reduce(0) { $0 + (contents[$1]?.count ?? 0) } }
 
-    /// The whole contents of the file at a path.
+    /// The contents of the file at a path.
     package subscript(path: String) -> [UInt8]? {
         get { paths[path].flatMap { contents[$0] } }
         set {
@@ -20,11 +20,11 @@ package struct SimulatedDisk: Sendable {
         }
     }
 
-    /// Repeats a step that was recorded.
+    /// Repeats a recorded step.
     ///
     /// - Parameters:
     ///   - step: The step.
-    ///   - torn: How many bytes of a write are written, nil for all.
+    ///   - torn: The number of bytes of a write that are written; nil writes all.
     package mutating func `repeat`(_ step: FileStep, upTo torn: Int? = nil) {
         guard let torn, case .write(let file, let offset, let bytes) = step else {
             return apply(step)

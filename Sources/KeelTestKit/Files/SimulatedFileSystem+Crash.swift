@@ -1,9 +1,9 @@
 extension SimulatedFileSystem {
-    /// What a killed process leaves: every step before, and perhaps a part of the next write.
+    /// Returns the disk that a killed process leaves: every earlier step, and perhaps a part of the next write.
     ///
     /// - Parameters:
-    ///   - count: How many of the recorded steps were done.
-    ///   - torn: How many bytes of the step after them were written, when it is a write.
+    ///   - count: The number of recorded steps that were completed.
+    ///   - torn: The number of bytes written by the following step, if it is a write.
     /// - Returns: The disk as the next process finds it.
     package func disk(afterKillAt count: Int, torn: Int = 0) -> SimulatedDisk {
         let steps = steps
@@ -13,15 +13,14 @@ extension SimulatedFileSystem {
         return disk
     }
 
-    /// What a power failure leaves: what was synchronised, and any part of the rest.
+    /// Returns the disk that a power failure leaves: all synchronized data and any part of the rest.
     ///
-    /// A write that was not synchronised is there, missing, cut off, or there as zeros; a name that
-    /// was not synchronised is old or new. Each is drawn on its own, which is worse than what file
-    /// systems with a journal do.
+    /// An unsynchronized write is whole, missing, truncated or zeroed; an unsynchronized name is old or new. Each is
+    /// drawn independently, which is worse than the behavior of journaling file systems.
     ///
     /// - Parameters:
-    ///   - count: How many of the recorded steps were begun.
-    ///   - random: What draws.
+    ///   - count: The number of recorded steps that were begun.
+    ///   - random: The source of randomness.
     /// - Returns: The disk as the next process finds it.
     package func disk(
         afterPowerFailureAt count: Int,

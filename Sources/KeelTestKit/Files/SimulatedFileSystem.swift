@@ -1,7 +1,7 @@
 package import KeelCore
 internal import Synchronization
 
-/// Files in memory that record every step, fail on demand and can be looked at after a crash.
+/// An in-memory file system that records every step, fails on demand and simulates crashes.
 ///
 /// ```swift
 /// let files = SimulatedFileSystem()
@@ -17,7 +17,7 @@ package final class SimulatedFileSystem: FileSystem {
         var steps: [FileStep] = []
         var nextFile: Int
         var locks: Set<String> = []
-        /// How many have each file open for appending.
+        /// The number of open appending handles per file.
         var appenders: [Int: Int] = [:]
         var capacity: Int?
         var peak = 0
@@ -26,15 +26,13 @@ package final class SimulatedFileSystem: FileSystem {
 
     let state: Mutex<State>
 
-    /// Creates a disk.
-    ///
-    /// - Parameter disk: What is on it.
+    /// Creates a file system with the given disk.
     package init(_ disk: SimulatedDisk = SimulatedDisk()) {
         let next = (disk.contents.keys.max() ?? 0) + 1
         state = Mutex(State(disk: disk, nextFile: next))
     }
 
-    /// What is on the disk.
+    /// The current contents of the disk.
     package var disk: SimulatedDisk {
         get { state.withLock { $0.disk } }
         set { state.withLock { $0.disk = newValue } }
@@ -43,20 +41,20 @@ package final class SimulatedFileSystem: FileSystem {
     /// Every change so far, in order.
     package var steps: [FileStep] { state.withLock { $0.steps } }
 
-    /// The most bytes that files took at any moment.
+    /// The largest total size of the files so far, in bytes.
     package var peakByteCount: Int { state.withLock { $0.peak } }
 
-    /// Limits the bytes that all files may take together; a write beyond is cut off and fails.
+    /// Limits the total size of all files in bytes; a write beyond the limit is truncated and fails.
     package func limit(to byteCount: Int?) { state.withLock { $0.capacity = byteCount } }
 
-    /// Lets calls fail.
+    /// Makes calls fail.
     ///
-    /// - Parameter fault: The `errno` that a call fails with, nil to let it through.
+    /// - Parameter fault: Returns the `errno` of a call's failure; nil lets the call through.
     package func fail(_ fault: (@Sendable (FileCall) -> Int32?)?) {
         state.withLock { $0.fault = fault }
     }
 
-    /// Takes every file away, as somebody who deletes the folder; open files stay readable.
+    /// Removes all files, as if the folder was deleted; open files stay readable.
     package func vanish() {
         state.withLock { state in
             state.disk.paths = [:]

@@ -1,24 +1,24 @@
 public import KeelHTTP
 internal import Synchronization
 
-/// A transport whose exchanges fail as a test wants them to.
+/// A transport whose exchanges fail on demand.
 ///
 /// ```swift
 /// let offline = transport.failing { _ in .fail(.offline) }
 /// let flaky = transport.failing([.loseReply(), nil, .delay(.seconds(2))])
 /// ```
 ///
-/// Copies share the count of calls and the position in the list.
+/// Copies share the call count and the position in the list.
 public struct FaultInjectingHTTPTransport<Upstream: HTTPTransport>: HTTPTransport {
     private let upstream: Upstream
     private let schedule: CallFaults<HTTPCall, HTTPFault>
 
-    /// Creates a transport that asks a closure what happens to each call.
+    /// Creates a transport that asks a closure for the fault of each call.
     ///
     /// - Parameters:
-    ///   - upstream: The transport that answers what goes through.
-    ///   - clock: The clock on which delays are measured.
-    ///   - fault: What goes wrong with the call; nil lets it through.
+    ///   - upstream: The transport that answers the calls that get through.
+    ///   - clock: The clock that measures delays.
+    ///   - fault: Returns the fault of a call; nil lets it through.
     public init(
         _ upstream: Upstream,
         clock: any Clock<Duration> = ContinuousClock(),
@@ -28,12 +28,12 @@ public struct FaultInjectingHTTPTransport<Upstream: HTTPTransport>: HTTPTranspor
         schedule = CallFaults(clock, fault: fault)
     }
 
-    /// Creates a transport with a list of what happens to its first calls; the rest goes through.
+    /// Creates a transport with a list of faults for its first calls; later calls get through.
     ///
     /// - Parameters:
-    ///   - upstream: The transport that answers what goes through.
-    ///   - clock: The clock on which delays are measured.
-    ///   - faults: What goes wrong with each call, in order; nil lets it through.
+    ///   - upstream: The transport that answers the calls that get through.
+    ///   - clock: The clock that measures delays.
+    ///   - faults: The faults of the calls, in order; nil lets a call through.
     public init(
         _ upstream: Upstream,
         clock: any Clock<Duration> = ContinuousClock(),
@@ -43,7 +43,7 @@ public struct FaultInjectingHTTPTransport<Upstream: HTTPTransport>: HTTPTranspor
         schedule = CallFaults(clock, faults: faults)
     }
 
-    /// How many calls there were.
+    /// The number of calls.
     public var callCount: Int { schedule.callCount }
 
     public var features: HTTPTransportFeatures { upstream.features }
@@ -87,7 +87,7 @@ public struct FaultInjectingHTTPTransport<Upstream: HTTPTransport>: HTTPTranspor
         }
     }
 
-    /// How many bytes may still pass; nil once the body has broken off.
+    /// The number of bytes that may still pass; nil once the body has failed.
     private final class Allowance: Sendable {
         let left: Mutex<Int?>
 
@@ -100,7 +100,7 @@ extension FaultInjectingHTTPTransport: LayeringTransport where Upstream: Layerin
 }
 
 extension HTTPTransport {
-    /// Lets exchanges fail as a closure says; see ``FaultInjectingHTTPTransport``.
+    /// Makes exchanges fail as a closure says; see ``FaultInjectingHTTPTransport``.
     public func failing(
         clock: any Clock<Duration> = ContinuousClock(),
         _ fault: @escaping @Sendable (HTTPCall) -> HTTPFault?
@@ -108,7 +108,7 @@ extension HTTPTransport {
         FaultInjectingHTTPTransport(self, clock: clock, fault: fault)
     }
 
-    /// Lets the first exchanges fail as a list says; see ``FaultInjectingHTTPTransport``.
+    /// Makes the first exchanges fail as a list says; see ``FaultInjectingHTTPTransport``.
     public func failing(
         clock: any Clock<Duration> = ContinuousClock(),
         _ faults: [HTTPFault?]

@@ -1,21 +1,21 @@
-/// What goes wrong with the requests that reach an origin, one after the other.
+/// The faults of the requests that reach an origin, in order.
 ///
-/// After the last fault, all goes well. A schedule that is drawn from a seed is the same each time:
-/// a test prints the seed, and a failure can be repeated.
+/// Requests after the last fault succeed. A schedule drawn from a seed is reproducible: print the seed in the test to
+/// repeat a failure.
 public struct FaultSchedule: Sendable, Hashable, CustomStringConvertible {
-    /// The faults in the order of the requests; nil is none.
+    /// The faults in the order of the requests; nil is no fault.
     public var faults: [Fault?]
 
     /// Creates a schedule.
     public init(_ faults: [Fault?]) { self.faults = faults }
 
-    /// Draws a schedule.
+    /// Draws a random schedule.
     ///
     /// - Parameters:
-    ///   - count: How many requests it is for.
-    ///   - rate: The part of the requests that a fault meets, from 0 to 1.
+    ///   - count: The number of requests.
+    ///   - rate: The share of requests that meet a fault, from 0 to 1.
     ///   - faults: The faults to draw from.
-    ///   - generator: Where it is drawn from.
+    ///   - generator: The source of randomness.
     /// - Returns: A schedule with `count` entries.
     public static func random(
         _ count: Int,
@@ -31,43 +31,43 @@ public struct FaultSchedule: Sendable, Hashable, CustomStringConvertible {
         )
     }
 
-    /// The faults, fit for a test's message.
+    /// The faults on one line, for a test's message.
     public var description: String {
         faults.map { $0.map { "\($0)" } ?? "-" }.joined(separator: " ")
     }
 }
 
 extension FaultSchedule {
-    /// Something that can go wrong with one request.
+    /// A fault in one request.
     public enum Fault: Sendable, Hashable {
-        /// The connection is refused: nothing is sent.
+        /// The connection is refused; nothing is sent.
         case refused
-        /// The kept connection had been closed; no byte was sent.
+        /// The reused connection was already closed; no byte was sent.
         case staleUnsent
-        /// The kept connection had been closed; the request was on its way, and is lost.
+        /// The reused connection was already closed; the request was sent and is lost.
         case staleSent
-        /// The server refuses the stream of HTTP/2 without looking at the request.
+        /// The server refuses the HTTP/2 stream without processing the request.
         case streamRefused
-        /// The request is lost on its way; the client sees a lost connection.
+        /// The request is lost in transit; the client sees a lost connection.
         case lostRequest
-        /// The server does the work, and its answer is lost on its way.
+        /// The server processes the request, and the response is lost in transit.
         case lostReply
-        /// The server does the work and is silent until the client's patience, this long, is over.
+        /// The server processes the request and stays silent for this long, the client's timeout.
         case silence(Duration)
-        /// The server answers with this status without having done the work.
+        /// The server responds with this status without processing the request.
         case status(Int)
-        /// The server does the work and answers with this status all the same.
+        /// The server processes the request but responds with this status.
         case statusAfterWork(Int)
-        /// The server asks to be left alone for this many seconds: status 429.
+        /// The server responds with status 429 and asks for a pause of this many seconds.
         case throttled(seconds: Int)
-        /// The server does the work, and the body of its answer breaks off.
+        /// The server processes the request, and the body of the response is truncated.
         case truncated
-        /// The server does the work, and the body comes in single bytes with pauses.
+        /// The server processes the request, and the body arrives byte by byte with pauses.
         case drip(Duration)
-        /// The server sends the client elsewhere, without having done the work.
+        /// The server redirects the client without processing the request.
         case redirect(status: Int)
 
-        /// One of each kind, and the statuses of servers and proxies in trouble.
+        /// One fault of each kind, with the usual statuses of failing servers and proxies.
         public static let usual: [Fault] = [
             .refused, .staleUnsent, .staleSent, .streamRefused, .lostRequest, .lostReply,
             .silence(.seconds(10)), .status(408), .status(421), .status(425), .status(500),

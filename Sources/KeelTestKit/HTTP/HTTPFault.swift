@@ -1,31 +1,31 @@
 public import KeelHTTP
 
-/// What goes wrong with one exchange.
+/// A fault in one exchange.
 public enum HTTPFault: Sendable {
     /// The exchange fails before it reaches the transport below.
     case failure(TransportError)
-    /// The server gets the request, and the caller gets this error in place of the response.
+    /// The server receives the request, but the caller gets this error in place of the response.
     case lostReply(TransportError)
-    /// The body of the response breaks off with this error, after so many bytes.
+    /// The body of the response fails with this error after the given number of bytes.
     case brokenBody(after: Int, TransportError)
-    /// The exchange takes this long on the clock, and then the other thing happens; nil is nothing.
+    /// The exchange is delayed by this duration on the clock, then the other fault applies; nil lets it through.
     indirect case delay(Duration, then: HTTPFault?)
 
-    /// The exchange fails before it reaches the transport below; the server has done nothing.
+    /// Fails the exchange before it reaches the transport below; the server does nothing.
     public static func fail(_ code: TransportError.Code = .connectionRefused) -> HTTPFault {
         .failure(
             TransportError(code, "An injected fault: the request was not sent.", processed: .no)
         )
     }
 
-    /// The server gets the request and its reply is lost, so that it may have acted.
+    /// Lets the server receive the request and loses the response; the server may have acted.
     public static func loseReply(_ code: TransportError.Code = .connectionLost) -> HTTPFault {
         .lostReply(
             TransportError(code, "An injected fault: the reply was lost.", processed: .maybe)
         )
     }
 
-    /// The body of the response breaks off after so many bytes.
+    /// Ends the body of the response with an error after the given number of bytes.
     public static func breakBody(after count: Int) -> HTTPFault {
         .brokenBody(
             after: count,
@@ -33,7 +33,7 @@ public enum HTTPFault: Sendable {
         )
     }
 
-    /// The exchange takes this long on the clock, and goes through.
+    /// Delays the exchange on the clock, then lets it through.
     public static func delay(_ duration: Duration) -> HTTPFault { .delay(duration, then: nil) }
 }
 

@@ -2,7 +2,7 @@ public import HTTPTypes
 public import KeelHTTP
 internal import Synchronization
 
-/// A transport that remembers the calls it gets and hands each of them on.
+/// A transport that records its calls and forwards them.
 ///
 /// ```swift
 /// let recorded = transport.recorded()
@@ -10,8 +10,8 @@ internal import Synchronization
 /// #expect(recorded.heads.map(\.method) == [.delete])
 /// ```
 ///
-/// A call is remembered before it is handed on, whatever becomes of it; the bytes of a streamed
-/// body are added while they are sent. Copies share one memory.
+/// A call is recorded before it is forwarded, whatever the outcome; the bytes of a streamed body are added while they
+/// are sent. Copies share one record.
 public struct RecordedHTTPTransport<Upstream: HTTPTransport>: HTTPTransport {
     private final class Memory: Sendable {
         let calls = Mutex<[ScriptedHTTPTransport.Call]>([])
@@ -20,29 +20,31 @@ public struct RecordedHTTPTransport<Upstream: HTTPTransport>: HTTPTransport {
     private let upstream: Upstream
     private let memory = Memory()
 
-    /// Creates the decorator; `transport.recorded()` is the usual way.
+    /// Creates the decorator; prefer `transport.recorded()`.
     public init(_ upstream: Upstream) { self.upstream = upstream }
 
-    // MARK: What was called
+    // MARK: Recorded calls
 
-    /// All calls, in the order in which they came.
+    /// All calls, in order.
     public var calls: [ScriptedHTTPTransport.Call] { memory.calls.withLock { $0 } }
 
     /// The heads of all calls, in order.
     public var heads: [HTTPRequest] { calls.map(\.head) }
 
-    /// How many calls there were.
+    /// The number of calls.
     public var callCount: Int { memory.calls.withLock { $0.count } }
 
-    /// How many calls of a method there were.
+    /// Returns the number of calls with a method.
     public func callCount(of method: HTTPRequest.Method) -> Int {
         memory.calls.withLock { calls in calls.count { $0.head.method == method } }
     }
 
-    /// The call that came last.
+    /// The most recent call.
     public var lastCall: ScriptedHTTPTransport.Call? { memory.calls.withLock { $0.last } }
 
-    /// Forgets the calls so far; do not call it while one is under way.
+    /// Discards the recorded calls.
+    ///
+    /// Do not call it during an exchange.
     public func forget() { memory.calls.withLock { $0 = [] } }
 
     // MARK: Transport
@@ -82,6 +84,6 @@ extension RecordedHTTPTransport: LayeringTransport where Upstream: LayeringTrans
 }
 
 extension HTTPTransport {
-    /// Remembers the calls; see ``RecordedHTTPTransport``.
+    /// Records the calls; see ``RecordedHTTPTransport``.
     public func recorded() -> RecordedHTTPTransport<Self> { RecordedHTTPTransport(self) }
 }

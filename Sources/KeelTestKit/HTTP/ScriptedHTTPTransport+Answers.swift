@@ -2,7 +2,7 @@ public import HTTPTypes
 public import KeelHTTP
 
 extension ScriptedHTTPTransport.Answer {
-    /// A response with this status, these fields and this body.
+    /// Makes a response with this status, these fields and this body.
     public static func status(
         _ status: HTTPResponse.Status,
         headers: HTTPFields = [:],
@@ -11,7 +11,7 @@ extension ScriptedHTTPTransport.Answer {
         chunks(body.isEmpty ? [] : [body], status: status, headers: headers)
     }
 
-    /// A response with a JSON text.
+    /// Makes a response with a JSON text.
     public static func json(
         _ text: String,
         status: HTTPResponse.Status = .ok,
@@ -22,7 +22,7 @@ extension ScriptedHTTPTransport.Answer {
         return chunks([Array(text.utf8)], status: status, headers: headers)
     }
 
-    /// A response whose body comes in these pieces and then ends, or fails if an error is given.
+    /// Makes a response whose body arrives in these chunks and then ends or fails with the error.
     public static func chunks(
         _ chunks: [[UInt8]],
         status: HTTPResponse.Status = .ok,
@@ -37,7 +37,7 @@ extension ScriptedHTTPTransport.Answer {
         }
     }
 
-    /// A redirect to another address.
+    /// Makes a redirect to another address.
     public static func redirect(
         to location: String,
         status: HTTPResponse.Status = .found
@@ -45,20 +45,20 @@ extension ScriptedHTTPTransport.Answer {
         .status(status, headers: [.location: location])
     }
 
-    /// A failed exchange.
+    /// Makes a failed exchange.
     public static func failure(_ error: TransportError) -> Self {
         Self { _ async throws(TransportError) in throw error }
     }
 
-    /// An exchange that waits until its caller is cancelled.
+    /// An exchange that waits until its caller is canceled.
     public static let stall = Self { _ async throws(TransportError) in
         await waitForCancellation()
         throw TransportError(.cancelled)
     }
 
-    /// A response whose body comes in these pieces and then waits until its reader is cancelled.
+    /// Makes a response whose body arrives in these chunks and then waits until its reader is canceled.
     ///
-    /// `onStall` is called when the reader has come to the end of the pieces.
+    /// `onStall` is called when the reader has consumed the chunks.
     public static func stallingBody(
         after chunks: [[UInt8]],
         status: HTTPResponse.Status = .ok,
@@ -81,7 +81,7 @@ extension ScriptedHTTPTransport.Answer {
     }
 
     private static func waitForCancellation() async {
-        // A stream that never has an element ends when its reader's task is cancelled.
+        // A stream without elements ends when its reader's task is canceled.
         let (never, continuation) = AsyncStream.makeStream(of: Never.self)
         await withTaskCancellationHandler {
             for await _ in never {}
@@ -92,13 +92,13 @@ extension ScriptedHTTPTransport.Answer {
 }
 
 extension ScriptedHTTPTransport.Answer {
-    /// A response with a value in JSON.
+    /// Makes a response with a value as JSON.
     ///
     /// - Parameters:
     ///   - value: The value.
     ///   - status: The status.
     ///   - headers: Further header fields.
-    ///   - coding: How the service writes JSON.
+    ///   - coding: The service's JSON conventions.
     /// - Returns: The answer.
     public static func value(
         _ value: some Encodable & Sendable,
@@ -118,7 +118,7 @@ extension ScriptedHTTPTransport.Answer {
         }
     }
 
-    /// This answer, after a pause.
+    /// Returns this answer, delayed by a pause.
     public func delayed(
         by pause: Duration,
         on clock: any Clock<Duration> = ContinuousClock()
@@ -136,7 +136,7 @@ extension ScriptedHTTPTransport.Answer {
 }
 
 extension [ScriptedHTTPTransport.Answer] {
-    /// The same failure several times: `.failures(2, .connectionLost) + [.json("{}")]`.
+    /// Makes several equal failures: `.failures(2, .connectionLost) + [.json("{}")]`.
     public static func failures(_ count: Int, _ code: TransportError.Code) -> Self {
         Array(repeating: .failure(TransportError(code)), count: count)
     }

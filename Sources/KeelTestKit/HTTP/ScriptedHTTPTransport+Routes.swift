@@ -3,18 +3,18 @@ internal import KeelHTTP
 internal import Synchronization
 
 extension ScriptedHTTPTransport {
-    /// A call that fits a route.
+    /// A call that matches a route.
     public struct Match: Sendable {
         /// The call.
         public let call: Call
-        /// The values of the places in the template, decoded.
+        /// The decoded values of the template's parameters.
         public let parameters: [String: String]
 
-        /// The value of a place in the template; empty where there is none of this name.
+        /// The value of a parameter; empty if the template has none of this name.
         public subscript(name: String) -> String { parameters[name] ?? "" }
     }
 
-    /// What answers the calls of one method and path.
+    /// A handler of the calls with one method and path.
     struct Route: Sendable {
         let method: HTTPRequest.Method
         let template: String
@@ -57,12 +57,12 @@ extension ScriptedHTTPTransport {
         }
     }
 
-    /// Answers all calls of a method and a path.
+    /// Answers all calls with a method and a path.
     ///
     /// - Parameters:
     ///   - method: The method.
-    ///   - template: The whole path, with `{name}` for a segment of any text.
-    ///   - answer: What becomes of a call that fits.
+    ///   - template: The whole path; `{name}` matches one nonempty segment.
+    ///   - answer: Returns the answer to a matching call.
     public func on(
         _ method: HTTPRequest.Method,
         _ template: String,
@@ -72,17 +72,17 @@ extension ScriptedHTTPTransport {
         state.withLock { $0.routes.append(route) }
     }
 
-    /// Adds answers after those that are left.
+    /// Appends answers to the list.
     public func enqueue(contentsOf answers: [Answer]) {
         state.withLock { $0.answers += answers }
     }
 
-    /// How many answers of the list are left.
+    /// The number of answers left in the list.
     public var answersLeft: Int { state.withLock { $0.answers.count } }
 
     /// Checks that every answer was given and every route was used.
     ///
-    /// - Throws: ``ScriptNotUsedUp``, which names what was not.
+    /// - Throws: ``ScriptNotUsedUp``, which names the unused answers and routes.
     public func verify() throws(ScriptNotUsedUp) {
         let (answers, routes) = state.withLock { state in
             (state.answers.count, state.routes.filter { !$0.isUsed })
@@ -96,7 +96,7 @@ extension ScriptedHTTPTransport {
 }
 
 extension ScriptedHTTPTransport.State {
-    /// The answer of the first route that fits.
+    /// Returns the answer of the first matching route.
     mutating func route(
         _ call: ScriptedHTTPTransport.Call
     ) -> ScriptedHTTPTransport.Answer? {
@@ -109,14 +109,14 @@ extension ScriptedHTTPTransport.State {
     }
 }
 
-/// Calls that a test expected were not made.
+/// An error for expected calls that were not made.
 public struct ScriptNotUsedUp: Error, Hashable, CustomStringConvertible {
-    /// How many answers were not given.
+    /// The number of unused answers.
     public let answersLeft: Int
-    /// The routes that no call fitted.
+    /// The routes that no call matched.
     public let unusedRoutes: [String]
 
-    /// What was not used, on one line.
+    /// The unused answers and routes, on one line.
     public var description: String {
         let routes =
             unusedRoutes.isEmpty ? "" : "; no call to \(unusedRoutes.joined(separator: ", "))"

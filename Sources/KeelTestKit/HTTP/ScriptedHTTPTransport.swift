@@ -2,24 +2,24 @@ public import HTTPTypes
 public import KeelHTTP
 import Synchronization
 
-/// A transport that gives prepared answers and remembers the calls.
+/// A transport that gives prepared answers and records its calls.
 ///
 /// ```swift
 /// let transport = ScriptedHTTPTransport([.json(#"{"id": "42"}"#), .status(.notFound)])
 /// let client = NetworkClient(baseURL: address, transport: transport)
 /// ```
 ///
-/// The answers are given in order; after the last one, `fallback` answers. Calls that a route fits
-/// are answered by it and take no answer from the list:
+/// The answers are given in order, followed by `fallback`. Calls that match a route are answered by the route and
+/// take no answer from the list:
 ///
 /// ```swift
 /// transport.on(.get, "/v1/users/{id}") { match in .value(User(id: match["id"])) }
 /// ```
 ///
-/// Streamed request bodies are read to their end before the answer, so that ``calls`` has all
-/// bytes. ``verify()`` fails a test whose script was not used up.
+/// Streamed request bodies are read completely before the answer, so that ``calls`` contains all bytes. ``verify()``
+/// fails a test that did not use the whole script.
 public final class ScriptedHTTPTransport: HTTPTransport {
-    /// What becomes of one call.
+    /// The outcome of one call.
     public struct Answer: Sendable {
         let perform: @Sendable (Call) async throws(TransportError) -> HTTPReply
 
@@ -33,11 +33,11 @@ public final class ScriptedHTTPTransport: HTTPTransport {
 
     /// A call as it reached the transport.
     public struct Call: Sendable, Hashable {
-        /// The method, the target and the header fields.
+        /// The method, target and header fields.
         public let head: HTTPRequest
-        /// All bytes of the body; empty where there was none.
+        /// All bytes of the body; empty if there was none.
         public internal(set) var body: [UInt8]
-        /// The limits inside the exchange.
+        /// The timeouts of the exchange.
         public let timeouts: HTTPTimeouts
 
         /// The body as text.
@@ -59,8 +59,8 @@ public final class ScriptedHTTPTransport: HTTPTransport {
     ///
     /// - Parameters:
     ///   - answers: The answers to the first calls, in order.
-    ///   - fallback: The answer to all further calls.
-    ///   - features: What the transport claims to be able to do.
+    ///   - fallback: The answer to all later calls.
+    ///   - features: The features that the transport declares.
     public init(
         _ answers: [Answer] = [],
         then fallback: Answer = .failure(TransportError(.connectionRefused, "No answer is left.")),
@@ -71,13 +71,13 @@ public final class ScriptedHTTPTransport: HTTPTransport {
         state = Mutex(State(answers: answers[...]))
     }
 
-    /// The calls so far, in the order of their arrival.
+    /// The calls so far, in order.
     public var calls: [Call] { state.withLock { $0.calls } }
 
     /// Whether the transport was shut down.
     public var isShutDown: Bool { state.withLock { $0.isShutDown } }
 
-    /// Adds an answer after those that are left.
+    /// Appends an answer to the list.
     public func enqueue(_ answer: Answer) {
         state.withLock { $0.answers.append(answer) }
     }

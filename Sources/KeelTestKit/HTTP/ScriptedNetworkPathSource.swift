@@ -1,7 +1,7 @@
 public import KeelHTTP
 import Synchronization
 
-/// A network whose path a test decides.
+/// A network path source that a test controls.
 ///
 /// ```swift
 /// let network = ScriptedNetworkPathSource(NetworkPath(.unsatisfied))
@@ -17,22 +17,22 @@ public final class ScriptedNetworkPathSource: NetworkPathSource {
 
     private let state: Mutex<State>
 
-    /// Creates a source that begins with this path.
+    /// Creates a source with an initial path.
     public init(_ path: NetworkPath = NetworkPath(.satisfied)) {
         state = Mutex(State(path: path))
     }
 
-    /// How many observations are going on.
+    /// The number of active observations.
     public var observerCount: Int { state.withLock { $0.observers.count } }
 
-    /// How many observations were begun so far.
+    /// The number of observations begun so far.
     public var observationCount: Int { state.withLock { $0.next } }
 
-    /// Changes the path and tells everybody who observes it.
+    /// Changes the path and notifies the observers.
     public func set(_ path: NetworkPath) {
         state.withLock { state in
             state.path = path
-            // Inside the lock: reports must come in their order, and one at a time.
+            // Called inside the lock, because reports must be ordered and must not overlap.
             for report in state.observers.values { report(path) }
         }
     }

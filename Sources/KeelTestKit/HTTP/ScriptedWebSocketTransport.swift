@@ -2,7 +2,7 @@ public import HTTPTypes
 public import KeelHTTP
 internal import Synchronization
 
-/// A WebSocket transport that answers each attempt to connect as the test says.
+/// A WebSocket transport that answers each connection attempt from a script.
 ///
 /// ```swift
 /// let transport = ScriptedWebSocketTransport([
@@ -13,37 +13,37 @@ internal import Synchronization
 ///
 /// An attempt beyond the script fails with `WebSocketError.Code.unknown`.
 public final class ScriptedWebSocketTransport: WebSocketTransport {
-    /// How a scripted connection ends.
+    /// The end of a scripted connection.
     public enum End: Sendable {
-        /// With a Close frame of the peer.
+        /// The peer sends a Close frame.
         case close(WebSocketClose)
-        /// With an error.
+        /// The connection fails.
         case failure(WebSocketError)
-        /// Not of itself: reading waits until the task is cancelled.
+        /// The connection stays open; reading waits until the task is canceled.
         case never
     }
 
-    /// What becomes of one attempt to connect.
+    /// The outcome of one connection attempt.
     public enum Attempt: Sendable {
-        /// It fails.
+        /// The attempt fails.
         case failure(WebSocketError)
-        /// It succeeds; these messages arrive, then the end.
+        /// The attempt succeeds; these messages arrive, followed by the end.
         case connection([WebSocketMessage], end: End)
     }
 
-    /// Pins are let through: no server of a script has a key.
+    /// Pins are accepted but have no effect, because a scripted server has no key.
     public var features: HTTPTransportFeatures { [.pinning] }
 
     private let script: Mutex<ArraySlice<Attempt>>
     private let seen = Mutex<(requests: [HTTPRequest], sent: [WebSocketMessage])>(([], []))
 
-    /// Creates a transport that goes through a script, attempt by attempt.
+    /// Creates a transport that takes one entry of the script per attempt.
     public init(_ script: [Attempt]) { self.script = Mutex(script[...]) }
 
     /// The requests of all attempts, in order.
     public var requests: [HTTPRequest] { seen.withLock { $0.requests } }
 
-    /// The messages that were sent over all connections, in order.
+    /// The messages sent over all connections, in order.
     public var sent: [WebSocketMessage] { seen.withLock { $0.sent } }
 
     public func withConnection<Value>(
@@ -64,7 +64,7 @@ public final class ScriptedWebSocketTransport: WebSocketTransport {
     }
 }
 
-/// A connection that gives its messages and then ends.
+/// A connection that delivers its messages and then ends.
 private final class ScriptedWebSocketChannel: WebSocketChannel {
     let handshake = WebSocketHandshake()
 

@@ -2,11 +2,10 @@ public import HTTPTypes
 public import KeelHTTP
 import Synchronization
 
-/// An origin that does what its schedule says, on a clock of the test's, and counts the work done.
+/// An origin that follows a fault schedule on a test's clock and counts the work done.
 ///
-/// Each request that it acts on does one piece of work, named by the request's method and path; a
-/// `POST` with an `Idempotency-Key` that it knows already does none. The answer to a request that all went well
-/// with is status 200 with the name of the work as its body:
+/// Each processed request does one piece of work, named by the request's method and path. A `POST` with a known
+/// `Idempotency-Key` does none. A successful response has status 200 and the name of the work as its body:
 ///
 /// ```swift
 /// let origin = SimulatedOrigin(FaultSchedule([.lostReply]), clock: clock)
@@ -15,8 +14,7 @@ import Synchronization
 /// #expect(origin.work["POST /payments/7"] == 1)
 /// ```
 ///
-/// With a ``LeapingClock`` a run of a client that does one thing at a time takes no time and is the
-/// same each time.
+/// With a ``LeapingClock``, a sequential client's run takes no time and is reproducible.
 public final class SimulatedOrigin: HTTPTransport {
     private struct State {
         var faults: ArraySlice<FaultSchedule.Fault?>
@@ -37,9 +35,9 @@ public final class SimulatedOrigin: HTTPTransport {
     /// Creates an origin.
     ///
     /// - Parameters:
-    ///   - schedule: What goes wrong.
-    ///   - latency: How long each answer takes.
-    ///   - clock: The clock that this is measured on.
+    ///   - schedule: The faults of the requests.
+    ///   - latency: The delay of each response.
+    ///   - clock: The clock that measures delays.
     public init(
         _ schedule: FaultSchedule = FaultSchedule([]),
         latency: Duration = .milliseconds(20),
@@ -50,13 +48,13 @@ public final class SimulatedOrigin: HTTPTransport {
         state = Mutex(State(faults: schedule.faults[...]))
     }
 
-    /// How often each piece of work was done, by method and path: `POST /payments/7`.
+    /// The number of times each piece of work was done, by method and path: `POST /payments/7`.
     public var work: [String: Int] { state.withLock { $0.work } }
 
-    /// The requests that were tried, in order, also those that never arrived.
+    /// The requests in order, including those that never arrived.
     public var requests: [HTTPRequest] { state.withLock { $0.requests } }
 
-    /// Adds faults after those that are left.
+    /// Appends faults to the schedule.
     public func schedule(_ more: FaultSchedule) {
         state.withLock { $0.faults.append(contentsOf: more.faults) }
     }
@@ -135,7 +133,7 @@ public final class SimulatedOrigin: HTTPTransport {
     /// Does the work of a request and returns its name.
     @discardableResult
     private func perform(_ head: HTTPRequest) -> [UInt8] {
-        // Where a redirect led, the work is the same.
+        // The name ignores the query, so that a redirected request does the same work.
         let path = (head.path ?? "/").prefix { $0 != "?" }
         let name = "\(head.method.rawValue) \(path)"
         state.withLock { state in
@@ -156,7 +154,7 @@ public final class SimulatedOrigin: HTTPTransport {
         }
     }
 
-    /// The same place under an address where the client has not been.
+    /// Returns the same path with a query that the client has not requested yet.
     private func elsewhere(_ head: HTTPRequest) -> String {
         let path = (head.path ?? "/").prefix { $0 != "?" }
         let number = state.withLock { state in

@@ -1,26 +1,25 @@
 public import KeelLocation
 internal import Synchronization
 
-/// An adapter whose calls fail as a test wants them to.
+/// A location adapter whose calls fail on demand.
 ///
 /// ```swift
 /// let refused = ScriptedLocationAdapter().failing { _ in .fail(.permissionDenied) }
 /// let breaking = ScriptedLocationAdapter(track).failing([nil, .interrupt(after: 3)])
 /// ```
 ///
-/// A monitoring that goes wrong after a delay begins after it. Copies share the count of calls and
-/// the position in the list. Asking for the decision about permission cannot fail and is not
-/// counted.
+/// A monitoring with a delayed fault begins after the delay. Copies share the call count and the position in the
+/// list. Reading the permission cannot fail and is not counted.
 public struct FaultInjectingLocationAdapter<Upstream: LocationAdapter>: LocationAdapter {
     private let upstream: Upstream
     private let schedule: CallFaults<LocationCall, LocationFault>
 
-    /// Creates an adapter that asks a closure what happens to each call.
+    /// Creates an adapter that asks a closure for the fault of each call.
     ///
     /// - Parameters:
-    ///   - upstream: The adapter that answers what goes through.
-    ///   - clock: The clock on which delays are measured.
-    ///   - fault: What goes wrong with the call; nil lets it through.
+    ///   - upstream: The adapter that answers the calls that get through.
+    ///   - clock: The clock that measures delays.
+    ///   - fault: Returns the fault of a call; nil lets it through.
     public init(
         _ upstream: Upstream,
         clock: any Clock<Duration> = ContinuousClock(),
@@ -30,12 +29,12 @@ public struct FaultInjectingLocationAdapter<Upstream: LocationAdapter>: Location
         schedule = CallFaults(clock, fault: fault)
     }
 
-    /// Creates an adapter with a list of what happens to its first calls; the rest goes through.
+    /// Creates an adapter with a list of faults for its first calls; later calls get through.
     ///
     /// - Parameters:
-    ///   - upstream: The adapter that answers what goes through.
-    ///   - clock: The clock on which delays are measured.
-    ///   - faults: What goes wrong with each call of any kind, in order; nil lets it through.
+    ///   - upstream: The adapter that answers the calls that get through.
+    ///   - clock: The clock that measures delays.
+    ///   - faults: The faults of the calls of any kind, in order; nil lets a call through.
     public init(
         _ upstream: Upstream,
         clock: any Clock<Duration> = ContinuousClock(),
@@ -45,7 +44,7 @@ public struct FaultInjectingLocationAdapter<Upstream: LocationAdapter>: Location
         schedule = CallFaults(clock, faults: faults)
     }
 
-    /// How many calls there were.
+    /// The number of calls.
     public var callCount: Int { schedule.callCount }
 
     // MARK: Adapter
@@ -96,7 +95,7 @@ public struct FaultInjectingLocationAdapter<Upstream: LocationAdapter>: Location
     }
 }
 
-/// One monitoring, which begins when its delay has passed.
+/// A monitoring that begins after its delay.
 private final class FaultyMonitoring: Sendable {
     private struct State {
         var task: Task<Void, Never>?
@@ -157,12 +156,7 @@ private final class FaultyMonitoring: Sendable {
 }
 
 extension LocationAdapter {
-    /// Lets calls fail as a closure says; see ``FaultInjectingLocationAdapter``.
-    ///
-    /// - Parameters:
-    ///   - clock: The clock on which delays are measured.
-    ///   - fault: What goes wrong with the call; nil lets it through.
-    /// - Returns: The adapter, with faults.
+    /// Makes calls fail as a closure says; see ``FaultInjectingLocationAdapter``.
     public func failing(
         clock: any Clock<Duration> = ContinuousClock(),
         _ fault: @escaping @Sendable (LocationCall) -> LocationFault?
@@ -170,12 +164,7 @@ extension LocationAdapter {
         FaultInjectingLocationAdapter(self, clock: clock, fault: fault)
     }
 
-    /// Lets the first calls fail as a list says; see ``FaultInjectingLocationAdapter``.
-    ///
-    /// - Parameters:
-    ///   - faults: What goes wrong with each call, in order; nil lets it through.
-    ///   - clock: The clock on which delays are measured.
-    /// - Returns: The adapter, with faults.
+    /// Makes the first calls fail as a list says; see ``FaultInjectingLocationAdapter``.
     public func failing(
         _ faults: [LocationFault?],
         clock: any Clock<Duration> = ContinuousClock()

@@ -1,29 +1,29 @@
 public import KeelLocation
 
-/// One call of a source of positions, as doubles remember it.
+/// A call to a location adapter, as doubles record it.
 public enum LocationCall: Sendable, Hashable {
-    /// The decision about permission was asked for.
+    /// The permission was read.
     case permission
-    /// The user was to be asked.
+    /// The user was asked for permission.
     case requestPermission(LocationPermission.Scope)
-    /// The source was begun to be monitored.
+    /// A monitoring began.
     case monitor(LocationRequest)
-    /// A monitoring was ended.
+    /// A monitoring ended.
     case end
 
-    /// The kinds of calls.
+    /// The kinds of call.
     public enum Kind: Sendable, Hashable, CaseIterable {
-        /// The decision about permission was asked for.
+        /// The permission was read.
         case permission
-        /// The user was to be asked.
+        /// The user was asked for permission.
         case requestPermission
-        /// The source was begun to be monitored.
+        /// A monitoring began.
         case monitor
-        /// A monitoring was ended.
+        /// A monitoring ended.
         case end
     }
 
-    /// Which kind of call it is.
+    /// The kind of call.
     public var kind: Kind {
         switch self {
         case .permission: .permission
@@ -34,32 +34,23 @@ public enum LocationCall: Sendable, Hashable {
     }
 }
 
-/// What goes wrong with one call of a source of positions.
+/// A fault in one call to a location adapter.
 public enum LocationFault: Sendable {
-    /// The call fails before it reaches the source; a monitoring reports the failure, and nothing
-    /// else.
+    /// The call fails before it reaches the adapter below; a monitoring reports only the failure.
     case failure(LocationError)
-    /// A monitoring reports nothing; other calls go through.
+    /// A monitoring reports nothing; other calls get through.
     case silence
-    /// A monitoring ends by itself after so many fixes, with this failure; other calls go through.
+    /// A monitoring ends with this failure after the given number of fixes; other calls get through.
     case interruption(after: Int, LocationError)
-    /// The call takes this long on the clock, and then the other thing happens; nil is nothing.
+    /// The call is delayed by this duration on the clock, then the other fault applies; nil lets it through.
     indirect case delay(Duration, then: LocationFault?)
 
-    /// The call fails before it reaches the source.
-    ///
-    /// - Parameter code: The kind of the failure.
-    /// - Returns: The fault.
+    /// Fails the call before it reaches the adapter below.
     public static func fail(_ code: LocationError.Code = .unavailable) -> LocationFault {
         .failure(LocationError(code, "an injected fault: the call did not get through"))
     }
 
-    /// A monitoring ends by itself.
-    ///
-    /// - Parameters:
-    ///   - count: The fixes that are reported before.
-    ///   - code: The kind of the failure.
-    /// - Returns: The fault.
+    /// Ends a monitoring after `count` fixes.
     public static func interrupt(
         after count: Int,
         _ code: LocationError.Code = .disconnected
@@ -67,10 +58,7 @@ public enum LocationFault: Sendable {
         .interruption(after: count, LocationError(code, "an injected fault: it has ended"))
     }
 
-    /// The call takes this long on the clock, and goes through.
-    ///
-    /// - Parameter duration: How long.
-    /// - Returns: The fault.
+    /// Delays the call on the clock, then lets it through.
     public static func delay(_ duration: Duration) -> LocationFault {
         .delay(duration, then: nil)
     }

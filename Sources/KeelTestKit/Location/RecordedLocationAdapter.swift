@@ -1,7 +1,7 @@
 public import KeelLocation
 internal import Synchronization
 
-/// An adapter that remembers the calls it gets, and what was reported, and hands each on.
+/// A location adapter that records and forwards its calls and their reports.
 ///
 /// ```swift
 /// let recorded = ScriptedLocationAdapter(track).recorded()
@@ -10,7 +10,7 @@ internal import Synchronization
 /// #expect(recorded.calls.map(\.kind) == [.permission, .monitor, .end])
 /// ```
 ///
-/// A call is remembered before it is handed on, whatever becomes of it. Copies share one memory.
+/// A call is recorded before it is forwarded, whatever the outcome. Copies share one record.
 public struct RecordedLocationAdapter<Upstream: LocationAdapter>: LocationAdapter {
     private struct State {
         var calls: [LocationCall] = []
@@ -25,34 +25,29 @@ public struct RecordedLocationAdapter<Upstream: LocationAdapter>: LocationAdapte
     private let upstream: Upstream
     private let memory = Memory()
 
-    /// Creates the decorator; `adapter.recorded()` is the usual way.
-    ///
-    /// - Parameter upstream: The adapter that does the work.
+    /// Creates the decorator; prefer `adapter.recorded()`.
     public init(_ upstream: Upstream) { self.upstream = upstream }
 
-    // MARK: What was called
+    // MARK: Recorded calls
 
-    /// All calls, in the order in which they came.
+    /// All calls, in order.
     public var calls: [LocationCall] { memory.state.withLock { $0.calls } }
 
-    /// How many calls there were.
+    /// The number of calls.
     public var callCount: Int { memory.state.withLock { $0.calls.count } }
 
-    /// How many calls of a kind there were.
-    ///
-    /// - Parameter kind: The kind.
-    /// - Returns: How many.
+    /// Returns the number of calls of a kind.
     public func callCount(of kind: LocationCall.Kind) -> Int {
         memory.state.withLock { state in state.calls.count { $0.kind == kind } }
     }
 
-    /// All fixes that were reported, in order; one that two monitorings got is there twice.
+    /// All reported fixes, in order; a fix that reached two monitorings appears twice.
     public var fixes: [LocationFix] { memory.state.withLock { $0.fixes } }
 
-    /// The codes of all failures that were reported, in order.
+    /// The codes of all reported failures, in order.
     public var failures: [LocationError.Code] { memory.state.withLock { $0.failures } }
 
-    /// Forgets everything so far.
+    /// Discards the recorded calls and reports.
     public func forget() { memory.state.withLock { $0 = State() } }
 
     private func remember(_ call: LocationCall) { memory.state.withLock { $0.calls.append(call) } }
@@ -96,6 +91,6 @@ public struct RecordedLocationAdapter<Upstream: LocationAdapter>: LocationAdapte
 }
 
 extension LocationAdapter {
-    /// Remembers the calls; see ``RecordedLocationAdapter``.
+    /// Records the calls; see ``RecordedLocationAdapter``.
     public func recorded() -> RecordedLocationAdapter<Self> { RecordedLocationAdapter(self) }
 }

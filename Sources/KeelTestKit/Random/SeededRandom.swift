@@ -1,7 +1,7 @@
 /// A generator that gives the same numbers for the same seed (SplitMix64).
 ///
-/// For tests with random input, which print their seed so that a failure can be repeated. It is
-/// not fit for secrets.
+/// Use it for tests with random input, which print their seed so that a failure can be repeated. It is not suitable
+/// for secrets.
 public struct SeededRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

@@ -1,23 +1,23 @@
 public import KeelSecrets
 
-/// An adapter whose calls fail as a test wants them to.
+/// A secret store adapter whose calls fail on demand.
 ///
 /// ```swift
 /// let locked = InMemorySecretStoreAdapter().failing { _ in .fail(.locked) }
 /// let flaky = InMemorySecretStoreAdapter().failing([.loseReply(), nil, .delay(.seconds(2))])
 /// ```
 ///
-/// Copies share the count of calls and the position in the list.
+/// Copies share the call count and the position in the list.
 public struct FaultInjectingSecretStoreAdapter<Upstream: SecretStoreAdapter>: SecretStoreAdapter {
     private let upstream: Upstream
     private let schedule: CallFaults<SecretStoreCall, SecretStoreFault>
 
-    /// Creates an adapter that asks a closure what happens to each call.
+    /// Creates an adapter that asks a closure for the fault of each call.
     ///
     /// - Parameters:
-    ///   - upstream: The adapter that answers what goes through.
-    ///   - clock: The clock on which delays are measured.
-    ///   - fault: What goes wrong with the call; nil lets it through.
+    ///   - upstream: The adapter that answers the calls that get through.
+    ///   - clock: The clock that measures delays.
+    ///   - fault: Returns the fault of a call; nil lets it through.
     public init(
         _ upstream: Upstream,
         clock: any Clock<Duration> = ContinuousClock(),
@@ -27,12 +27,12 @@ public struct FaultInjectingSecretStoreAdapter<Upstream: SecretStoreAdapter>: Se
         schedule = CallFaults(clock, fault: fault)
     }
 
-    /// Creates an adapter with a list of what happens to its first calls; the rest goes through.
+    /// Creates an adapter with a list of faults for its first calls; later calls get through.
     ///
     /// - Parameters:
-    ///   - upstream: The adapter that answers what goes through.
-    ///   - clock: The clock on which delays are measured.
-    ///   - faults: What goes wrong with each call of any kind, in order; nil lets it through.
+    ///   - upstream: The adapter that answers the calls that get through.
+    ///   - clock: The clock that measures delays.
+    ///   - faults: The faults of the calls of any kind, in order; nil lets a call through.
     public init(
         _ upstream: Upstream,
         clock: any Clock<Duration> = ContinuousClock(),
@@ -42,7 +42,7 @@ public struct FaultInjectingSecretStoreAdapter<Upstream: SecretStoreAdapter>: Se
         schedule = CallFaults(clock, faults: faults)
     }
 
-    /// How many calls there were.
+    /// The number of calls.
     public var callCount: Int { schedule.callCount }
 
     // MARK: Adapter
@@ -74,9 +74,9 @@ public struct FaultInjectingSecretStoreAdapter<Upstream: SecretStoreAdapter>: Se
         return accounts
     }
 
-    /// Does what comes before a call.
+    /// Applies the part of a fault that precedes the call.
     ///
-    /// - Returns: What is to be thrown in place of the answer.
+    /// - Returns: The error to throw in place of the reply.
     private func beginning(_ call: SecretStoreCall) async throws(SecretError) -> SecretError? {
         let fault: SecretStoreFault?
         do {
@@ -93,7 +93,7 @@ public struct FaultInjectingSecretStoreAdapter<Upstream: SecretStoreAdapter>: Se
 }
 
 extension SecretStoreAdapter {
-    /// Lets calls fail as a closure says; see ``FaultInjectingSecretStoreAdapter``.
+    /// Makes calls fail as a closure says; see ``FaultInjectingSecretStoreAdapter``.
     public func failing(
         clock: any Clock<Duration> = ContinuousClock(),
         _ fault: @escaping @Sendable (SecretStoreCall) -> SecretStoreFault?
@@ -101,7 +101,7 @@ extension SecretStoreAdapter {
         FaultInjectingSecretStoreAdapter(self, clock: clock, fault: fault)
     }
 
-    /// Lets the first calls fail as a list says; see ``FaultInjectingSecretStoreAdapter``.
+    /// Makes the first calls fail as a list says; see ``FaultInjectingSecretStoreAdapter``.
     public func failing(
         _ faults: [SecretStoreFault?],
         clock: any Clock<Duration> = ContinuousClock()

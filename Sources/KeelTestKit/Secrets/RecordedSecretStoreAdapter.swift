@@ -1,7 +1,7 @@
 public import KeelSecrets
 internal import Synchronization
 
-/// An adapter that remembers the calls it gets and hands each of them on.
+/// A secret store adapter that records its calls and forwards them.
 ///
 /// ```swift
 /// let recorded = InMemorySecretStoreAdapter().recorded()
@@ -10,8 +10,7 @@ internal import Synchronization
 /// #expect(recorded.callCount(of: .replace) == 1)
 /// ```
 ///
-/// A call is remembered, with its secret, before it is handed on, whatever becomes of it. Copies
-/// share one memory.
+/// A call is recorded, including its secret, before it is forwarded, whatever the outcome. Copies share one record.
 public struct RecordedSecretStoreAdapter<Upstream: SecretStoreAdapter>: SecretStoreAdapter {
     private final class Memory: Sendable {
         let calls = Mutex<[SecretStoreCall]>([])
@@ -20,23 +19,23 @@ public struct RecordedSecretStoreAdapter<Upstream: SecretStoreAdapter>: SecretSt
     private let upstream: Upstream
     private let memory = Memory()
 
-    /// Creates the decorator; `adapter.recorded()` is the usual way.
+    /// Creates the decorator; prefer `adapter.recorded()`.
     public init(_ upstream: Upstream) { self.upstream = upstream }
 
-    // MARK: What was called
+    // MARK: Recorded calls
 
-    /// All calls, in the order in which they came.
+    /// All calls, in order.
     public var calls: [SecretStoreCall] { memory.calls.withLock { $0 } }
 
-    /// How many calls there were.
+    /// The number of calls.
     public var callCount: Int { memory.calls.withLock { $0.count } }
 
-    /// How many calls of a kind there were.
+    /// Returns the number of calls of a kind.
     public func callCount(of kind: SecretStoreCall.Kind) -> Int {
         memory.calls.withLock { calls in calls.count { $0.kind == kind } }
     }
 
-    /// Forgets the calls so far.
+    /// Discards the recorded calls.
     public func forget() { memory.calls.withLock { $0 = [] } }
 
     private func remember(_ call: SecretStoreCall) { memory.calls.withLock { $0.append(call) } }
@@ -66,6 +65,6 @@ public struct RecordedSecretStoreAdapter<Upstream: SecretStoreAdapter>: SecretSt
 }
 
 extension SecretStoreAdapter {
-    /// Remembers the calls; see ``RecordedSecretStoreAdapter``.
+    /// Records the calls; see ``RecordedSecretStoreAdapter``.
     public func recorded() -> RecordedSecretStoreAdapter<Self> { RecordedSecretStoreAdapter(self) }
 }

@@ -1,25 +1,25 @@
 public import KeelSecrets
 
-/// One call of a store of secrets, as doubles remember it.
+/// A call to a secret store, as doubles record it.
 public enum SecretStoreCall: Sendable, Hashable {
-    /// A secret was asked for.
+    /// A secret was read.
     case read(SecretName)
-    /// A secret was to be saved, or removed where there are no bytes.
+    /// A secret was saved, or deleted if there are no bytes.
     case replace(SecretName, with: [UInt8]?, expecting: SecretExpectation)
-    /// The accounts of a service were asked for.
+    /// The accounts of a service were listed.
     case accounts(of: String)
 
-    /// The kinds of calls.
+    /// The kinds of call.
     public enum Kind: Sendable, Hashable, CaseIterable {
-        /// A secret was asked for.
+        /// A secret was read.
         case read
-        /// A secret was to be saved or removed.
+        /// A secret was saved or deleted.
         case replace
-        /// The accounts of a service were asked for.
+        /// The accounts of a service were listed.
         case accounts
     }
 
-    /// Which kind of call it is.
+    /// The kind of call.
     public var kind: Kind {
         switch self {
         case .read: .read
@@ -29,26 +29,26 @@ public enum SecretStoreCall: Sendable, Hashable {
     }
 }
 
-/// What goes wrong with one call of a store of secrets.
+/// A fault in one call to a secret store.
 public enum SecretStoreFault: Sendable {
     /// The call fails before it reaches the store.
     case failure(SecretError)
-    /// The call takes effect, and its caller gets this error in place of the answer.
+    /// The call takes effect, but the caller gets this error in place of the reply.
     case lostReply(SecretError)
-    /// The call takes this long on the clock, and then the other thing happens; nil is nothing.
+    /// The call is delayed by this duration on the clock, then the other fault applies; nil lets it through.
     indirect case delay(Duration, then: SecretStoreFault?)
 
-    /// The call fails before it reaches the store; nothing has happened.
+    /// Fails the call before it reaches the store, with no effect.
     public static func fail(_ code: SecretError.Code = .unavailable) -> SecretStoreFault {
         .failure(SecretError(code, "an injected fault: the call did not get through"))
     }
 
-    /// The call takes effect and its reply is lost.
+    /// Lets the call take effect and loses its reply.
     public static func loseReply(_ code: SecretError.Code = .timeout) -> SecretStoreFault {
         .lostReply(SecretError(code, "an injected fault: the reply was lost"))
     }
 
-    /// The call takes this long on the clock, and goes through.
+    /// Delays the call on the clock, then lets it through.
     public static func delay(_ duration: Duration) -> SecretStoreFault {
         .delay(duration, then: nil)
     }

@@ -1,12 +1,12 @@
 public import KeelCore
 import Synchronization
 
-/// A stand-in for encryption, for tests: it keeps the promises of `ByteSealing` except secrecy.
+/// A test double of `ByteSealing` that keeps all its promises except secrecy.
 ///
-/// Sealed bytes are scrambled, so that a search for plain text in files finds nothing, and changed
-/// or moved bytes are refused. Anybody who reads this file can undo it.
+/// Sealed bytes are scrambled, so that a search for plain text in files finds nothing, and modified or moved bytes
+/// are refused. The scrambling is not secure.
 public final class FakeByteSealing: ByteSealing {
-    /// The bytes were not sealed with this key and context.
+    /// An error for bytes that were not sealed with this key and context.
     public struct Refusal: Error {}
 
     private let key: UInt64
@@ -46,7 +46,7 @@ public final class FakeByteSealing: ByteSealing {
         }
     }
 
-    // FNV-1a, keyed by its start.
+    // FNV-1a with a keyed initial value.
     private func hash(_ bytes: [UInt8], _ number: UInt64) -> UInt64 {
         bytes.reduce(key ^ number &* 0x9E37_79B9) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
     }

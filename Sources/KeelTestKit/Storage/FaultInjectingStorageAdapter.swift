@@ -1,23 +1,23 @@
 public import KeelStorageAdapting
 
-/// An adapter whose calls fail as a test wants them to.
+/// A storage adapter whose calls fail on demand.
 ///
 /// ```swift
 /// let offline = InMemoryStorageAdapter().failing { _ in .fail(.unavailable) }
 /// let flaky = InMemoryStorageAdapter().failing([.loseReply(), nil, .delay(.seconds(2))])
 /// ```
 ///
-/// Copies share the count of calls and the position in the list.
+/// Copies share the call count and the position in the list.
 public struct FaultInjectingStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
     private let upstream: Upstream
     private let schedule: CallFaults<StorageCall, StorageFault>
 
-    /// Creates an adapter that asks a closure what happens to each call.
+    /// Creates an adapter that asks a closure for the fault of each call.
     ///
     /// - Parameters:
-    ///   - upstream: The adapter that answers what goes through.
-    ///   - clock: The clock on which delays are measured.
-    ///   - fault: What goes wrong with the call; nil lets it through.
+    ///   - upstream: The adapter that answers the calls that get through.
+    ///   - clock: The clock that measures delays.
+    ///   - fault: Returns the fault of a call; nil lets it through.
     public init(
         _ upstream: Upstream,
         clock: any Clock<Duration> = ContinuousClock(),
@@ -27,12 +27,12 @@ public struct FaultInjectingStorageAdapter<Upstream: StorageAdapter>: StorageAda
         schedule = CallFaults(clock, fault: fault)
     }
 
-    /// Creates an adapter with a list of what happens to its first calls; the rest goes through.
+    /// Creates an adapter with a list of faults for its first calls; later calls get through.
     ///
     /// - Parameters:
-    ///   - upstream: The adapter that answers what goes through.
-    ///   - clock: The clock on which delays are measured.
-    ///   - faults: What goes wrong with each call of any kind, in order; nil lets it through.
+    ///   - upstream: The adapter that answers the calls that get through.
+    ///   - clock: The clock that measures delays.
+    ///   - faults: The faults of the calls of any kind, in order; nil lets a call through.
     public init(
         _ upstream: Upstream,
         clock: any Clock<Duration> = ContinuousClock(),
@@ -42,7 +42,7 @@ public struct FaultInjectingStorageAdapter<Upstream: StorageAdapter>: StorageAda
         schedule = CallFaults(clock, faults: faults)
     }
 
-    /// How many calls there were.
+    /// The number of calls.
     public var callCount: Int { schedule.callCount }
 
     // MARK: Adapter
@@ -85,9 +85,9 @@ public struct FaultInjectingStorageAdapter<Upstream: StorageAdapter>: StorageAda
         return page
     }
 
-    /// Does what comes before a call.
+    /// Applies the part of a fault that precedes the call.
     ///
-    /// - Returns: What is left to go wrong.
+    /// - Returns: The rest of the fault.
     private func beginning(_ call: StorageCall) async throws(StorageError) -> StorageFault? {
         let fault: StorageFault?
         do {
@@ -101,7 +101,7 @@ public struct FaultInjectingStorageAdapter<Upstream: StorageAdapter>: StorageAda
 }
 
 extension StorageAdapter {
-    /// Lets calls fail as a closure says; see ``FaultInjectingStorageAdapter``.
+    /// Makes calls fail as a closure says; see ``FaultInjectingStorageAdapter``.
     public func failing(
         clock: any Clock<Duration> = ContinuousClock(),
         _ fault: @escaping @Sendable (StorageCall) -> StorageFault?
@@ -109,7 +109,7 @@ extension StorageAdapter {
         FaultInjectingStorageAdapter(self, clock: clock, fault: fault)
     }
 
-    /// Lets the first calls fail as a list says; see ``FaultInjectingStorageAdapter``.
+    /// Makes the first calls fail as a list says; see ``FaultInjectingStorageAdapter``.
     public func failing(
         _ faults: [StorageFault?],
         clock: any Clock<Duration> = ContinuousClock()

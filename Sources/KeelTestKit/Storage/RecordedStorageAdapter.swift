@@ -1,7 +1,7 @@
 public import KeelStorageAdapting
 internal import Synchronization
 
-/// An adapter that remembers the calls it gets and hands each of them on.
+/// A storage adapter that records its calls and forwards them.
 ///
 /// ```swift
 /// let recorded = InMemoryStorageAdapter().recorded()
@@ -9,7 +9,7 @@ internal import Synchronization
 /// #expect(recorded.writes == [.delete("notes/1")])
 /// ```
 ///
-/// A call is remembered before it is handed on, whatever becomes of it. Copies share one memory.
+/// A call is recorded before it is forwarded, whatever the outcome. Copies share one record.
 public struct RecordedStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
     private final class Memory: Sendable {
         let calls = Mutex<[StorageCall]>([])
@@ -18,23 +18,23 @@ public struct RecordedStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
     private let upstream: Upstream
     private let memory = Memory()
 
-    /// Creates the decorator; `adapter.recorded()` is the usual way.
+    /// Creates the decorator; prefer `adapter.recorded()`.
     public init(_ upstream: Upstream) { self.upstream = upstream }
 
-    // MARK: What was called
+    // MARK: Recorded calls
 
-    /// All calls, in the order in which they came.
+    /// All calls, in order.
     public var calls: [StorageCall] { memory.calls.withLock { $0 } }
 
-    /// How many calls there were.
+    /// The number of calls.
     public var callCount: Int { memory.calls.withLock { $0.count } }
 
-    /// How many calls of a kind there were.
+    /// Returns the number of calls of a kind.
     public func callCount(of kind: StorageCall.Kind) -> Int {
         memory.calls.withLock { calls in calls.count { $0.kind == kind } }
     }
 
-    /// The schema that was prepared last.
+    /// The most recently prepared schema.
     public var lastSchema: StorageSchema? {
         last { call in
             guard case .prepare(let schema) = call else { return nil }
@@ -42,7 +42,7 @@ public struct RecordedStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
         }
     }
 
-    /// What was read last.
+    /// The most recent read request.
     public var lastRead: ReadRequest? {
         last { call in
             guard case .read(let request) = call else { return nil }
@@ -50,7 +50,7 @@ public struct RecordedStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
         }
     }
 
-    /// The batches that were committed last.
+    /// The most recently committed batches.
     public var lastCommit: [WriteBatch]? {
         last { call in
             guard case .commit(let batches) = call else { return nil }
@@ -58,7 +58,7 @@ public struct RecordedStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
         }
     }
 
-    /// The request for changes that came last.
+    /// The most recent request for changes.
     public var lastChanges: ChangeRequest? {
         last { call in
             guard case .changes(let request) = call else { return nil }
@@ -74,7 +74,7 @@ public struct RecordedStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
         }
     }
 
-    /// Forgets the calls so far.
+    /// Discards the recorded calls.
     public func forget() { memory.calls.withLock { $0 = [] } }
 
     private func last<Argument>(_ argument: (StorageCall) -> Argument?) -> Argument? {
@@ -111,6 +111,6 @@ public struct RecordedStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
 }
 
 extension StorageAdapter {
-    /// Remembers the calls; see ``RecordedStorageAdapter``.
+    /// Records the calls; see ``RecordedStorageAdapter``.
     public func recorded() -> RecordedStorageAdapter<Self> { RecordedStorageAdapter(self) }
 }

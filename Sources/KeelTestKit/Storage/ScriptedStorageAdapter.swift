@@ -1,7 +1,7 @@
 public import KeelStorageAdapting
 internal import Synchronization
 
-/// An adapter that gives the answers it was made with, whatever it is asked.
+/// A storage adapter that gives prepared answers, whatever the request.
 ///
 /// ```swift
 /// let storage = StorageClient(ScriptedStorageAdapter(reads: [
@@ -10,9 +10,9 @@ internal import Synchronization
 /// ]))
 /// ```
 ///
-/// Each kind of call has its own list, and takes the next answer from it; a call beyond the list's
-/// end fails and says so. Preparing always succeeds. Use `StorageAdapter/recorded()` around it to
-/// see what was asked.
+/// Each kind of call takes the next answer from its own list; a call beyond the end of its list fails with the code
+/// `unscripted`. `prepare(_:)` always succeeds. Wrap the adapter with `StorageAdapter/recorded()` to inspect the
+/// requests.
 public final class ScriptedStorageAdapter: StorageAdapter {
     private struct Script {
         var reads: ArraySlice<Result<ReadResult, StorageError>>
@@ -34,7 +34,7 @@ public final class ScriptedStorageAdapter: StorageAdapter {
         script = Mutex(Script(reads: reads[...], commits: commits[...], changes: changes[...]))
     }
 
-    /// How many answers nobody has asked for yet.
+    /// The number of unused answers.
     public var answersLeft: Int {
         script.withLock { $0.reads.count + $0.commits.count + $0.changes.count }
     }
@@ -79,13 +79,13 @@ extension StorageError.Code {
 }
 
 extension Document {
-    /// A document for a test, as a store would return it.
+    /// Returns a document for a test, in the form that a store returns.
     ///
     /// - Parameters:
-    ///   - path: Where the document is.
-    ///   - fields: What it holds.
+    ///   - path: The path of the document.
+    ///   - fields: The fields of the document.
     ///   - revision: The number of its revision.
-    ///   - time: When it was created and last changed.
+    ///   - time: The time of its creation and its last change.
     /// - Returns: The document.
     public static func stub(
         _ path: DocumentPath,

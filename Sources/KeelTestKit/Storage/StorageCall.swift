@@ -1,16 +1,16 @@
 public import KeelStorageAdapting
 
-/// One call of a storage adapter, with its arguments.
+/// A call to a storage adapter, with its arguments.
 public enum StorageCall: Sendable, Hashable {
     /// The kinds of call.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// A schema was to be made ready.
+        /// A schema was prepared.
         case prepare
-        /// Something was to be read.
+        /// Documents were read.
         case read
-        /// Batches were to be committed.
+        /// Batches were committed.
         case commit
-        /// Changes were asked for.
+        /// Changes were requested.
         case changes
     }
 

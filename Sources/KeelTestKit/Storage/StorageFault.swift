@@ -1,32 +1,31 @@
 public import KeelStorageAdapting
 
-/// What goes wrong with one call of a storage adapter.
+/// A fault in one call to a storage adapter.
 public enum StorageFault: Sendable {
     /// The call fails before it reaches the adapter below.
     case failure(StorageError)
-    /// The call takes effect, and its caller gets this error in place of the answer.
+    /// The call takes effect, but the caller gets this error in place of the reply.
     case lostReply(StorageError)
-    /// Of a commit, the batches at these positions fail, and the others are committed.
+    /// The batches of a commit at these positions fail, and the others are committed.
     ///
-    /// Other calls go through.
+    /// Other calls get through.
     case failedBatches(Set<Int>, StorageError)
-    /// The call takes this long on the clock, and then the other thing happens; nil is nothing.
+    /// The call is delayed by this duration on the clock, then the other fault applies; nil lets it through.
     indirect case delay(Duration, then: StorageFault?)
 
-    /// The call fails before it reaches the adapter below; nothing has happened.
+    /// Fails the call before it reaches the adapter below, with no effect.
     public static func fail(_ code: StorageError.Code = .unavailable) -> StorageFault {
         .failure(StorageError(code, "an injected fault: the call did not get through"))
     }
 
-    /// The call takes effect and its reply is lost.
+    /// Lets the call take effect and loses its reply.
     ///
-    /// The error's effect is unknown, as it is for a caller who cannot tell whether the request or
-    /// the reply was lost.
+    /// The error's effect is `unknown`, because the caller cannot tell whether the request or the reply was lost.
     public static func loseReply(_ code: StorageError.Code = .unavailable) -> StorageFault {
         .lostReply(StorageError(code, "an injected fault: the reply was lost", effect: .unknown))
     }
 
-    /// Of a commit, the batches at these positions fail without effect.
+    /// Fails the batches of a commit at these positions, with no effect.
     public static func failBatches(
         _ positions: Set<Int>,
         _ code: StorageError.Code = .busy
@@ -34,7 +33,7 @@ public enum StorageFault: Sendable {
         .failedBatches(positions, StorageError(code, "an injected fault: the batch was refused"))
     }
 
-    /// The call takes this long on the clock, and goes through.
+    /// Delays the call on the clock, then lets it through.
     public static func delay(_ duration: Duration) -> StorageFault {
         .delay(duration, then: nil)
     }

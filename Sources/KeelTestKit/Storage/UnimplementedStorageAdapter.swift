@@ -1,9 +1,9 @@
 public import KeelStorageAdapting
 
-/// An adapter that nobody expects to be called: each call fails with the name of what is missing.
+/// A storage adapter for tests that never call it: each call fails with the name of the double.
 ///
-/// It stands in where a test needs a store to build something and not to use it. It claims every
-/// capability, so that the call arrives here and the message names the double.
+/// Use it if a test needs a store only to build something. It declares every capability, so that calls reach it and
+/// the message names the double.
 ///
 /// ```swift
 /// let storage = UnimplementedStorageAdapter("ProfileTests.storage") { error in
@@ -17,8 +17,8 @@ public struct UnimplementedStorageAdapter: StorageAdapter {
     /// Creates the double.
     ///
     /// - Parameters:
-    ///   - name: What to call it in the message.
-    ///   - onCall: Called with the error of each call, for code under test that may swallow it.
+    ///   - name: The name of the double in messages.
+    ///   - onCall: Receives the error of each call, for code under test that may swallow it.
     public init(_ name: String, onCall: @escaping @Sendable (StorageError) -> Void = { _ in }) {
         self.name = name
         self.onCall = onCall
@@ -62,7 +62,7 @@ public struct UnimplementedStorageAdapter: StorageAdapter {
 }
 
 extension StorageError.Code {
-    /// A test called a double that it had given nothing to do.
+    /// A test called a double without an implementation.
     public static let unimplemented = Self(
         name: "unimplemented",
         advice: "Give the test an adapter for it, such as InMemoryStorageAdapter()."

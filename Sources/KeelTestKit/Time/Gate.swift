@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Holds tasks back until a test lets them go, and counts them.
+/// A gate that holds tasks until a test opens it, and counts them.
 package final class Gate: Sendable {
     private struct State {
         var isOpen = false
@@ -11,16 +11,16 @@ package final class Gate: Sendable {
 
     private let state = Mutex(State())
 
-    /// Creates a gate that is shut.
+    /// Creates a closed gate.
     package init() {}
 
-    /// How many have come to the gate.
+    /// The number of tasks that have reached the gate.
     package var begunCount: Int { state.withLock { $0.begun } }
 
-    /// How many were cancelled at the gate.
+    /// The number of tasks that were canceled at the gate.
     package var cancelledCount: Int { state.withLock { $0.cancelled } }
 
-    /// Lets those go who wait, and those who come later.
+    /// Opens the gate for waiting and later tasks.
     package func open() {
         let waiting = state.withLock { state in
             state.isOpen = true
@@ -32,8 +32,8 @@ package final class Gate: Sendable {
 
     /// Waits until the gate is open.
     ///
-    /// - Returns: Which arrival this was, from 1.
-    /// - Throws: `CancellationError` when the task is cancelled at the gate.
+    /// - Returns: The number of this arrival, from 1.
+    /// - Throws: `CancellationError` if the task is canceled at the gate.
     @discardableResult
     package func pass() async throws(CancellationError) -> Int {
         let ticket = state.withLock { state in

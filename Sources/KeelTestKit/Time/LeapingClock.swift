@@ -1,10 +1,10 @@
 import Synchronization
 
-/// A clock on which sleeping takes no time: whoever sleeps moves the time to the end of the sleep.
+/// A clock on which sleeping takes no time: a sleep moves the time to its deadline.
 ///
-/// For simulations in which one thing happens at a time: a hundred thousand calls with pauses of
-/// minutes take as long as their computing. Where several tasks sleep at once, a limit beside the
-/// work it limits for instance, use ``TestClock``: here the limit would pass at once.
+/// It is for sequential simulations: a hundred thousand calls with pauses of minutes take only their computing time.
+/// If several tasks sleep at once, such as a timeout beside the work that it limits, use ``TestClock``, because here
+/// the timeout would expire at once.
 public final class LeapingClock: Clock, Sendable {
     public typealias Instant = TestClock.Instant
 
@@ -17,7 +17,7 @@ public final class LeapingClock: Clock, Sendable {
 
     public var minimumResolution: Duration { .nanoseconds(1) }
 
-    /// How much time has passed since the clock was created.
+    /// The time since the clock's creation.
     public var elapsed: Duration { now.offset }
 
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {

@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// A clock that stands still until a test moves it.
 ///
-/// Time passes only through ``advance(by:)`` and ``run()``, so that a test of an hour's pause takes
-/// no time and gives the same result on every machine:
+/// Time passes only through ``advance(by:)`` and ``run()``, so that a test of an hour's pause takes no time and gives
+/// the same result on every machine:
 ///
 /// ```swift
 /// let clock = TestClock()
@@ -13,12 +13,12 @@ internal import Synchronization
 /// await clock.advance(by: .seconds(1))
 /// ```
 ///
-/// Sleepers wake in the order of their deadlines, and those of one deadline in the order in which
-/// they went to sleep. Cancelling a sleeping task wakes it at once, with a `CancellationError`.
+/// Sleepers wake in the order of their deadlines, and sleepers with equal deadlines in the order in which they fell
+/// asleep. Canceling a sleeping task wakes it at once, with a `CancellationError`.
 public final class TestClock: Clock, Sendable {
-    /// A point in time, counted from the clock's creation.
+    /// A point in time, measured from the clock's creation.
     public struct Instant: InstantProtocol {
-        /// How long after the clock's creation this is.
+        /// The time from the clock's creation to this instant.
         public let offset: Duration
 
         /// Creates a point in time.
@@ -42,10 +42,10 @@ public final class TestClock: Clock, Sendable {
 
     public var minimumResolution: Duration { .nanoseconds(1) }
 
-    /// How much time has passed since the clock was created.
+    /// The time since the clock's creation.
     public var elapsed: Duration { now.offset }
 
-    /// How many tasks sleep on this clock.
+    /// The number of tasks that sleep on this clock.
     public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
@@ -72,12 +72,12 @@ public final class TestClock: Clock, Sendable {
 
     // MARK: Moving time
 
-    /// Moves the time on, waking those whose deadline it passes.
+    /// Moves the time on and wakes the sleepers whose deadlines pass.
     ///
-    /// Time stops at each deadline on the way and gives the tasks that wake a chance to sleep
-    /// again, so that a loop with a pause of one second runs three times in three seconds. A chance
-    /// is no certainty: a task that does more than a few steps in between may be late. Where that
-    /// matters, call ``waitForSleepers(_:)`` between smaller steps, or use ``run(_:)``.
+    /// The time stops at each deadline on the way, and the woken tasks get a chance to sleep again, so that a loop
+    /// with a pause of one second runs three times in three seconds. This is not guaranteed: a task that takes more
+    /// than a few steps in between may be late. For certainty, call ``waitForSleepers(_:)`` between smaller steps, or
+    /// use ``run(_:)``.
     public func advance(by duration: Duration) async {
         let target = now.advanced(by: duration)
         await giveWay()
@@ -86,9 +86,9 @@ public final class TestClock: Clock, Sendable {
         await giveWay()
     }
 
-    /// Moves the time on until nobody sleeps.
+    /// Moves the time on until no task sleeps.
     ///
-    /// A task that sleeps again and again without end keeps this call from returning.
+    /// A task that sleeps in an endless loop keeps this call from returning.
     public func run() async {
         await giveWay()
         while !Task.isCancelled, wakeNext() { await giveWay() }
@@ -96,11 +96,11 @@ public final class TestClock: Clock, Sendable {
 
     /// Runs an operation and moves the time on whenever it sleeps, until it returns.
     ///
-    /// Unlike ``run()``, it depends on no chance: however long the operation takes between two
-    /// pauses, the clock waits for the next one.
+    /// Unlike ``run()``, it does not depend on scheduling: however long the operation takes between two pauses, the
+    /// clock waits for the next one.
     ///
-    /// - Returns: What the operation returned.
-    /// - Throws: What the operation threw.
+    /// - Returns: The result of the operation.
+    /// - Throws: The error of the operation.
     public func run<Value: Sendable>(
         _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -110,7 +110,7 @@ public final class TestClock: Clock, Sendable {
                 while !Task.isCancelled {
                     await self.waitForSleepers()
                     await self.giveWay()
-                    // A cancelled wait returns too, and time must then stand still.
+                    // A canceled wait returns as well, and the time must then stand still.
                     if !Task.isCancelled { _ = self.wakeNext() }
                 }
                 return nil
@@ -123,7 +123,7 @@ public final class TestClock: Clock, Sendable {
         }
     }
 
-    /// Waits until at least this many tasks sleep on the clock, or the calling task is cancelled.
+    /// Waits until at least this many tasks sleep on the clock, or until the calling task is canceled.
     public func waitForSleepers(_ count: Int = 1) async {
         let ticket = state.withLock { $0.makeTicket() }
         await withTaskCancellationHandler {
@@ -140,17 +140,17 @@ public final class TestClock: Clock, Sendable {
         }
     }
 
-    /// Moves to the next deadline and wakes the one who waits for it, without giving anybody a turn.
+    /// Moves the time to the next deadline and wakes its sleeper, without yielding to other tasks.
     ///
-    /// - Parameter limit: How far the time may move; nil is no limit.
-    /// - Returns: Whether there was somebody to wake.
+    /// - Parameter limit: The latest time to move to; nil is unlimited.
+    /// - Returns: Whether a sleeper was woken.
     package func wakeNext(upTo limit: Instant? = nil) -> Bool {
         guard let sleeper = state.withLock({ $0.takeNext(upTo: limit) }) else { return false }
         sleeper.continuation.resume()
         return true
     }
 
-    /// Lets other tasks run up to where they wait.
+    /// Lets other tasks run until they wait.
     private func giveWay() async {
         for _ in 0..<20 { await Task.yield() }
     }

@@ -1,4 +1,4 @@
-/// Who sleeps on a test clock, and who waits for that.
+/// The sleepers of a test clock and the tasks that wait for sleepers.
 struct TestClockState {
     struct Sleeper {
         let ticket: UInt64
@@ -16,16 +16,16 @@ struct TestClockState {
         }
     }
 
-    /// What becomes of a task that wants to sleep.
+    /// The first step of a sleeping task.
     enum Turn {
         case cancelled
         case due
-        /// It sleeps, and those who waited for that go on.
+        /// The task sleeps, and these watchers resume.
         case sleeps([CheckedContinuation<Void, Never>])
     }
 
     var now = TestClock.Instant()
-    /// In the order in which they went to sleep.
+    /// In the order in which they fell asleep.
     var sleepers: [Sleeper] = []
     var watchers: [UInt64: (count: Int, continuation: CheckedContinuation<Void, Never>)] = [:]
     private var lastTicket: UInt64 = 0
@@ -40,7 +40,7 @@ struct TestClockState {
         return sleepers.remove(at: index)
     }
 
-    /// Takes out the sleeper whose deadline is next, and moves the time there.
+    /// Removes the sleeper with the next deadline and moves the time there.
     mutating func takeNext(upTo limit: TestClock.Instant?) -> Sleeper? {
         guard let deadline = sleepers.map(\.deadline).min(), limit.map({ deadline <= $0 }) ?? true,
             let index = sleepers.firstIndex(where: { $0.deadline == deadline })

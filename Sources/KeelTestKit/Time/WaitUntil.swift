@@ -1,16 +1,16 @@
-/// Waits until a condition holds that nothing announces, such as a counter reaching a number.
+/// Waits until a condition holds that cannot be observed, such as a counter reaching a number.
 ///
-/// Looks again each time other tasks have had their turn, on the caller's actor. The condition should be
-/// cheap: it is asked thousands of times a second.
+/// The condition is evaluated on the caller's actor, thousands of times a second, and should be cheap. Other tasks
+/// run between two evaluations.
 ///
 /// - Parameters:
-///   - limit: How long to wait in real time, a minute by default. A test that waits for what never
-///     happens then fails, where a loop of its own would hang the run.
-///   - condition: Whether what the test waits for has happened.
-///   - function: Where the test waits, for the error.
-///   - line: Where the test waits, for the error.
-/// - Throws: ``WaitExpired`` when the limit has passed, `CancellationError` when the task is cancelled,
-///   and what the condition throws.
+///   - limit: The longest wait in real time, a minute by default. The limit makes a test fail instead of hanging the
+///     run.
+///   - condition: Returns whether to end the wait.
+///   - function: The calling function, for the error.
+///   - line: The calling line, for the error.
+/// - Throws: ``WaitExpired`` once the limit has passed, `CancellationError` if the task is canceled, and the error of
+///   the condition.
 public func waitUntil(
     within limit: Duration = .seconds(60),
     _ condition: () async throws -> Bool,
@@ -27,7 +27,7 @@ public func waitUntil(
     }
 }
 
-/// A condition did not come to hold within the limit of ``waitUntil(within:_:function:line:)``.
+/// An error for a condition that did not hold within the limit of ``waitUntil(within:_:function:line:)``.
 public struct WaitExpired: Error, CustomStringConvertible {
     let limit: Duration
     let place: String

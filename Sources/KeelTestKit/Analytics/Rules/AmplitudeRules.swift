@@ -7,10 +7,10 @@ import Foundation
 extension AnalyticsServerDouble {
     /// Amplitude's HTTP V2 API: `POST /2/httpapi`.
     ///
-    /// A request with an event that breaks a rule is refused as a whole, with the list of such
-    /// events, as Amplitude does. It recognises repetitions by `insert_id` of a device or user.
+    /// Like Amplitude, it refuses a whole request if one event breaks a rule, lists all such events, and deduplicates
+    /// by device or user and `insert_id`.
     ///
-    /// - Parameter apiKey: The key that it knows.
+    /// - Parameter apiKey: The accepted key.
     /// - Returns: The double.
     public static func amplitude(apiKey: String) -> AnalyticsServerDouble {
         AnalyticsServerDouble(AmplitudeRules(apiKey: apiKey))
@@ -20,7 +20,7 @@ extension AnalyticsServerDouble {
 private struct AmplitudeRules: VendorRules {
     let apiKey: String
 
-    /// The fields of an event that the vendor's page lists, and the one its libraries add.
+    /// The fields of an event that the vendor's page lists, plus one that its libraries add.
     private static let fields: Set<String> = [
         "user_id", "device_id", "event_type", "time", "event_properties", "user_properties",
         "groups", "group_properties", "app_version", "platform", "os_name", "os_version",

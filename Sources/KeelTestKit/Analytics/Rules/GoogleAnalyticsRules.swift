@@ -7,13 +7,13 @@ public import Foundation
 extension AnalyticsServerDouble {
     /// Google's Measurement Protocol: `POST /mp/collect`, for a web or an app stream.
     ///
-    /// As Google does, it answers 204 to everything: what breaks a rule is dropped, see
-    /// ``refusals``, and a repetition counts twice.
+    /// Like Google, it answers 204 to everything. It drops invalid events and reports them in ``refusals``; a
+    /// duplicate counts twice.
     ///
     /// - Parameters:
     ///   - stream: The measurement ID, `G-…`, or the ID of the Firebase app.
-    ///   - apiSecret: The secret that it knows.
-    ///   - now: The time on the servers.
+    ///   - apiSecret: The accepted secret.
+    ///   - now: Returns the server's time.
     /// - Returns: The double.
     public static func googleAnalytics(
         stream: String,

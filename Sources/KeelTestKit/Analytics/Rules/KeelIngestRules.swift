@@ -1,10 +1,10 @@
 extension AnalyticsServerDouble {
     /// Keel's own ingest: `POST /v1/analytics/batch`.
     ///
-    /// It says of each record whether it is accepted, known already or refused, and recognises
-    /// repetitions by `id`.
+    /// The response says for each record whether it was accepted, was a duplicate or was refused. Records are
+    /// deduplicated by `id`.
     ///
-    /// - Parameter token: The bearer token that it asks for; nil asks for none.
+    /// - Parameter token: The required bearer token; nil requires none.
     /// - Returns: The double.
     public static func keel(token: String? = nil) -> AnalyticsServerDouble {
         AnalyticsServerDouble(KeelIngestRules(token: token))

@@ -7,13 +7,13 @@ public import Foundation
 extension AnalyticsServerDouble {
     /// Mixpanel's ingestion: `POST /import`, `/track` and `/engage`, as JSON or as an HTML form.
     ///
-    /// `/import` takes what it can of a request and lists the rest, with status 400. It recognises
-    /// repetitions by name, time, user and `$insert_id`.
+    /// `/import` accepts the valid events of a request and lists the others, with status 400. Events are deduplicated
+    /// by name, time, user and `$insert_id`.
     ///
     /// - Parameters:
     ///   - token: The project's token.
-    ///   - secret: A secret that `/import` accepts in its place.
-    ///   - now: The time on the servers.
+    ///   - secret: A secret that `/import` accepts in place of the token.
+    ///   - now: Returns the server's time.
     /// - Returns: The double.
     public static func mixpanel(
         token: String,
@@ -68,7 +68,7 @@ private struct MixpanelRules: VendorRules {
         var (verdict, failures) = sorted(events) { MixpanelEvent($0).fault(now: now()) }
         let count = verdict.counted.count
         if failures.isEmpty {
-            // The number is for the vendor's client, which looks for it; pages show a text.
+            // The vendor's client looks for the number; the vendor's pages show a string.
             verdict.body = { _ in
                 isStrict
                     ? #"{"code":200,"num_records_imported":\#(count),"status":"OK"}"#
@@ -159,7 +159,8 @@ private struct MixpanelRules: VendorRules {
             guard members.count < 255 else { return (operation, "more than 254 properties") }
             return nil
         }
-        // Profiles have no ids: to set twice is to set once, and each update shows as an event.
+        // Profile updates have no ids, because setting a value twice is idempotent. Each update is reported as an
+        // event.
         verdict.counted = verdict.counted.map { counted in
             let json = VendorJSON(Array(counted.event.json.utf8))
             let event = AnalyticsServerDouble.Event(
@@ -185,7 +186,7 @@ private struct MixpanelRules: VendorRules {
     }
 }
 
-/// An event as Mixpanel reads it.
+/// An event as Mixpanel interprets it.
 private struct MixpanelEvent {
     let json: VendorJSON
 
@@ -196,7 +197,7 @@ private struct MixpanelEvent {
     var insertID: String { properties?["$insert_id"]?.text ?? "" }
     var distinctID: String { properties?["distinct_id"]?.text ?? "" }
 
-    /// Seconds since 1970: numbers of that size are milliseconds.
+    /// The time in seconds since 1970; larger numbers are milliseconds.
     var seconds: Double {
         let time = properties?["time"]?.number ?? 0
         return time > 100_000_000_000 ? time / 1000 : time
@@ -236,7 +237,7 @@ private struct MixpanelEvent {
 }
 
 extension VendorJSON {
-    /// Whether no object and no array in it has 255 members or more.
+    /// Whether every object and array in the value has fewer than 255 members.
     fileprivate var isSlim: Bool {
         switch self {
         case .array(let elements): elements.count < 255 && elements.allSatisfy(\.isSlim)

@@ -1,10 +1,10 @@
 extension AnalyticsServerDouble {
-    /// A collector of OpenTelemetry: `POST /v1/logs` with JSON.
+    /// An OpenTelemetry collector: `POST /v1/logs` with JSON.
     ///
-    /// Log records without an event's name or with a value that is not OTLP's are refused as its
-    /// `partialSuccess` says, by their number only. It recognises no repetition.
+    /// Log records without an event name or with an invalid OTLP value are refused in `partialSuccess`, which gives
+    /// only their number. Nothing is deduplicated.
     ///
-    /// - Parameter authorization: The bearer token that it asks for; nil asks for none.
+    /// - Parameter authorization: The required bearer token; nil requires none.
     /// - Returns: The double.
     public static func openTelemetry(authorization: String? = nil) -> AnalyticsServerDouble {
         AnalyticsServerDouble(OTLPRules(token: authorization))

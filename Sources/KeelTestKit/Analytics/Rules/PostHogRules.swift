@@ -9,10 +9,9 @@ import Foundation
 extension AnalyticsServerDouble {
     /// PostHog's capture API: `POST /batch`.
     ///
-    /// As PostHog does, it answers 200 also where it drops events: see ``refusals``. It recognises
-    /// repetitions by `uuid`.
+    /// Like PostHog, it answers 200 even if it drops events; see ``refusals``. Events are deduplicated by `uuid`.
     ///
-    /// - Parameter projectKey: The key that it knows.
+    /// - Parameter projectKey: The accepted key.
     /// - Returns: The double.
     public static func postHog(projectKey: String) -> AnalyticsServerDouble {
         AnalyticsServerDouble(PostHogRules(projectKey: projectKey))

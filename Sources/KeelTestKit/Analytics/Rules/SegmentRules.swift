@@ -3,10 +3,10 @@ import KeelHTTP
 extension AnalyticsServerDouble {
     /// Segment's HTTP Tracking API: `POST /v1/batch`.
     ///
-    /// As Segment does, it answers 200 also where it drops events: see ``refusals``. It recognises
-    /// repetitions by `messageId`.
+    /// Like Segment, it answers 200 even if it drops events; see ``refusals``. Events are deduplicated by
+    /// `messageId`.
     ///
-    /// - Parameter writeKey: The key that it knows.
+    /// - Parameter writeKey: The accepted key.
     /// - Returns: The double.
     public static func segment(writeKey: String) -> AnalyticsServerDouble {
         AnalyticsServerDouble(SegmentRules(writeKey: writeKey))

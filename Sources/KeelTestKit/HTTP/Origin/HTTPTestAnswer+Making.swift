@@ -3,7 +3,7 @@ public import HTTPTypes
 extension HTTPTestAnswer {
     // MARK: Factories
 
-    /// An answer with this status and without a body.
+    /// Makes an answer with this status and without a body.
     public static func status(
         _ status: HTTPResponse.Status,
         headers: HTTPFields = [:]
@@ -11,7 +11,7 @@ extension HTTPTestAnswer {
         Self(status: status, headers: headers)
     }
 
-    /// An answer with these bytes as its body, in one piece.
+    /// Makes an answer with these bytes as its body, in one chunk.
     public static func bytes(
         _ bytes: [UInt8],
         status: HTTPResponse.Status = .ok,
@@ -20,7 +20,7 @@ extension HTTPTestAnswer {
         Self(status: status, headers: headers, body: bytes.isEmpty ? [] : [bytes])
     }
 
-    /// An answer with a text as its body.
+    /// Makes an answer with a text as its body.
     public static func text(
         _ text: String,
         status: HTTPResponse.Status = .ok,
@@ -31,7 +31,7 @@ extension HTTPTestAnswer {
         return bytes(Array(text.utf8), status: status, headers: headers)
     }
 
-    /// An answer with a JSON text as its body.
+    /// Makes an answer with JSON text as its body.
     public static func json(
         _ text: String,
         status: HTTPResponse.Status = .ok,
@@ -42,7 +42,7 @@ extension HTTPTestAnswer {
         return bytes(Array(text.utf8), status: status, headers: headers)
     }
 
-    /// A redirect to another address.
+    /// Makes a redirect to another address.
     public static func redirect(
         to location: String,
         status: HTTPResponse.Status = .found
@@ -50,9 +50,9 @@ extension HTTPTestAnswer {
         Self(status: status, headers: [.location: location])
     }
 
-    /// Bytes that are no answer by any rule, after which something happens.
+    /// Makes an answer of bytes that follow no rule, then performs an action.
     ///
-    /// Over HTTP/2 they stand among the frames.
+    /// Over HTTP/2 the bytes are sent between frames.
     public static func raw(_ bytes: [UInt8], then action: Action? = .close) -> Self {
         var answer = Self()
         answer.rawBytes = bytes
@@ -60,15 +60,15 @@ extension HTTPTestAnswer {
         return answer
     }
 
-    /// Bytes that are no HTTP at all.
+    /// Bytes that are not HTTP.
     public static let garbage = raw(Array("\u{1}\u{2} no such protocol\r\n\r\n".utf8))
 
-    /// An HTTP/1.1 body whose chunk coding is broken after the first chunk.
+    /// An HTTP/1.1 body with an invalid chunk header after the first chunk.
     public static let brokenChunks = raw(
         Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\nzz\r\n".utf8)
     )
 
-    /// An answer with a header field of this many bytes.
+    /// Makes an answer with a header field of this many bytes.
     public static func hugeField(bytes count: Int) -> Self {
         var headers = HTTPFields()
         if let name = HTTPField.Name("x-huge") {
@@ -79,12 +79,12 @@ extension HTTPTestAnswer {
 
     // MARK: Additions
 
-    /// Waits before anything is sent, on the server's clock.
+    /// Delays the answer on the server's clock.
     public func delayed(by delay: Duration) -> Self {
         with { $0.delay = delay }
     }
 
-    /// Sends the body so many bytes at a time, with pauses in between.
+    /// Sends the body in pieces of this many bytes, with pauses in between.
     public func throttled(bytes: Int, every interval: Duration) -> Self {
         with { $0.throttle = Throttle(bytes: bytes, every: interval) }
     }
@@ -94,24 +94,24 @@ extension HTTPTestAnswer {
         throttled(bytes: 1, every: interval)
     }
 
-    /// Lets something happen in the midst of the answer.
+    /// Interrupts the answer.
     public func interrupted(_ place: Place, by action: Action) -> Self {
         with { $0.interruption = Interruption(place, action) }
     }
 
-    /// Closes the connection after the answer without having said so.
+    /// Closes the connection after the answer without announcing it.
     ///
     /// The client keeps the connection for its next request and finds it stale.
     public func thenClosing() -> Self {
         interrupted(.afterBody, by: .close)
     }
 
-    /// Lets the reader find the end of the body in another way.
+    /// Changes how the end of the body is marked.
     public func framed(_ framing: Framing) -> Self {
         with { $0.framing = framing }
     }
 
-    /// Sends fields after the body.
+    /// Sends trailers after the body.
     public func trailing(_ trailers: HTTPFields) -> Self {
         with { $0.trailers = trailers }
     }
@@ -124,7 +124,7 @@ extension HTTPTestAnswer {
         with { $0.informational.append(HTTPResponse(status: status, headerFields: headers)) }
     }
 
-    /// Reads the request to another extent before answering.
+    /// Changes how much of the request is read before the answer.
     public func reading(_ reading: Reading) -> Self {
         with { $0.reading = reading }
     }

@@ -1,22 +1,22 @@
 package import HTTPTypes
 
 extension HTTPTestAnswer {
-    /// One step of an answer, the same for every protocol.
+    /// A protocol-independent step of an answer.
     package enum Step: Sendable, Hashable {
         case pause(Duration)
         case informational(HTTPResponse)
-        /// The head; `isWhole` says that neither a body nor trailers follow.
+        /// The head; `isWhole` means that neither a body nor trailers follow.
         case head(HTTPResponse, Coding, isWhole: Bool)
         /// The first half of the head.
         case partialHead(HTTPResponse, Coding)
         case piece(ArraySlice<UInt8>)
-        /// The end of the body, where the head was not the whole.
+        /// The end of the body, unless the head was the whole answer.
         case end(HTTPFields?)
         case raw([UInt8])
         case interrupt(Action)
     }
 
-    /// How a body's end is marked, once decided.
+    /// The marking of the body's end after `framing` was resolved.
     package enum Coding: Sendable, Hashable {
         case none
         case length(Int)
@@ -24,7 +24,7 @@ extension HTTPTestAnswer {
         case untilClose
     }
 
-    /// The steps of this answer to a request with this method.
+    /// Returns the steps of this answer to a request with this method.
     package func steps(answering method: String) -> [Step] {
         var steps: [Step] = delay.map { [.pause($0)] } ?? []
         steps += informational.map { .informational($0) }

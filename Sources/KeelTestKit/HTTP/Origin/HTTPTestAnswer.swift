@@ -1,51 +1,51 @@
 public import HTTPTypes
 
-/// What a test's server answers to one request, with whatever is to go wrong.
+/// An answer of a test server to one request, including its faults.
 ///
-/// A plain value: `FaultServer` of KeelTestServer gives it over real sockets, in HTTP/1.1 or
-/// HTTP/2; `InProcessHTTPNetwork` gives it without any. Start from a factory and add to it:
+/// `FaultServer` of KeelTestServer sends it over real sockets, as HTTP/1.1 or HTTP/2; `InProcessHTTPNetwork` delivers
+/// it in process. Start from a factory and modify the answer:
 ///
 /// ```swift
 /// let slow = HTTPTestAnswer.text("Hello").delayed(by: .seconds(2))
 /// let broken = HTTPTestAnswer.json(#"{"id": 1}"#).interrupted(.insideBody(after: 4), by: .reset)
 /// ```
 public struct HTTPTestAnswer: Sendable, Hashable {
-    /// The status and the header fields; length and coding are added as ``framing`` says.
+    /// The status and the header fields; length and coding are added according to ``framing``.
     public var head: HTTPResponse
 
-    /// The body, in the pieces in which it is written.
+    /// The body, in the chunks in which it is written.
     public var body: [[UInt8]]
 
-    /// The fields after the body; they make an HTTP/1.1 body chunked.
+    /// The trailers; in HTTP/1.1 they make the body chunked.
     public var trailers: HTTPFields?
 
-    /// The informational (1xx) heads that go before.
+    /// The informational (1xx) heads that precede the answer.
     public var informational: [HTTPResponse] = []
 
-    /// How the reader learns where the body ends.
+    /// How the end of the body is marked.
     public var framing: Framing = .automatic
 
-    /// How long the server waits before it sends anything.
+    /// The delay before anything is sent.
     public var delay: Duration?
 
-    /// How fast the body is sent; nil sends it as fast as it is taken.
+    /// The speed at which the body is sent; nil sends it as fast as the client reads.
     public var throttle: Throttle?
 
-    /// What happens in the midst of the answer, if anything.
+    /// The interruption of the answer, if any.
     public var interruption: Interruption?
 
-    /// Bytes that are sent in place of the head and the body, as they are.
+    /// Raw bytes that are sent in place of the head and the body.
     public var rawBytes: [UInt8]?
 
-    /// How much of the request is read before the answer; nil leaves it to the server.
+    /// How much of the request is read before the answer; nil applies the server's default.
     public var reading: Reading?
 
     /// Creates an answer.
     ///
     /// - Parameters:
-    ///   - status: The status; any number from 200 to 999 will do.
+    ///   - status: The status, from 200 to 999.
     ///   - headers: The header fields, sent in this order.
-    ///   - body: The body, in the pieces in which it is written.
+    ///   - body: The body, in the chunks in which it is written.
     public init(
         status: HTTPResponse.Status = .ok,
         headers: HTTPFields = [:],
@@ -55,11 +55,11 @@ public struct HTTPTestAnswer: Sendable, Hashable {
         self.body = body
     }
 
-    /// How the reader of a body learns where it ends.
+    /// How the end of a body is marked.
     public enum Framing: Sendable, Hashable {
-        /// By its length, or in chunks where there are trailers.
+        /// By its length, or in chunks if there are trailers.
         case automatic
-        /// By this length, right or wrong.
+        /// By this length, whether it is correct or not.
         case length(Int)
         /// In chunks (HTTP/1.1), or without a length (HTTP/2).
         case chunked
@@ -67,14 +67,14 @@ public struct HTTPTestAnswer: Sendable, Hashable {
         case untilClose
     }
 
-    /// A speed: so many bytes at a time, with pauses in between.
+    /// A speed: a number of bytes at a time, with pauses in between.
     public struct Throttle: Sendable, Hashable {
-        /// How many bytes are sent at a time.
+        /// The number of bytes sent at a time, at least 1.
         public var bytes: Int
-        /// How long the pauses are, on the server's clock.
+        /// The length of the pauses, on the server's clock.
         public var interval: Duration
 
-        /// Creates a speed.
+        /// Creates a speed; raises `bytes` to at least 1.
         public init(bytes: Int, every interval: Duration) {
             self.bytes = max(1, bytes)
             self.interval = interval
@@ -83,22 +83,22 @@ public struct HTTPTestAnswer: Sendable, Hashable {
 
     /// How much of a request is read before it is answered.
     public enum Reading: Sendable, Hashable {
-        /// All of it.
+        /// The whole request.
         case wholeRequest
-        /// The head; the body is read while the answer is given.
+        /// The head; the body is read while the answer is sent.
         case headFirst
-        /// The head and so many bytes of the body; the rest is never read.
+        /// The head and at most this many bytes of the body; the rest is never read.
         ///
-        /// The connection cannot be used again. Nought bytes leave the client alone with its
-        /// body, as a server does that has stopped reading.
+        /// The connection cannot be reused. With 0 the server reads none of the body, like a server that has stopped
+        /// reading.
         case atMost(Int)
     }
 
-    /// Something that happens at a place of the answer; nothing of the answer follows it.
+    /// An action at a place in the answer; nothing of the answer follows it.
     public struct Interruption: Sendable, Hashable {
-        /// Where it happens.
+        /// The place.
         public var place: Place
-        /// What happens.
+        /// The action.
         public var action: Action
 
         /// Creates an interruption.
@@ -110,39 +110,38 @@ public struct HTTPTestAnswer: Sendable, Hashable {
 
     /// A place in an answer.
     public enum Place: Sendable, Hashable {
-        /// Nothing was sent.
+        /// Before anything is sent.
         case beforeHead
-        /// A part of the head was sent.
+        /// After a part of the head.
         ///
-        /// HTTP/2 has a head's first half in a frame of its own.
+        /// In HTTP/2 the first half of the head is a frame of its own.
         case insideHead
-        /// The head and so many bytes of the body were sent.
+        /// After the head and this many bytes of the body.
         case insideBody(after: Int)
-        /// The answer was sent to its end, so its reader does not notice.
+        /// After the whole answer, so that its reader does not notice.
         case afterBody
     }
 
-    /// What a server can do instead of going on.
+    /// An action of the server that ends the answer.
     public enum Action: Sendable, Hashable {
-        /// It keeps silent until the client hangs up.
+        /// Sends nothing until the client disconnects.
         case stall
-        /// It closes the connection in order.
+        /// Closes the connection gracefully.
         case close
-        /// It closes the connection without TLS's goodbye, which is how a truncation attack looks.
+        /// Closes the connection without TLS's close notification, like a truncation attack.
         ///
         /// Without TLS it is ``close``.
         case cut
-        /// It resets the connection, as a crash of the peer does.
+        /// Resets the connection, as a crash of the peer does.
         case reset
-        /// It ends the stream with this HTTP/2 error code; in HTTP/1.1 it resets the connection.
+        /// Ends the stream with this HTTP/2 error code; in HTTP/1.1 it resets the connection.
         case resetStream(code: UInt32)
-        /// It says with an HTTP/2 GOAWAY that it takes no more requests, and ends what is left.
+        /// Sends an HTTP/2 GOAWAY frame and ends the remaining streams.
         ///
-        /// `processed` tells whether the frame counts this request among those that were
-        /// processed; then the request's stream is closed with it. In HTTP/1.1 it closes the
-        /// connection.
+        /// `processed` says whether the frame counts this request as processed; if so, the request's stream is closed
+        /// with it. In HTTP/1.1 the connection is closed.
         case goAway(code: UInt32, processed: Bool)
-        /// It sends these bytes past all rules, then closes the connection.
+        /// Sends these raw bytes, then closes the connection.
         case bytes([UInt8])
     }
 }

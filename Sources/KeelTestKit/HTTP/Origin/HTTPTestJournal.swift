@@ -1,14 +1,14 @@
-/// A connection as a test's server saw it.
+/// A connection as recorded by a test server.
 public struct HTTPTestConnection: Sendable, Hashable {
-    /// The place among all connections of the server, from 0.
+    /// The position among all connections of the server, from 0.
     public var number: Int
-    /// Whether it is over.
+    /// Whether the connection is closed.
     public var isClosed = false
-    /// What went wrong in its handshake, in the words of the TLS library.
+    /// The reason of a failed handshake, in the words of the TLS library.
     public var handshakeFailure: String?
-    /// The secure channel, where there is one.
+    /// The secure channel, if there is one.
     public var security: HTTPTestRequest.Security?
-    /// How many bytes have come in, after decryption.
+    /// The number of received bytes, after decryption.
     public var receivedBytes = 0
 
     /// Creates a connection.
@@ -17,12 +17,12 @@ public struct HTTPTestConnection: Sendable, Hashable {
     }
 }
 
-/// Everything that a test's server has seen.
+/// The record of everything that a test server has received.
 package struct HTTPTestJournal: Sendable {
     package var requests: [HTTPTestRequest] = []
     package var disconnects: [HTTPTestDisconnect] = []
     package var connections: [HTTPTestConnection] = []
-    /// What the handlers threw.
+    /// The errors that the handlers threw.
     package var failures: [String] = []
 
     package init() {}
@@ -32,7 +32,7 @@ package struct HTTPTestJournal: Sendable {
         return connections.count - 1
     }
 
-    /// Notes a request and returns its number.
+    /// Records a request and returns its number.
     package mutating func begin(_ request: HTTPTestRequest, on connection: Int) -> Int {
         var request = request
         request.number = requests.count
@@ -43,7 +43,7 @@ package struct HTTPTestJournal: Sendable {
         return request.number
     }
 
-    /// Notes bytes of a request's body; beyond `limit` bytes only their number is kept.
+    /// Records bytes of a request's body; beyond `limit` bytes only their number is kept.
     package mutating func receive(_ bytes: some Collection<UInt8>, of request: Int, limit: Int) {
         requests[request].bodyLength += bytes.count
         let room = limit - requests[request].body.count

@@ -1,9 +1,9 @@
 public import HTTPTypes
 
 extension HTTPField.Name {
-    /// Carries the method of a request back in an echo.
+    /// The field that carries the method of a request in an echo.
     public static var echoMethod: Self { named("x-echo-method") }
-    /// Carries the target of a request back in an echo.
+    /// The field that carries the target of a request in an echo.
     public static var echoTarget: Self { named("x-echo-target") }
 
     private static func named(_ text: String) -> Self {

@@ -1,72 +1,72 @@
 import HTTPTypes
 
-/// A server for one check: it answers what it is told to and remembers what it was asked.
+/// A test server that gives scripted answers and records its requests.
 ///
-/// `FaultServer` of KeelTestServer is one over real sockets; ``InProcessHTTPNetwork`` has them
-/// without any. The checks of KeelConformance run on either.
+/// `FaultServer` of KeelTestServer serves over real sockets, ``InProcessHTTPNetwork`` in process. The checks of
+/// KeelConformance run on both.
 public protocol HTTPTestOrigin: Sendable {
     /// `http` or `https`.
     var scheme: String { get }
 
-    /// The host and the port.
+    /// The host and port.
     var authority: String { get }
 
-    /// What a transport needs to know before it can reach the origin.
+    /// The settings that a transport needs in order to reach the origin.
     var access: HTTPTestAccess { get }
 
-    /// The requests whose heads have arrived, in that order.
+    /// The requests whose heads have arrived, in the order of arrival.
     var requests: [HTTPTestRequest] { get }
 
-    /// Adds an answer after those that are left.
+    /// Appends an answer to the queue.
     func enqueue(_ answer: HTTPTestAnswer)
 
-    /// Waits until so many requests have arrived: to their end, or their heads only.
+    /// Waits until this many requests have arrived, completely or only their heads.
     func waitForRequests(_ count: Int, whole: Bool) async throws -> [HTTPTestRequest]
 
-    /// Waits until the client has given up so many answers.
+    /// Waits until the client has abandoned this many answers.
     func waitForDisconnects(_ count: Int) async throws -> [HTTPTestDisconnect]
 }
 
-/// Makes origins, each for as long as a closure runs.
+/// A factory of origins that each live while a closure runs.
 public protocol HTTPTestOrigins: Sendable {
-    /// Runs an origin for as long as `operation` runs.
+    /// Runs an origin while `operation` runs.
     func run<Value: Sendable>(
         _ script: HTTPTestScript,
         operation: @Sendable (any HTTPTestOrigin) async throws -> Value
     ) async throws -> Value
 }
 
-/// What kind of origin a check asks for.
+/// The kind of origin that a check needs.
 public struct HTTPTestScript: Sendable {
-    /// The protocol that the origin speaks.
+    /// The protocol of an origin.
     public enum Version: Sendable, Hashable {
         /// HTTP/1.1.
         case http1
-        /// HTTP/2, over TLS by ALPN.
+        /// HTTP/2 over TLS, negotiated by ALPN.
         case http2
-        /// HTTP/2 whose settings never come.
+        /// HTTP/2 without a SETTINGS frame from the server.
         case silentHTTP2
     }
 
-    /// The origin's secure channel, or what is wrong with it.
+    /// The secure channel of an origin, or its defect.
     public enum Security: Sendable, Hashable {
         /// No TLS.
         case none
-        /// TLS with a certificate that ``HTTPTestAccess`` lets a transport trust.
+        /// TLS with a certificate that ``HTTPTestAccess`` makes a transport trust.
         case trusted
-        /// The certificate is expired.
+        /// The certificate has expired.
         case expired
         /// The certificate is not valid yet.
         case notYetValid
         /// The certificate is for another host.
         case wrongHost
-        /// The certificate is signed by itself.
+        /// The certificate is self-signed.
         case selfSigned
-        /// The certificate is signed by somebody unknown.
+        /// The certificate is signed by an unknown authority.
         case unknownAuthority
-        /// A client's certificate is demanded.
+        /// A client certificate is required.
         case clientCertificate
-        /// The port speaks plain HTTP although `https` is asked for.
+        /// The port speaks plain HTTP although the scheme is `https`.
         case plainText
         /// The port speaks no known protocol.
         case garbage
@@ -82,41 +82,41 @@ public struct HTTPTestScript: Sendable {
     public var version: Version
     /// The secure channel.
     public var security: Security
-    /// Which client certificate the access carries, where there is one: see ``ClientIdentity``.
+    /// The client certificate in ``HTTPTestOrigin/access``.
     public var client: ClientIdentity
-    /// Which pins the access carries, where the check is about pinning.
+    /// The pins in ``HTTPTestOrigin/access``.
     public var pins: Pins
-    /// Computes the answers after those in the queue.
+    /// Computes an answer once the queue is empty.
     public var handler: @Sendable (HTTPTestRequest) async throws -> HTTPTestAnswer
 
-    /// What a client shows of itself.
+    /// The certificate that a client presents.
     public enum ClientIdentity: Sendable, Hashable {
-        /// Nothing.
+        /// No certificate.
         case none
         /// A certificate that the origin accepts.
         case known
-        /// A certificate that the origin does not accept.
+        /// A certificate that the origin rejects.
         case unknown
     }
 
-    /// Which public keys a transport is to accept.
+    /// The public keys that a transport accepts.
     public enum Pins: Sendable, Hashable {
-        /// Any.
+        /// Any key.
         case none
-        /// The origin's, beside another one.
+        /// The origin's key and another key.
         case matching
-        /// Another one only.
+        /// Only another key.
         case mismatching
     }
 
     /// Creates a description of an origin.
     ///
     /// - Parameters:
-    ///   - version: The protocol; HTTP/2 is spoken over TLS only.
+    ///   - version: The protocol; HTTP/2 requires TLS.
     ///   - security: The secure channel.
-    ///   - client: Which client certificate the access carries.
-    ///   - pins: Which pins the access carries.
-    ///   - handler: Computes the answers after those in the queue; the default echoes the request.
+    ///   - client: The client certificate that the access carries.
+    ///   - pins: The pins that the access carries.
+    ///   - handler: Computes an answer once the queue is empty; the default echoes the request.
     public init(
         version: Version = .http1,
         security: Security = .none,
@@ -134,27 +134,27 @@ public struct HTTPTestScript: Sendable {
     }
 }
 
-/// What a transport needs to know before it can reach an origin.
+/// The settings that a transport needs in order to reach an origin.
 public struct HTTPTestAccess: Sendable, Hashable {
-    /// The certificate of the authority to trust, as PEM text; nil leaves trust as it is.
+    /// The certificate of the authority to trust, as PEM text; nil keeps the default trust.
     public var authorityPEM: String?
-    /// The same in DER.
+    /// The same certificate in DER.
     public var authorityDER: [UInt8]?
-    /// The client's certificate as PEM text, if it is to show one.
+    /// The client's certificate as PEM text, if the client presents one.
     public var clientCertificatePEM: String?
-    /// The private key of that as PEM text.
+    /// The private key of the client's certificate, as PEM text.
     public var clientPrivateKeyPEM: String?
     /// SHA-256 hashes of the public keys to accept; empty accepts any.
     public var pins: [[UInt8]] = []
-    /// How long a connection may take to open; nil leaves it to the transport.
+    /// The timeout for opening a connection; nil applies the transport's default.
     public var connectTimeout: Duration?
 
-    /// Creates an access that needs nothing.
+    /// Creates an access without special settings.
     public init() {}
 }
 
 extension HTTPTestAnswer {
-    /// Returns the body of a request, with its method and target in header fields.
+    /// Makes an answer with the request's body, and with its method and target in header fields.
     public static func echo(_ request: HTTPTestRequest) -> Self {
         var answer = bytes(request.body)
         answer.head.headerFields.append(.init(name: .echoMethod, value: request.method))

@@ -1,10 +1,10 @@
-/// A request as a test's server saw it.
+/// A request as recorded by a test server.
 public struct HTTPTestRequest: Sendable, Hashable {
-    /// A header field as it was written.
+    /// A header field as the client wrote it.
     public struct Field: Sendable, Hashable {
-        /// The name in the spelling of the client.
+        /// The name in the client's spelling.
         public var name: String
-        /// The value, without the blanks around it.
+        /// The value without surrounding whitespace.
         public var value: String
 
         /// Creates a field.
@@ -14,11 +14,11 @@ public struct HTTPTestRequest: Sendable, Hashable {
         }
     }
 
-    /// What the server knows about the secure channel of a request.
+    /// The properties of a request's secure channel.
     public struct Security: Sendable, Hashable {
-        /// The version, such as `TLSv1.3`.
+        /// The TLS version, such as `TLSv1.3`.
         public var version: String?
-        /// The protocol that was agreed on with ALPN.
+        /// The protocol negotiated with ALPN.
         public var negotiatedProtocol: String?
         /// The client's certificate in DER.
         public var clientCertificate: [UInt8]?
@@ -37,41 +37,41 @@ public struct HTTPTestRequest: Sendable, Hashable {
 
     /// The method.
     public var method: String
-    /// The target as it was written: usually the path with the query.
+    /// The target as the client wrote it, usually the path with the query.
     public var target: String
     /// `HTTP/1.1` or `HTTP/2`.
     public var version: String
     /// The header fields in the order of their arrival.
     ///
-    /// HTTP/2's `:authority` is among them as `host`.
+    /// HTTP/2's `:authority` appears as `host`.
     public var fields: [Field]
-    /// The body, without any transfer coding, as far as it has arrived and was to be kept.
+    /// The received body without transfer coding, up to the server's limit.
     public var body: [UInt8] = []
-    /// How many bytes of the body have arrived.
+    /// The number of body bytes received.
     public var bodyLength = 0
-    /// The fields after the body.
+    /// The trailers.
     public var trailers: [Field] = []
-    /// Whether the request has arrived to its end.
+    /// Whether the whole request has arrived.
     public var isComplete = false
-    /// How many bytes of the answer's body were handed to the connection.
+    /// The number of bytes of the answer's body handed to the connection.
     public var sentBytes = 0
-    /// Whether the answer was given as it was meant to be, faults included.
+    /// Whether the answer was sent as scripted, faults included.
     public var isAnswered = false
 
-    /// The place among all requests of the server, from 0, in the order in which heads arrived.
+    /// The position among all requests of the server, from 0, in the order of arrival of the heads.
     public var number = 0
-    /// The number of its connection, from 0, in the order of connecting.
+    /// The number of the request's connection, from 0, in the order of connecting.
     public var connection = 0
-    /// The place among the requests of its connection, from 0.
+    /// The position among the requests of the connection, from 0.
     public var numberOnConnection = 0
-    /// The secure channel, where there is one.
+    /// The secure channel, if there is one.
     public var security: Security?
 
     /// Creates a request.
     ///
     /// - Parameters:
     ///   - method: The method.
-    ///   - target: The target as it was written.
+    ///   - target: The target as the client wrote it.
     ///   - version: `HTTP/1.1` or `HTTP/2`.
     ///   - fields: The header fields.
     public init(method: String, target: String, version: String, fields: [Field] = []) {
@@ -81,7 +81,7 @@ public struct HTTPTestRequest: Sendable, Hashable {
         self.fields = fields
     }
 
-    /// The request line, as HTTP/1.1 writes it.
+    /// The request line in the form of HTTP/1.1.
     public var line: String { "\(method) \(target) \(version)" }
 
     /// The target without its query.
@@ -90,26 +90,26 @@ public struct HTTPTestRequest: Sendable, Hashable {
     /// The body as text.
     public var text: String { String(decoding: body, as: UTF8.self) }
 
-    /// The first value of the field with this name, whatever its spelling.
+    /// The first value of the field with this name, ignoring case.
     public subscript(name: String) -> String? { values(of: name).first }
 
-    /// All values of the fields with this name, whatever its spelling.
+    /// Returns all values of the fields with this name, ignoring case.
     public func values(of name: String) -> [String] {
         let name = name.lowercased()
         return fields.filter { $0.name.lowercased() == name }.map(\.value)
     }
 }
 
-/// The end of a connection or an exchange that the client brought about while it was answered.
+/// The client's end of a connection or an exchange during an answer.
 public struct HTTPTestDisconnect: Sendable, Hashable {
-    /// The request that was being answered.
+    /// The number of the request that was being answered.
     public var request: Int
     /// The number of the connection.
     public var connection: Int
-    /// The code of the stream's reset, where the client used HTTP/2 and kept the connection.
+    /// The error code of the reset stream, if the client used HTTP/2 and kept the connection.
     public var streamCode: UInt32?
 
-    /// Creates a hang-up.
+    /// Creates a disconnect.
     public init(request: Int, connection: Int, streamCode: UInt32? = nil) {
         self.request = request
         self.connection = connection

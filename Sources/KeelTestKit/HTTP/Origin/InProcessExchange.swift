@@ -1,7 +1,7 @@
 import HTTPTypes
 import KeelHTTP
 
-/// One exchange without a socket: the steps of an answer, taken as the reader asks for them.
+/// An exchange without a socket that executes the steps of an answer as the reader asks for them.
 final class InProcessExchange: Sendable {
     private struct State {
         var steps: ArraySlice<HTTPTestAnswer.Step> = []
@@ -44,7 +44,7 @@ final class InProcessExchange: Sendable {
         hangUp()
     }
 
-    /// Sends the request and goes through the answer up to its head.
+    /// Sends the request and executes the answer up to its head.
     func head(clock: any Clock<Duration>) async throws(TransportError) -> HTTPReply {
         do throws(TransportError) {
             try await begin(clock)
@@ -178,7 +178,7 @@ final class InProcessExchange: Sendable {
             switch step {
             case .piece(let bytes):
                 let (request, part) = state.change { state in
-                    // What goes beyond the announced length is no part of the response.
+                    // Bytes beyond the announced length are not part of the response.
                     let part = bytes.prefix(state.missing ?? .max)
                     if part.count < bytes.count { state.isLast = true }
                     state.missing = state.missing.map { $0 - part.count }
@@ -204,7 +204,7 @@ final class InProcessExchange: Sendable {
         return nil
     }
 
-    /// Reads the body of a request that was answered before.
+    /// Reads the rest of a request's body after its answer.
     private func takeLateBody() async throws(TransportError) {
         let late = state.change { $0.lateBody.take() }
         if let late { try await takeBody(late, upTo: .max) }
@@ -214,7 +214,7 @@ final class InProcessExchange: Sendable {
         state.change { $0.steps.popFirst() }
     }
 
-    /// Goes through a step that brings neither a head nor a piece of the body.
+    /// Executes a step that yields neither a head nor a piece of the body.
     private func pass(
         _ step: HTTPTestAnswer.Step,
         _ clock: any Clock<Duration>,
@@ -230,7 +230,7 @@ final class InProcessExchange: Sendable {
         case .raw(let bytes):
             let isBroken = bytes.starts(with: Array("HTTP/1.1 200 OK\r\nTransfer".utf8))
             guard isBroken else { throw TransportError(.protocolViolation, phase: .awaitHead) }
-            // The one raw answer with a good head: its coding is broken behind the first chunk.
+            // The only raw answer with a valid head: its coding is broken after the first chunk.
             let steps: [HTTPTestAnswer.Step] = [
                 .head(HTTPResponse(status: .ok), .chunked, isWhole: false),
                 .piece(Array("half".utf8)[...]), .interrupt(.bytes([])),
@@ -270,7 +270,7 @@ final class InProcessExchange: Sendable {
         }
     }
 
-    /// Waits until the call is cancelled or the transport shut down.
+    /// Waits until the call is canceled or the transport is shut down.
     private func wait(_ phase: TransportError.Phase) async throws(TransportError) {
         do {
             _ = try await isShutDown.wait { $0 ? true : nil }

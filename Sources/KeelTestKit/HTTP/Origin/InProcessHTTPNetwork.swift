@@ -1,10 +1,9 @@
 import Synchronization
 
-/// Origins without sockets, and a transport that reaches them.
+/// A network of origins without sockets.
 ///
-/// Its transport gives every fault the code, the phase and the certainty that a perfect one would:
-/// a model to test layers against, in no time and without a port. What depends on the bytes of a
-/// real connection, such as TLS, it takes from the script's word.
+/// Its transport reports every fault with the code, the phase and the certainty of a perfect transport: a fast model
+/// without ports to test layers against. Properties of real connections, such as TLS, are simulated from the script.
 public final class InProcessHTTPNetwork: HTTPTestOrigins, Sendable {
     private struct State {
         var hosts: [String: Host] = [:]
@@ -14,9 +13,9 @@ public final class InProcessHTTPNetwork: HTTPTestOrigins, Sendable {
     private let state = Mutex(State())
     private let clock: any Clock<Duration>
 
-    /// Creates a network without any origin.
+    /// Creates a network without origins.
     ///
-    /// - Parameter clock: The clock of the answers' pauses and of the calls' time limits.
+    /// - Parameter clock: The clock of the answers' pauses and the calls' timeouts.
     public init(clock: any Clock<Duration> = ContinuousClock()) {
         self.clock = clock
     }
@@ -35,7 +34,7 @@ public final class InProcessHTTPNetwork: HTTPTestOrigins, Sendable {
         return try await operation(host)
     }
 
-    /// Returns a transport that reaches the origins of this network and knows this of its origin.
+    /// Returns a transport that reaches the origins of this network with the given access.
     public func transport(_ access: HTTPTestAccess = HTTPTestAccess()) -> InProcessHTTPTransport {
         InProcessHTTPTransport(self, access, clock)
     }

@@ -1,15 +1,15 @@
 import Synchronization
 
-/// A value that tasks change and wait on.
+/// A value that tasks change and wait for.
 package final class Watched<State: Sendable>: Sendable {
     private struct Waiter {
         let ticket: UInt64
-        /// Takes what the waiter wants and resumes it, or returns nil.
+        /// Tries to take the waiter's result and returns a closure that resumes the waiter, or nil.
         let attempt: (inout State) -> (@Sendable () -> Void)?
         let cancel: () -> Void
     }
 
-    /// What becomes of a task that wants to wait.
+    /// The first step of a waiting task.
     private enum Turn<Result: Sendable>: Sendable {
         case cancelled
         case taken(Result)
@@ -28,10 +28,10 @@ package final class Watched<State: Sendable>: Sendable {
         contents = Mutex(Contents(state: state))
     }
 
-    /// The value at this moment.
+    /// The current value.
     package var value: State { contents.withLock { $0.state } }
 
-    /// Changes the value and wakes those who waited for it to be so.
+    /// Changes the value and resumes the tasks whose condition now holds.
     @discardableResult
     package func change<Result: Sendable>(
         _ change: @Sendable (inout State) -> Result
@@ -50,11 +50,11 @@ package final class Watched<State: Sendable>: Sendable {
         return result
     }
 
-    /// Waits until `take` returns something, and returns that.
+    /// Waits until `take` returns a value, and returns it.
     ///
     /// `take` runs under the lock and may change the value.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled first.
+    /// - Throws: `CancellationError` if the task is canceled first.
     package func wait<Result: Sendable>(
         for take: @escaping @Sendable (inout State) -> Result?
     ) async throws -> Result {

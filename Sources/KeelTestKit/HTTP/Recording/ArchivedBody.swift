@@ -7,11 +7,11 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A body as an archive holds it.
+/// A body in the form in which an archive stores it.
 struct ArchivedBody {
     var text: String?
     var encoding: String?
-    /// Why it is not whole.
+    /// The reason why the body is incomplete.
     var comment: String?
 
     init(_ bytes: [UInt8], type: String?, coding: String?, rules: RecordingRules) {
@@ -20,7 +20,7 @@ struct ArchivedBody {
             comment = "A body of more than \(rules.bodyLimit) bytes is left out."
             return
         }
-        // A coded body hides its secrets from any rule.
+        // Redaction cannot look into an encoded body.
         let shown =
             coding == nil ? rules.redactor.redactBody(bytes, contentType: type) : nil
         guard let kept = shown ?? (rules.keepsUnknownBodies ? bytes : nil) else {
@@ -35,7 +35,7 @@ struct ArchivedBody {
         }
     }
 
-    /// The bytes behind a text of an archive.
+    /// Returns the bytes of an archived text.
     static func bytes(_ text: String?, _ encoding: String?) -> [UInt8] {
         guard let text else { return [] }
         guard encoding == "base64" else { return Array(text.utf8) }
@@ -43,19 +43,19 @@ struct ArchivedBody {
     }
 }
 
-/// What a recording keeps.
+/// The rules for the contents of a recording.
 public struct RecordingRules: Sendable {
-    /// What takes secrets out.
+    /// The redactor that removes secrets.
     ///
-    /// Queries lose only their sensitive items, because the rest tells calls apart.
+    /// Queries lose only their sensitive items, because the rest distinguishes calls.
     public var redactor = Redactor(query: .sensitive)
 
-    /// The most bytes that a recorded body may have.
+    /// The largest recorded body, in bytes.
     public var bodyLimit = 1024 * 1024
 
-    /// Whether bodies are kept that nobody can look through for secrets, such as images.
+    /// Whether bodies that cannot be searched for secrets, such as images, are kept.
     public var keepsUnknownBodies = false
 
-    /// Creates the usual rules.
+    /// Creates the default rules.
     public init() {}
 }

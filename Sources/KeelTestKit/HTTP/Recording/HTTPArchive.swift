@@ -4,16 +4,16 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Exchanges in the format HAR 1.2, which browsers and proxies write too.
+/// Exchanges in the HAR 1.2 format of browsers and proxies.
 ///
-/// What the format has no place for is in fields that begin with an underscore, as it allows:
-/// the encoding of request bodies that are not text, and the code of an exchange that failed.
+/// The format has no fields for the encoding of binary request bodies and for the code of a failed exchange. They are
+/// stored in fields with a leading underscore, which the format permits.
 public struct HTTPArchive: Codable, Sendable, Hashable {
-    /// The one object of the file.
+    /// The root object of the file.
     public struct Log: Codable, Sendable, Hashable {
         /// The version of the format.
         public var version = "1.2"
-        /// Who wrote the file.
+        /// The program that wrote the file.
         public var creator = Creator()
         /// The exchanges, in the order in which they began.
         public var entries: [Entry] = []
@@ -24,9 +24,9 @@ public struct HTTPArchive: Codable, Sendable, Hashable {
 
     /// A program.
     public struct Creator: Codable, Sendable, Hashable {
-        /// Its name.
+        /// The program's name.
         public var name = "Keel"
-        /// Its version.
+        /// The program's version.
         public var version = "1"
         /// Creates the description of Keel.
         public init() {}
@@ -34,23 +34,23 @@ public struct HTTPArchive: Codable, Sendable, Hashable {
 
     /// One exchange.
     public struct Entry: Codable, Sendable, Hashable {
-        /// When it began, as RFC 3339 text.
+        /// The start time, as RFC 3339 text.
         public var startedDateTime: String
-        /// How long it took, in milliseconds.
+        /// The duration in milliseconds.
         public var time: Double
-        /// What was sent.
+        /// The request.
         public var request: Request
-        /// What came back.
+        /// The response.
         public var response: Response
-        /// What a cache did; always empty here.
+        /// The cache information, always empty.
         public var cache = Empty()
-        /// How long its parts took.
+        /// The durations of the exchange's parts.
         public var timings: Timings
         /// The address of the peer.
         public var serverIPAddress: String?
-        /// Tells connections apart.
+        /// An identifier of the connection.
         public var connection: String?
-        /// What is missing from the entry.
+        /// A note on parts missing from the entry.
         public var comment: String?
     }
 
@@ -65,7 +65,7 @@ public struct HTTPArchive: Codable, Sendable, Hashable {
     /// An object without members.
     public struct Empty: Codable, Sendable, Hashable {}
 
-    /// The parts of an exchange's time, in milliseconds; -1 is not known.
+    /// The durations of an exchange's parts, in milliseconds; -1 is unknown.
     public struct Timings: Codable, Sendable, Hashable {
         /// Sending the request.
         public var send: Double
@@ -75,7 +75,7 @@ public struct HTTPArchive: Codable, Sendable, Hashable {
         public var receive: Double
     }
 
-    /// What was sent.
+    /// An archived request.
     public struct Request: Codable, Sendable, Hashable {
         /// The method.
         public var method: String
@@ -83,7 +83,7 @@ public struct HTTPArchive: Codable, Sendable, Hashable {
         public var url: String
         /// The protocol.
         public var httpVersion: String
-        /// Always empty: cookies are secrets.
+        /// The cookies, always empty because they are secrets.
         public var cookies: [Pair] = []
         /// The header fields.
         public var headers: [Pair]
@@ -91,9 +91,9 @@ public struct HTTPArchive: Codable, Sendable, Hashable {
         public var queryString: [Pair]
         /// The body.
         public var postData: PostData?
-        /// Not known.
+        /// The size of the head, always unknown (-1).
         public var headersSize = -1
-        /// How many bytes the body had; -1 is not known.
+        /// The size of the body in bytes; -1 is unknown.
         public var bodySize: Int
     }
 
@@ -103,7 +103,7 @@ public struct HTTPArchive: Codable, Sendable, Hashable {
         public var mimeType: String
         /// The text, or the bytes in base64.
         public var text: String
-        /// `base64`, where the body is not text.
+        /// `base64` if the body is not text.
         public var encoding: String?
 
         private enum CodingKeys: String, CodingKey {
@@ -112,27 +112,27 @@ public struct HTTPArchive: Codable, Sendable, Hashable {
         }
     }
 
-    /// What came back.
+    /// An archived response.
     public struct Response: Codable, Sendable, Hashable {
-        /// The status; 0 where the exchange failed.
+        /// The status; 0 if the exchange failed.
         public var status: Int
         /// The reason phrase.
         public var statusText: String
         /// The protocol.
         public var httpVersion: String
-        /// Always empty: cookies are secrets.
+        /// The cookies, always empty because they are secrets.
         public var cookies: [Pair] = []
         /// The header fields.
         public var headers: [Pair]
         /// The body.
         public var content: Content
-        /// Where the response leads to.
+        /// The target of a redirect.
         public var redirectURL: String
-        /// Not known.
+        /// The size of the head, always unknown (-1).
         public var headersSize = -1
-        /// How many bytes the body had; -1 is not known.
+        /// The size of the body in bytes; -1 is unknown.
         public var bodySize: Int
-        /// The code of the failure of the exchange.
+        /// The error code of a failed exchange.
         public var error: String?
 
         private enum CodingKeys: String, CodingKey {
@@ -144,17 +144,17 @@ public struct HTTPArchive: Codable, Sendable, Hashable {
 
     /// A response body.
     public struct Content: Codable, Sendable, Hashable {
-        /// How many bytes it had.
+        /// The size in bytes.
         public var size: Int
         /// The content type.
         public var mimeType: String
         /// The text, or the bytes in base64.
         public var text: String?
-        /// `base64`, where the body is not text.
+        /// `base64` if the body is not text.
         public var encoding: String?
     }
 
-    /// The one object of the file.
+    /// The root object of the file.
     public var log: Log
 
     /// Creates an archive of exchanges.
@@ -163,7 +163,7 @@ public struct HTTPArchive: Codable, Sendable, Hashable {
         log.entries = entries
     }
 
-    /// Reads an archive; other programs' fields are passed over.
+    /// Decodes an archive, ignoring fields of other programs.
     ///
     /// - Throws: `DecodingError` if the text is not HAR.
     public init(data: Data) throws {
@@ -177,16 +177,16 @@ public struct HTTPArchive: Codable, Sendable, Hashable {
         try self.init(data: Data(contentsOf: url))
     }
 
-    /// The archive as text, indented and with sorted keys, so that changes show well in a diff.
+    /// Encodes the archive as indented text with sorted keys, for readable diffs.
     ///
-    /// - Throws: `EncodingError`, for times that are no numbers.
+    /// - Throws: `EncodingError` if a time is not a number.
     public func data() throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         return try encoder.encode(self)
     }
 
-    /// Writes the archive to a file, whole or not at all.
+    /// Writes the archive to a file atomically.
     ///
     /// - Throws: The error of the file system.
     public func write(to url: URL) throws {

@@ -9,7 +9,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// One exchange while it is recorded; it is written down at its end, or when nobody wants the rest.
+/// An exchange under recording; it becomes an entry at its end, or when its reader drops it.
 final class RecordedExchange: Sendable {
     private struct State {
         var sent: [UInt8]
@@ -50,7 +50,7 @@ final class RecordedExchange: Sendable {
     func sent(_ piece: ArraySlice<UInt8>?) {
         guard let piece else { return }
         state.withLock { state in
-            // One byte more than allowed shows that the limit was passed.
+            // One byte beyond the limit shows that the limit was exceeded.
             state.sent += piece.prefix(max(0, rules.bodyLimit + 1 - state.sent.count))
         }
     }

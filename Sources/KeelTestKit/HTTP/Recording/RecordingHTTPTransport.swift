@@ -9,7 +9,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A transport that writes down what passes through it, without secrets, to be replayed later.
+/// A transport that records its exchanges without secrets, for replay.
 ///
 /// ```swift
 /// let recording = transport.recording()
@@ -18,19 +18,18 @@ public import Foundation
 /// let replaying = ReplayingHTTPTransport(try HTTPArchive(contentsOf: file))
 /// ```
 ///
-/// An exchange is in the archive once its body was read or dropped, or once it failed. Copies share
-/// one recording.
+/// An exchange enters the archive once its body was read or dropped, or once it failed. Copies share one recording.
 public struct RecordingHTTPTransport<Upstream: HTTPTransport>: HTTPTransport {
     private let upstream: Upstream
     private let recording: ArchiveRecording
 
-    /// Creates the decorator; `transport.recording()` is the usual way.
+    /// Creates the decorator; prefer `transport.recording()`.
     ///
     /// - Parameters:
     ///   - upstream: The transport whose exchanges are recorded.
-    ///   - rules: What is kept.
-    ///   - clock: The clock that durations are measured on.
-    ///   - now: The time of day.
+    ///   - rules: The rules for the contents of the recording.
+    ///   - clock: The clock that measures durations.
+    ///   - now: Returns the time of day.
     public init(
         _ upstream: Upstream,
         rules: RecordingRules = RecordingRules(),
@@ -41,7 +40,7 @@ public struct RecordingHTTPTransport<Upstream: HTTPTransport>: HTTPTransport {
         recording = ArchiveRecording(rules: rules, clock: clock, now: now)
     }
 
-    /// The exchanges that have ended, in the order in which they began.
+    /// The finished exchanges, in the order in which they began.
     public var archive: HTTPArchive { recording.archive }
 
     public var features: HTTPTransportFeatures { upstream.features }
@@ -84,12 +83,12 @@ public struct RecordingHTTPTransport<Upstream: HTTPTransport>: HTTPTransport {
 }
 
 extension HTTPTransport {
-    /// Writes exchanges down; see ``RecordingHTTPTransport``.
+    /// Records exchanges; see ``RecordingHTTPTransport``.
     ///
     /// - Parameters:
-    ///   - rules: What is kept.
-    ///   - clock: The clock that durations are measured on.
-    ///   - now: The time of day.
+    ///   - rules: The rules for the contents of the recording.
+    ///   - clock: The clock that measures durations.
+    ///   - now: Returns the time of day.
     /// - Returns: The decorated transport.
     public func recording(
         rules: RecordingRules = RecordingRules(),

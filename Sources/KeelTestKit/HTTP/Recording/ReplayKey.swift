@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What two requests must have in common to be the same.
+/// The parts of a request that are compared.
 struct ReplayKey: Hashable {
     private var method: String?
     private var origin: String?
@@ -40,7 +40,7 @@ struct ReplayKey: Hashable {
         if matching.contains(.body) { body = Self.body(request.postData) }
     }
 
-    /// Whether the other one has the same origin and path, as far as these count.
+    /// Whether both keys have the same origin and path, as far as these are compared.
     func isNear(_ other: ReplayKey) -> Bool { origin == other.origin && path == other.path }
 
     static func == (one: Self, other: Self) -> Bool {
@@ -64,7 +64,7 @@ struct ReplayKey: Hashable {
     }
 }
 
-/// A JSON value, to compare two texts whatever the order of their keys.
+/// A JSON value that compares without regard to the order of keys.
 private enum JSONTree: Hashable, Decodable {
     case null
     case boolean(Bool)

@@ -3,7 +3,7 @@ internal import KeelCore
 public import KeelHTTP
 internal import Synchronization
 
-/// What a call and a recorded request must have in common.
+/// The parts that a call and a recorded request must have in common.
 public struct ReplayMatching: OptionSet, Sendable, Hashable {
     public let rawValue: Int
 
@@ -11,24 +11,24 @@ public struct ReplayMatching: OptionSet, Sendable, Hashable {
 
     /// The method.
     public static let method = Self(rawValue: 1 << 0)
-    /// The scheme, the host and the port.
+    /// The scheme, host and port.
     public static let origin = Self(rawValue: 1 << 1)
     /// The path without its query.
     public static let path = Self(rawValue: 1 << 2)
     /// The items of the query, in any order.
     public static let query = Self(rawValue: 1 << 3)
-    /// The body; JSON texts are equal if their values are.
+    /// The body; JSON texts are compared by value.
     public static let body = Self(rawValue: 1 << 4)
 
-    /// All of them.
+    /// All parts.
     public static let standard: Self = [.method, .origin, .path, .query, .body]
 }
 
 /// A transport that answers from an archive and never sends anything.
 ///
-/// Each entry answers once; entries that fit the same call do so in their order. Calls are compared
-/// with entries after the same redaction, so that a new token makes no difference. A call that no
-/// entry fits fails with the code `unknown` and a message that names it.
+/// Each entry answers one call; entries that match the same call answer in order. Calls are redacted like the entries
+/// before they are compared, so that a new token makes no difference. A call without a matching entry fails with the
+/// code `unknown` and a message that names it.
 public final class ReplayingHTTPTransport: HTTPTransport {
     private struct State {
         var isUsed: [Bool]
@@ -48,10 +48,10 @@ public final class ReplayingHTTPTransport: HTTPTransport {
     /// Creates a transport.
     ///
     /// - Parameters:
-    ///   - archive: What to answer.
-    ///   - matching: What a call and an entry must have in common.
-    ///   - isStrictlyOrdered: Whether a call must fit the next entry, whatever it is.
-    ///   - rules: The rules that the archive was made with.
+    ///   - archive: The recorded exchanges.
+    ///   - matching: The parts that a call and an entry must have in common.
+    ///   - isStrictlyOrdered: Whether a call must match the next unused entry.
+    ///   - rules: The rules with which the archive was recorded.
     public init(
         _ archive: HTTPArchive,
         matching: ReplayMatching = .standard,
@@ -66,7 +66,7 @@ public final class ReplayingHTTPTransport: HTTPTransport {
         state = Mutex(State(isUsed: entries.map { _ in false }))
     }
 
-    /// The calls that no entry fitted: method and target, without its query.
+    /// The calls without a matching entry, as method and redacted URL.
     public var unmatchedCalls: [String] { state.withLock { $0.unmatched } }
 
     /// The entries that answered no call.
@@ -154,7 +154,7 @@ public final class ReplayingHTTPTransport: HTTPTransport {
             fields.append(HTTPField(name: name, value: pair.value))
         }
         let body = ArchivedBody.bytes(response.content.text, response.content.encoding)
-        // The recorded body may be shorter or longer than the one that was received.
+        // The recorded body may differ in length from the one that was received.
         if fields[.contentLength] != nil { fields[.contentLength] = "\(body.count)" }
         return HTTPReply(
             head: HTTPResponse(
