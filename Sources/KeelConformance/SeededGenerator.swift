@@ -1,16 +1,16 @@
 internal import Foundation
 
-/// A random number generator with a seed, so that a failure can be repeated: SplitMix64.
+/// A random number generator with a seed, so that a failure can be repeated (SplitMix64).
 ///
-/// The algorithm is that of G. Steele, D. Lea and C. Flood, "Fast splittable pseudorandom number
-/// generators" (OOPSLA 2014).
+/// The algorithm is that of G. Steele, D. Lea and C. Flood, "Fast splittable pseudorandom number generators" (OOPSLA
+/// 2014).
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
     /// Creates a generator; equal seeds give equal numbers.
     public init(seed: UInt64) { state = seed }
 
-    /// The seed in the environment variable `KEEL_SEED`, or a new one.
+    /// Returns the seed in the environment variable `KEEL_SEED`, or a random one.
     public static func chosenSeed() -> UInt64 {
         let given = ProcessInfo.processInfo.environment["KEEL_SEED"].flatMap { UInt64($0) }
         return given ?? UInt64.random(in: 1...9_999_999_999)
@@ -26,15 +26,15 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
 }
 
 extension SeededGenerator {
-    /// Returns true `count` times in `total`.
+    /// Returns true with a probability of `count` in `total`.
     mutating func hits(_ count: Int, in total: Int) -> Bool {
         Int.random(in: 0..<total, using: &self) < count
     }
 
-    /// Returns a number from a range.
+    /// Returns a random number from a range.
     mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &self) }
 
-    /// Returns one of some values, of which there must be one.
+    /// Returns a random element of a nonempty array.
     mutating func pick<Value>(_ values: [Value]) -> Value {
         values[Int.random(in: 0..<values.count, using: &self)]
     }

@@ -1,8 +1,8 @@
 public import Testing
 
-/// One promise of `AnalyticsDestination`, as a check that any destination or decorator can be put to.
+/// A promise of `AnalyticsDestination` as a check for any destination or decorator.
 ///
-/// Run all of them, so that each promise is a line of its own in the log:
+/// Run all checks as arguments, so that each promise is a separate line in the log:
 ///
 /// ```swift
 /// @Test(arguments: AnalyticsDestinationCheck.applicable(to: [.healthy, .unavailable]))
@@ -11,17 +11,17 @@ public import Testing
 /// }
 /// ```
 ///
-/// Each check opens a destination of its own; none sleeps.
+/// Each check opens its own destination; none sleeps.
 public struct AnalyticsDestinationCheck: Sendable, CustomTestStringConvertible {
     /// A group of checks.
     public enum Group: String, Sendable, Hashable, CaseIterable {
-        /// What it says about itself.
+        /// The destination's name.
         case description
         /// The sizes of records.
         case sizes
-        /// What arrives.
+        /// Successful deliveries.
         case delivery
-        /// What it says when something goes wrong.
+        /// Reports of faults.
         case faults
     }
 
@@ -29,7 +29,7 @@ public struct AnalyticsDestinationCheck: Sendable, CustomTestStringConvertible {
     public let group: Group
     /// The promise, as a sentence about the destination.
     public let promise: String
-    /// The condition that it needs of the other side.
+    /// The required condition of the other side.
     public let condition: AnalyticsDestinationSubject.Condition
 
     private let body: @Sendable (AnalyticsDestinationSubject.Opened) async throws -> Void
@@ -49,17 +49,17 @@ public struct AnalyticsDestinationCheck: Sendable, CustomTestStringConvertible {
     /// The group and the promise.
     public var testDescription: String { "\(group): \(promise)" }
 
-    /// Puts a destination to the check, recording an issue with the current test for each violation.
+    /// Runs the check on a destination, recording an issue with the current test for each violation.
     ///
     /// - Parameter subject: The destination.
-    /// - Throws: What opening the destination throws.
+    /// - Throws: The error of opening the destination.
     public func run(on subject: AnalyticsDestinationSubject) async throws {
         try await body(try await subject.open(condition))
     }
 
-    /// The checks that need no other conditions than these.
+    /// Returns the checks that need only these conditions.
     ///
-    /// - Parameter conditions: The conditions that a subject can be put into.
+    /// - Parameter conditions: The conditions that a subject supports.
     /// - Returns: The checks.
     public static func applicable(
         to conditions: Set<AnalyticsDestinationSubject.Condition>

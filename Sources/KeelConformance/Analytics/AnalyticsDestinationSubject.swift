@@ -1,6 +1,6 @@
 public import KeelAnalytics
 
-/// How checks open the destination that they are about.
+/// A factory of the destinations that checks open.
 ///
 /// ```swift
 /// static let subject = AnalyticsDestinationSubject(conditions: [.healthy, .unavailable]) { condition in
@@ -11,37 +11,36 @@ public import KeelAnalytics
 /// }
 /// ```
 public struct AnalyticsDestinationSubject: Sendable {
-    /// How the other side behaves.
+    /// The behavior of the other side.
     public enum Condition: Sendable, Hashable, CaseIterable {
-        /// It takes everything that keeps its rules.
+        /// It accepts every valid batch.
         case healthy
-        /// It answers that it is not available, with a status such as 503.
+        /// It is unavailable and says so, such as with status 503.
         case unavailable
-        /// It asks for a pause of 30 seconds, as a Retry-After field does.
+        /// It asks for a pause of 30 seconds, as with a `Retry-After` field.
         case busy
-        /// It takes the batch, and the answer is lost.
+        /// It accepts the batch, but the reply is lost.
         case losingReplies
-        /// It says that the batch is too large, as the status 413 does.
+        /// It rejects the batch as too large, as with status 413.
         case refusingSize
-        /// It does not know the key.
+        /// It rejects the key.
         case refusingKey
         /// It never answers.
         case hanging
     }
 
-    /// A destination, and how to look behind it.
+    /// An open destination with access to the other side.
     public struct Opened: Sendable {
         /// The destination.
         public let destination: any AnalyticsDestination
-        /// The ids of the records that the other side has, in order; one that it counts twice is in
-        /// the list twice.
+        /// Returns the ids of the records that the other side has, in order; a record counted twice appears twice.
         public let receivedIDs: @Sendable () async throws -> [String]
 
-        /// Creates what a check looks at.
+        /// Creates an open destination.
         ///
         /// - Parameters:
         ///   - destination: The destination.
-        ///   - receivedIDs: The ids of the records that the other side has.
+        ///   - receivedIDs: Returns the ids of the records that the other side has.
         public init(
             _ destination: any AnalyticsDestination,
             receivedIDs: @escaping @Sendable () async throws -> [String]
@@ -51,15 +50,15 @@ public struct AnalyticsDestinationSubject: Sendable {
         }
     }
 
-    /// The conditions that it can be put into.
+    /// The supported conditions.
     public let conditions: Set<Condition>
     let open: @Sendable (Condition) async throws -> Opened
 
     /// Creates a subject.
     ///
     /// - Parameters:
-    ///   - conditions: The conditions that it can be put into; healthy is one of them.
-    ///   - open: Opens a destination before a new other side in a condition.
+    ///   - conditions: The supported conditions; they include `healthy`.
+    ///   - open: Opens a destination for a new other side in the given condition.
     public init(
         conditions: Set<Condition>,
         open: @escaping @Sendable (Condition) async throws -> Opened

@@ -6,9 +6,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Records for checks: of every kind, and with every kind of value.
+/// Records of every kind, with values of every kind.
 enum SampleRecords {
-    /// A text that must not be in any problem or rejection.
+    /// A text that must not appear in any problem or rejection.
     static let secret = "confidential-value-4711"
 
     static func event(

@@ -1,8 +1,8 @@
 public import Testing
 
-/// One promise of `CacheTier`, as a check that any tier or decorator can be put to.
+/// A promise of `CacheTier` as a check for any tier or decorator.
 ///
-/// Run all of them, so that each promise is a line of its own in the log:
+/// Run all checks as arguments, so that each promise is a separate line in the log:
 ///
 /// ```swift
 /// @Test(arguments: CacheTierCheck.applicable(to: [.byteLimit]))
@@ -13,37 +13,37 @@ public import Testing
 /// }
 /// ```
 ///
-/// Each check opens a tier of its own, and moves its time with a clock of its own: none sleeps.
+/// Each check opens its own tier and moves the time with its own clock; none sleeps.
 public struct CacheTierCheck: Sendable, CustomTestStringConvertible {
-    /// What a check is about.
+    /// A group of checks.
     public enum Group: String, Sendable, Hashable, CaseIterable {
-        /// What is found, and that it is whole.
+        /// Reading whole entries.
         case reading
-        /// What becomes of what was there before.
+        /// Replacing entries.
         case writing
-        /// Forgetting by key, and all.
+        /// Removing entries by key, and all entries.
         case removal
-        /// Forgetting by tag.
+        /// Removing entries by tag.
         case tags
-        /// Time.
+        /// Expiry.
         case expiry
-        /// Room.
+        /// Limits on size.
         case limits
         /// Values too large for memory.
         case files
-        /// Many tasks at a time.
+        /// Concurrent tasks.
         case concurrency
-        /// Counts.
+        /// Usage counts.
         case usage
-        /// What outlives the program.
+        /// Entries that survive a reopening.
         case durability
     }
 
-    /// What the check is about.
+    /// The check's group.
     public let group: Group
     /// The promise, as a sentence about the tier.
     public let promise: String
-    /// What a tier must be able to do for the promise to concern it.
+    /// The features that the promise requires.
     public let needs: CacheTierSubject.Features
 
     private let body: @Sendable (TierUnderTest) async throws -> Void
@@ -63,14 +63,14 @@ public struct CacheTierCheck: Sendable, CustomTestStringConvertible {
     /// The group and the promise.
     public var testDescription: String { "\(group): \(promise)" }
 
-    /// Puts a tier to the check, recording an issue with the current test for each violation.
+    /// Runs the check on a tier, recording an issue with the current test for each violation.
     ///
-    /// - Throws: What the tier throws where the promise leaves it no reason to.
+    /// - Throws: An error of the tier that the promise does not allow.
     public func run(on subject: CacheTierSubject) async throws {
         try await TierUnderTest.run(on: subject, body)
     }
 
-    /// The checks that concern a tier with these features.
+    /// Returns the checks that apply to a tier with these features.
     public static func applicable(to features: CacheTierSubject.Features) -> [Self] {
         all.filter { features.isSuperset(of: $0.needs) }
     }

@@ -1,6 +1,6 @@
 public import KeelCache
 
-/// How checks open the tier that they are about.
+/// A factory of the tiers that checks open.
 ///
 /// ```swift
 /// let subject = CacheTierSubject(features: [.byteLimit]) { setting in
@@ -8,33 +8,33 @@ public import KeelCache
 /// }
 /// ```
 public struct CacheTierSubject: Sendable {
-    /// What a tier can do beyond what all can.
+    /// Optional features of a tier.
     public struct Features: OptionSet, Sendable, Hashable {
         public let rawValue: Int
 
         public init(rawValue: Int) { self.rawValue = rawValue }
 
-        /// What was flushed is there when the tier is opened again under the same name.
+        /// The tier keeps flushed entries when it is opened again under the same name.
         public static let durability = Features(rawValue: 1 << 0)
-        /// Makes files for large values.
+        /// The tier makes files for large values.
         public static let files = Features(rawValue: 1 << 1)
-        /// Keeps within ``CacheTierSubject/Setting/byteLimit`` at every moment.
+        /// The tier stays within ``CacheTierSubject/Setting/byteLimit`` at all times.
         public static let byteLimit = Features(rawValue: 1 << 2)
     }
 
-    /// What a check wants of the tier that it opens.
+    /// The settings of a tier that a check opens.
     public struct Setting: Sendable {
-        /// The time that the tier has to go by.
+        /// The tier's clock.
         public let clock: CacheClock
-        /// A name that no other check uses, fit for a folder.
+        /// A name that no other check uses, suitable for a folder.
         ///
-        /// A check that opens a tier twice under one name expects its entries again.
+        /// A check that opens a tier twice under one name expects to find its entries.
         public let name: String
-        /// The most bytes that the tier may take, nil where the check does not care.
+        /// The largest size of the tier in bytes; nil lets the subject choose.
         public let byteLimit: Int?
     }
 
-    /// What the tier can do.
+    /// The features of the tier.
     public let features: Features
     let open: @Sendable (Setting) async throws -> any CacheTier
     let close: @Sendable (any CacheTier) async throws -> Void
@@ -42,8 +42,8 @@ public struct CacheTierSubject: Sendable {
     /// Creates a subject.
     ///
     /// - Parameters:
-    ///   - features: What the tier can do.
-    ///   - close: Ends the use of a tier, so that another can be opened under its name.
+    ///   - features: The features of the tier.
+    ///   - close: Closes a tier, so that another can be opened under its name.
     ///   - open: Opens a tier.
     public init(
         features: Features = [],

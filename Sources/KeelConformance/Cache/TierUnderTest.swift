@@ -3,7 +3,7 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-/// A tier that was opened for one check, on a clock of its own.
+/// A tier opened for one check, on its own clock.
 final class TierUnderTest: Sendable {
     let clock = TestClock()
     private let time: CacheClock
@@ -37,7 +37,7 @@ final class TierUnderTest: Sendable {
 
     // MARK: Opening
 
-    /// The tier; a check may keep it only up to the next ``reopen(after:)``.
+    /// The open tier; a check must not keep it across ``reopen(after:byteLimit:)``.
     var tier: any CacheTier {
         get throws { try #require(opened.withLock { $0 }, "the tier is closed") }
     }
@@ -53,7 +53,7 @@ final class TierUnderTest: Sendable {
         try await subject.close(tier)
     }
 
-    /// Opens the tier again, with another limit where one is given.
+    /// Reopens the tier after a pause, with the given limit.
     func reopen(after pause: Duration = .zero, byteLimit: Int? = nil) async throws {
         try await close()
         await clock.advance(by: pause)
@@ -99,10 +99,10 @@ final class TierUnderTest: Sendable {
         try await tier.read(Array(key.utf8))
     }
 
-    /// The whole value under a key.
+    /// Returns the whole value under a key.
     func value(_ key: String) async throws -> [UInt8]? { try await read(key)?.body.bytes() }
 
-    /// Which of some keys are found.
+    /// Returns the keys that are found.
     func found(_ keys: String...) async throws -> [String] {
         var found: [String] = []
         for key in keys where try await read(key) != nil { found.append(key) }
@@ -110,7 +110,7 @@ final class TierUnderTest: Sendable {
     }
 }
 
-/// A file of another tier, as a cache hands it on when it copies an entry.
+/// A file of another tier, such as a cache passes on when it copies an entry.
 final class ForeignFile: CacheFile {
     private let content: [UInt8]
 
@@ -123,9 +123,9 @@ final class ForeignFile: CacheFile {
     }
 }
 
-/// Bytes that tell from each piece which value and which place they are of.
+/// Returns bytes in which every part identifies its value and its position.
 func patterned(_ seed: Int, count: Int) -> [UInt8] {
-    // A row of 251 bytes, again and again: fast to make without optimisation too.
+    // Repeating a row of 251 bytes is fast even without optimization.
     let row = (0..<251).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ seed &* 97) }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(count + row.count)

@@ -1,8 +1,8 @@
 public import Testing
 
-/// One promise of `FileStoreAdapter`, as a check that any adapter can be put to.
+/// A promise of `FileStoreAdapter` as a check for any adapter.
 ///
-/// Run all of them that apply, so that each promise is a line of its own in the log:
+/// Run all applicable checks as arguments, so that each promise is a separate line in the log:
 ///
 /// ```swift
 /// @Test(arguments: FileStoreCheck.applicable(to: [.attributes]))
@@ -17,9 +17,9 @@ public struct FileStoreCheck: Sendable, CustomTestStringConvertible {
     public enum Group: String, Sendable, Hashable, CaseIterable {
         /// Reading files.
         case reading
-        /// Parts of files.
+        /// Byte ranges.
         case ranges
-        /// What becomes of what was there before.
+        /// Replacing files.
         case writing
         /// Content types and attributes.
         case metadata
@@ -29,19 +29,19 @@ public struct FileStoreCheck: Sendable, CustomTestStringConvertible {
         case integrity
         /// Copies and moves.
         case transfers
-        /// Removing.
+        /// Deleting files.
         case removal
-        /// Lists.
+        /// Listing files.
         case listing
-        /// Paths of every kind.
+        /// Unusual paths.
         case paths
-        /// Many tasks at a time.
+        /// Concurrent tasks.
         case concurrency
-        /// What a cancelled or failing call leaves.
+        /// Canceled and failing calls.
         case interruption
-        /// What another opening of the store sees.
+        /// A second opening of the store.
         case reopening
-        /// Changes that are told.
+        /// Reported changes.
         case watching
     }
 
@@ -49,7 +49,7 @@ public struct FileStoreCheck: Sendable, CustomTestStringConvertible {
     public let group: Group
     /// The promise, as a sentence about the store.
     public let promise: String
-    /// What a store must be able to do for the promise to concern it.
+    /// The features that the promise requires.
     public let needs: FileStoreSubject.Features
 
     private let body: @Sendable (FileStoreUnderTest) async throws -> Void
@@ -69,18 +69,15 @@ public struct FileStoreCheck: Sendable, CustomTestStringConvertible {
     /// The group and the promise.
     public var testDescription: String { "\(group): \(promise)" }
 
-    /// Puts a store to the check, recording an issue with the current test for each violation.
+    /// Runs the check on a store, recording an issue with the current test for each violation.
     ///
-    /// - Parameter subject: How to open the store.
-    /// - Throws: What the store throws where the promise leaves it no reason to.
+    /// - Parameter subject: The factory of the store.
+    /// - Throws: An error of the store that the promise does not allow.
     public func run(on subject: FileStoreSubject) async throws {
         try await FileStoreUnderTest.run(on: subject, body)
     }
 
-    /// The checks that concern a store with these features.
-    ///
-    /// - Parameter features: What the store can do.
-    /// - Returns: The checks.
+    /// Returns the checks that apply to a store with these features.
     public static func applicable(to features: FileStoreSubject.Features) -> [Self] {
         all.filter { features.isSuperset(of: $0.needs) }
     }

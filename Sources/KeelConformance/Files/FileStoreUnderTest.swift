@@ -2,7 +2,7 @@ import Foundation
 import KeelFiles
 import Testing
 
-/// A store that was opened for one check.
+/// A store opened for one check.
 struct FileStoreUnderTest: Sendable {
     let adapter: any FileStoreAdapter
     let files: FileStore
@@ -24,10 +24,10 @@ struct FileStoreUnderTest: Sendable {
         try await body(test)
     }
 
-    /// The same store, opened once more.
+    /// Opens the same store again.
     func reopened() async throws -> FileStore { FileStore(try await subject.open(name)) }
 
-    /// Puts a text.
+    /// Writes a text.
     @discardableResult
     func put(
         _ text: String,
@@ -37,12 +37,12 @@ struct FileStoreUnderTest: Sendable {
         try await files.write(Data(text.utf8), to: path, options: options)
     }
 
-    /// The text of a file, nil where there is none.
+    /// Returns the text of a file; nil if the file is missing.
     func text(_ path: FileStorePath) async throws(FileStoreError) -> String? {
         try await files.readIfPresent(path).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The paths of a folder's files.
+    /// Returns the paths of a folder's files.
     func paths(in folder: FileStoreFolder = .root) async throws(FileStoreError) -> [String] {
         var paths: [String] = []
         for try await file in files.files(in: folder, pageSize: 3) {
@@ -51,7 +51,7 @@ struct FileStoreUnderTest: Sendable {
         return paths
     }
 
-    /// The code that a call fails with, nil where it succeeds.
+    /// Returns the error code of a call; nil if it succeeds.
     func code(_ call: () async throws -> Void) async -> FileStoreError.Code? {
         do {
             try await call()
@@ -62,12 +62,12 @@ struct FileStoreUnderTest: Sendable {
     }
 }
 
-/// Bytes that tell from each place which file they are of.
+/// Returns bytes in which every position identifies its file.
 func fileBytes(_ seed: Int, count: Int) -> [UInt8] {
     (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ seed &* 97 &+ $0 >> 8) }
 }
 
-/// A content of pieces of different lengths, whose length nobody tells.
+/// Returns a content in chunks of different lengths, without a known total length.
 func piecewise(_ bytes: [UInt8]) -> FileContent {
     FileContent(length: nil, isReplayable: true) { () throws(FileStoreError) in
         let reader = PieceCutter(bytes)

@@ -1,15 +1,15 @@
 public import KeelHTTP
 
-/// The name of one way in which a server, or the way to it, can fail.
+/// The name of a fault of a server or of the connection to it.
 public struct HTTPFault: Hashable, Sendable, CustomStringConvertible {
     /// The fault, as a sentence about the server.
     public let description: String
 
-    /// What a transport makes of a fault.
+    /// The error that a transport reports for a fault.
     public struct Outcome: Hashable, Sendable, CustomStringConvertible {
-        /// The codes that fit; more than one only where machines differ, as in name resolution.
+        /// The accepted codes; there are several only where machines differ, as in name resolution.
         public var codes: Set<TransportError.Code>
-        /// The phases that fit.
+        /// The accepted phases.
         public var phases: Set<TransportError.Phase>
         /// Whether the server may have acted.
         public var processed: TransportError.Processed
@@ -17,8 +17,8 @@ public struct HTTPFault: Hashable, Sendable, CustomStringConvertible {
         /// Creates an outcome.
         ///
         /// - Parameters:
-        ///   - code: What kind of failure it is.
-        ///   - phase: How far the exchange had come.
+        ///   - code: The error code.
+        ///   - phase: The phase in which the exchange failed.
         ///   - processed: Whether the server may have acted.
         public init(
             _ code: TransportError.Code,
@@ -30,14 +30,14 @@ public struct HTTPFault: Hashable, Sendable, CustomStringConvertible {
             self.processed = processed
         }
 
-        /// Adds another code that fits.
+        /// Returns a copy that accepts another code.
         func or(_ code: TransportError.Code) -> Self {
             var copy = self
             copy.codes.insert(code)
             return copy
         }
 
-        /// Adds another phase that fits.
+        /// Returns a copy that accepts another phase.
         func or(_ phase: TransportError.Phase) -> Self {
             var copy = self
             copy.phases.insert(phase)
@@ -49,7 +49,7 @@ public struct HTTPFault: Hashable, Sendable, CustomStringConvertible {
                 && error.phase.map { phases.contains($0) } == true
         }
 
-        /// The codes, the phases and the certainty.
+        /// The codes, phases and certainty.
         public var description: String {
             let codes = codes.map(\.name).sorted().joined(separator: " or ")
             let phases = phases.map(\.description).sorted().joined(separator: " or ")
@@ -57,7 +57,7 @@ public struct HTTPFault: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Creates the name of a fault, to say that a transport cannot tell it from others.
+    /// Creates the name of a fault, as a key of ``HTTPTransportSubject/conflations``.
     public init(_ description: String) {
         self.description = description
     }

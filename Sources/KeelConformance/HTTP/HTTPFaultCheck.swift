@@ -3,7 +3,7 @@ public import KeelHTTP
 import KeelTestKit
 public import Testing
 
-/// One row of the fault matrix: a fault, and the one outcome that a transport must make of it.
+/// A row of the fault matrix: a fault and the required outcome.
 ///
 /// ```swift
 /// @Test(arguments: HTTPFaultCheck.applicable(to: MyTransport.features))
@@ -12,16 +12,16 @@ public import Testing
 /// }
 /// ```
 ///
-/// No row allows the code `unknown`. Faults that a platform's library cannot tell apart are named
-/// in ``HTTPTransportSubject/conflations``.
+/// No row allows the code `unknown`. ``HTTPTransportSubject/conflations`` lists the faults that a platform's library
+/// cannot distinguish.
 public struct HTTPFaultCheck: Sendable, CustomTestStringConvertible {
     /// The fault.
     public let fault: HTTPFault
-    /// What a transport must make of it.
+    /// The required outcome.
     public let outcome: HTTPFault.Outcome
-    /// What a transport must declare for the fault to concern it.
+    /// The declared features that the fault requires.
     public let needs: HTTPTransportFeatures
-    /// What a transport must be able to do beyond that.
+    /// The other traits that the fault requires.
     public let traits: HTTPTransportTraits
 
     private let script: HTTPTestScript
@@ -46,9 +46,9 @@ public struct HTTPFaultCheck: Sendable, CustomTestStringConvertible {
     /// The fault and its outcome.
     public var testDescription: String { "\(fault) → \(outcome)" }
 
-    /// Provokes the fault, recording an issue with the current test where the outcome is another.
+    /// Provokes the fault, recording an issue with the current test for a different outcome.
     ///
-    /// - Throws: What keeps the fault from being provoked.
+    /// - Throws: The error that prevents the fault.
     public func run(on subject: HTTPTransportSubject) async throws {
         try await subject.run(script) { transport in
             let error = try await provoke(transport)
@@ -70,7 +70,7 @@ public struct HTTPFaultCheck: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// The rows that concern such a transport.
+    /// Returns the rows that apply to a transport with these features and traits.
     public static func applicable(
         to features: HTTPTransportFeatures,
         _ traits: HTTPTransportTraits = .all

@@ -2,9 +2,9 @@ public import KeelHTTP
 import KeelTestKit
 public import Testing
 
-/// One promise of `HTTPTransport`, as a check that any transport can be put to.
+/// A promise of `HTTPTransport` as a check for any transport.
 ///
-/// Run all that concern the transport, so that each promise is a line of its own in the log:
+/// Run all applicable checks as arguments, so that each promise is a separate line in the log:
 ///
 /// ```swift
 /// static let subject = HTTPTransportSubject(FaultServerOrigins()) { access in
@@ -17,7 +17,7 @@ public import Testing
 /// }
 /// ```
 ///
-/// What becomes of a transport's failures is checked by ``HTTPFaultCheck``.
+/// ``HTTPFaultCheck`` checks the errors of a transport.
 public struct HTTPTransportCheck: Sendable, CustomTestStringConvertible {
     /// A group of checks.
     public enum Group: String, Sendable, Hashable, CaseIterable {
@@ -27,11 +27,11 @@ public struct HTTPTransportCheck: Sendable, CustomTestStringConvertible {
         case bodies
         /// Header fields and trailers.
         case fields
-        /// What a transport leaves alone.
+        /// Features that a transport must not add.
         case restraint
-        /// Many exchanges at a time, and connections.
+        /// Concurrent exchanges, and connections.
         case connections
-        /// Cancelling, dropping and shutting down.
+        /// Cancellation, dropped responses and shutdown.
         case endings
         /// TLS.
         case security
@@ -41,9 +41,9 @@ public struct HTTPTransportCheck: Sendable, CustomTestStringConvertible {
     public let group: Group
     /// The promise, as a sentence about the transport.
     public let promise: String
-    /// What a transport must declare for the promise to concern it.
+    /// The declared features that the promise requires.
     public let needs: HTTPTransportFeatures
-    /// What a transport must be able to do beyond that.
+    /// The other traits that the promise requires.
     public let traits: HTTPTransportTraits
 
     private let script: HTTPTestScript
@@ -68,14 +68,14 @@ public struct HTTPTransportCheck: Sendable, CustomTestStringConvertible {
     /// The group and the promise.
     public var testDescription: String { "\(group): \(promise)" }
 
-    /// Puts a transport to the check, recording an issue with the current test for each violation.
+    /// Runs the check on a transport, recording an issue with the current test for each violation.
     ///
-    /// - Throws: What the transport throws where the promise leaves it no reason to.
+    /// - Throws: An error of the transport that the promise does not allow.
     public func run(on subject: HTTPTransportSubject) async throws {
         try await subject.run(script, body)
     }
 
-    /// Whether the promise concerns such a transport.
+    /// Returns whether the promise applies to a transport with these features and traits.
     public func applies(
         to features: HTTPTransportFeatures,
         _ traits: HTTPTransportTraits = .all
@@ -83,7 +83,7 @@ public struct HTTPTransportCheck: Sendable, CustomTestStringConvertible {
         features.isSuperset(of: needs) && traits.isSuperset(of: self.traits)
     }
 
-    /// The checks that concern such a transport.
+    /// Returns the checks that apply to a transport with these features and traits.
     public static func applicable(
         to features: HTTPTransportFeatures,
         _ traits: HTTPTransportTraits = .all

@@ -1,34 +1,35 @@
 public import KeelHTTP
 public import KeelTestKit
 
-/// A kind of transport that checks are run on, with origins that it can reach.
+/// A factory of the transports that checks run on, with origins that they can reach.
 public struct HTTPTransportSubject: Sendable {
-    /// Makes a transport that can reach an origin with this access; it is shut down after the check.
+    /// A closure that makes a transport that can reach an origin with this access.
+    ///
+    /// The transport is shut down after the check.
     public typealias Make = @Sendable (HTTPTestAccess) async throws -> any HTTPTransport
 
-    /// Where the origins come from.
+    /// The factory of the origins.
     public var origins: any HTTPTestOrigins
 
     /// Makes the transport of a check.
     public var makeTransport: Make
 
-    /// The faults that this transport cannot tell from others, and what it takes them for.
+    /// The faults that the transport cannot distinguish from others, with the outcomes that it reports.
     ///
-    /// The list has to be true: a fault in it that is told exactly fails its check, and so does
-    /// one that is told as `unknown`.
+    /// The list must be exact: a listed fault that is reported precisely fails its check, as does a fault reported as
+    /// `unknown`.
     public var conflations: [HTTPFault: HTTPFault.Outcome]
 
-    /// Of ``conflations``, those that depend on how the bytes happen to arrive: these may be told
-    /// exactly too.
+    /// The faults in ``conflations`` that depend on the timing of the bytes; they may be reported precisely as well.
     public var chancyConflations: Set<HTTPFault>
 
     /// Creates a subject.
     ///
     /// - Parameters:
-    ///   - origins: Where the origins come from: `FaultServerOrigins` of KeelTestServer, or
-    ///     `InProcessHTTPNetwork` of KeelTestKit.
-    ///   - conflations: The faults that the transport cannot tell from others.
-    ///   - chancyConflations: Of these, those that it can tell at times.
+    ///   - origins: The factory of the origins: `FaultServerOrigins` of KeelTestServer, or `InProcessHTTPNetwork` of
+    ///     KeelTestKit.
+    ///   - conflations: The faults that the transport cannot distinguish from others.
+    ///   - chancyConflations: The conflations that depend on timing.
     ///   - makeTransport: Makes a transport that can reach an origin with this access.
     public init(
         _ origins: any HTTPTestOrigins,
@@ -42,7 +43,7 @@ public struct HTTPTransportSubject: Sendable {
         self.makeTransport = makeTransport
     }
 
-    /// Runs a check on a transport and an origin of its own.
+    /// Runs a check on its own transport and origin.
     func run(
         _ script: HTTPTestScript,
         _ body: @escaping @Sendable (TransportUnderTest) async throws -> Void
@@ -60,7 +61,7 @@ public struct HTTPTransportSubject: Sendable {
     }
 }
 
-/// What a transport must be able to do for a check to concern it, beyond its declared features.
+/// The traits of a transport beyond its declared features.
 public struct HTTPTransportTraits: OptionSet, Sendable, Hashable {
     public let rawValue: Int
 
@@ -68,29 +69,29 @@ public struct HTTPTransportTraits: OptionSet, Sendable, Hashable {
         self.rawValue = rawValue
     }
 
-    /// It can be told to trust an authority.
+    /// The transport can trust an additional authority.
     public static let customTrust = Self(rawValue: 1 << 0)
-    /// It speaks HTTP/2 where the server does.
+    /// The transport uses HTTP/2 if the server supports it.
     public static let http2 = Self(rawValue: 1 << 1)
-    /// It keeps connections and uses them again, tells a stale one from a lost one, and takes nothing
-    /// that follows a response for the next one.
+    /// The transport reuses connections, distinguishes a stale connection from a lost one, and does not take bytes
+    /// after a response for the next response.
     ///
-    /// URLSession on Linux takes it for the next one.
+    /// URLSession on Linux takes them for the next response.
     public static let connectionReuse = Self(rawValue: 1 << 2)
-    /// It gives response fields in the order and number in which they came.
+    /// The transport returns response fields in their original order and number.
     public static let exactFields = Self(rawValue: 1 << 3)
-    /// It can be told how long a connection may take to open.
+    /// The transport has a configurable connect timeout.
     public static let connectTimeout = Self(rawValue: 1 << 4)
-    /// It never repeats a request by itself.
+    /// The transport never repeats a request on its own.
     ///
-    /// URLSession does, on connections that have gone stale.
+    /// URLSession does so on stale connections.
     public static let singleAttempt = Self(rawValue: 1 << 5)
-    /// It holds a server back whose body nobody reads.
+    /// The transport applies back pressure to a server whose body is not read.
     ///
     /// URLSession on Linux reads ahead into memory.
     public static let backPressure = Self(rawValue: 1 << 6)
 
-    /// All of them.
+    /// All traits.
     public static let all: Self = [
         .customTrust, .http2, .connectionReuse, .exactFields, .connectTimeout, .singleAttempt,
         .backPressure,

@@ -3,7 +3,7 @@ import KeelHTTP
 import KeelTestKit
 import Testing
 
-/// A transport, and an origin that it can reach.
+/// A transport and an origin that it can reach.
 struct TransportUnderTest: Sendable {
     let transport: any HTTPTransport
     let origin: any HTTPTestOrigin
@@ -24,13 +24,13 @@ struct TransportUnderTest: Sendable {
         return HTTPCall(head, body: body)
     }
 
-    /// Makes an exchange and reads its body to the end.
+    /// Performs an exchange and reads its whole body.
     func exchange(_ call: HTTPCall) async throws -> (head: HTTPResponse, body: [UInt8]) {
         let reply = try await transport.send(call)
         return (reply.head, try await reply.body.collect(upTo: 1 << 30))
     }
 
-    /// Answers one request and returns what came of it.
+    /// Answers one request and returns the result of the exchange.
     func answer(
         _ answer: HTTPTestAnswer,
         to call: HTTPCall? = nil
@@ -39,7 +39,7 @@ struct TransportUnderTest: Sendable {
         return try await exchange(call ?? self.call())
     }
 
-    /// The error of an exchange, its body included; nil where there is none.
+    /// Returns the error of an exchange, including its body; nil if it succeeds.
     func failure(of call: HTTPCall) async -> TransportError? {
         do throws(TransportError) {
             _ = try await transport.send(call).body.collect(upTo: 1 << 30)
@@ -49,13 +49,13 @@ struct TransportUnderTest: Sendable {
         }
     }
 
-    /// The one request of the check.
+    /// Returns the first request of the check.
     func request() async throws -> HTTPTestRequest {
         try #require(try await origin.waitForRequests(1, whole: true).first)
     }
 }
 
-/// A body that is produced piece by piece, and counts its pieces.
+/// Returns a body that is produced in pieces, and the count of its pieces.
 func streamedBody(
     _ pieces: [[UInt8]],
     length: Int64?,

@@ -1,9 +1,9 @@
 internal import KeelLocation
 public import Testing
 
-/// One promise of `LocationAdapter`, as a check that any adapter can be put to.
+/// A promise of `LocationAdapter` as a check for any adapter.
 ///
-/// Run all of them that apply, so that each promise is a line of its own in the log:
+/// Run all applicable checks as arguments, so that each promise is a separate line in the log:
 ///
 /// ```swift
 /// @Test(arguments: LocationAdapterCheck.applicable(to: [.searches, .details]))
@@ -14,25 +14,25 @@ public import Testing
 public struct LocationAdapterCheck: Sendable, CustomTestStringConvertible {
     /// A group of checks.
     public enum Group: String, Sendable, Hashable, CaseIterable {
-        /// What a source says of itself.
+        /// The capabilities of a source.
         case capabilities
-        /// Places of every kind.
+        /// Coordinates.
         case coordinates
         /// Accuracies, altitude, speed, course and time.
         case details
-        /// What comes after what.
+        /// The order of reports.
         case order
         /// A receiver without a position.
         case searching
-        /// Several who monitor.
+        /// Concurrent monitorings.
         case sharing
-        /// What comes after the end, and what is held.
+        /// The end of a monitoring and the release of its resources.
         case ending
-        /// A connection that breaks.
+        /// A broken connection.
         case connection
-        /// What the user decides.
+        /// The user's permission.
         case permission
-        /// What the front makes of it.
+        /// The adapter behind a `LocationService`.
         case service
     }
 
@@ -40,7 +40,7 @@ public struct LocationAdapterCheck: Sendable, CustomTestStringConvertible {
     public let group: Group
     /// The promise, as a sentence about the source.
     public let promise: String
-    /// What a source must be able to do for the promise to concern it.
+    /// The features that the promise requires.
     public let needs: LocationAdapterSubject.Features
 
     private let permission: LocationPermission
@@ -66,10 +66,10 @@ public struct LocationAdapterCheck: Sendable, CustomTestStringConvertible {
     /// The group and the promise.
     public var testDescription: String { "\(group): \(promise)" }
 
-    /// Puts a source to the check, recording an issue with the current test for each violation.
+    /// Runs the check on a source, recording an issue with the current test for each violation.
     ///
-    /// - Parameter subject: How to open the source.
-    /// - Throws: What the source throws where the promise leaves it no reason to.
+    /// - Parameter subject: The factory of the source.
+    /// - Throws: An error of the source that the promise does not allow.
     public func run(on subject: LocationAdapterSubject) async throws {
         let setting = LocationAdapterSubject.Setting(permission: permission, answer: answer)
         let source = try await subject.open(setting)
@@ -85,10 +85,7 @@ public struct LocationAdapterCheck: Sendable, CustomTestStringConvertible {
         await source.close()
     }
 
-    /// The checks that concern a source with these features.
-    ///
-    /// - Parameter features: What the source can do.
-    /// - Returns: The checks.
+    /// Returns the checks that apply to a source with these features.
     public static func applicable(to features: LocationAdapterSubject.Features) -> [Self] {
         all.filter { features.isSuperset(of: $0.needs) }
     }

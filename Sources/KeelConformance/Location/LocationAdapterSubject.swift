@@ -1,6 +1,6 @@
 public import KeelLocation
 
-/// How checks open the source of positions that they are about, and make it say something.
+/// A factory of the location sources that checks open and control.
 ///
 /// ```swift
 /// static let subject = LocationAdapterSubject(features: [.searches, .details]) { setting in
@@ -11,48 +11,47 @@ public import KeelLocation
 /// }
 /// ```
 public struct LocationAdapterSubject: Sendable {
-    /// What a source can do beyond what all can.
+    /// Optional features of a location source.
     public struct Features: OptionSet, Sendable, Hashable {
         public let rawValue: Int
 
         public init(rawValue: Int) { self.rawValue = rawValue }
 
-        /// The receiver can lose its position and say so.
+        /// The receiver can lose its position and reports that.
         public static let searches = Features(rawValue: 1 << 0)
-        /// Accuracies, altitude, speed, course and time come through, and may be missing.
+        /// The source reports accuracies, altitude, speed, course and time, any of which may be missing.
         public static let details = Features(rawValue: 1 << 1)
-        /// The connection to the source can be broken and made again.
+        /// The connection to the source can be broken and restored.
         public static let breaks = Features(rawValue: 1 << 2)
         /// The user decides whether the position may be used.
         public static let permission = Features(rawValue: 1 << 3)
-        /// Two fixes that are the same are two fixes.
+        /// The source reports equal fixes separately.
         public static let repeats = Features(rawValue: 1 << 4)
     }
 
-    /// What a check wants of the source that it opens.
+    /// The settings of a source that a check opens.
     public struct Setting: Sendable {
-        /// What was decided about the permission at the beginning; sources without
-        /// ``Features/permission`` need not look at it.
+        /// The initial permission; sources without ``Features/permission`` may ignore it.
         public let permission: LocationPermission
-        /// What the user decides when asked; nil leaves the question open until the check decides.
+        /// The user's answer when asked; nil leaves the question open until the check decides.
         public let answer: LocationPermission?
     }
 
-    /// What a check makes the source do.
+    /// An event that a check triggers in the source.
     public enum Feed: Sendable {
         /// The receiver has a position.
         case fix(LocationFix)
         /// The receiver has lost its position.
         case noFix
-        /// The connection breaks, and no new one can be made.
+        /// The connection breaks and cannot be restored yet.
         case breakConnection
-        /// New connections can be made again.
+        /// New connections succeed again.
         case restoreConnection
-        /// The user changes what was decided.
+        /// The user changes the permission.
         case decide(LocationPermission)
     }
 
-    /// A source that was opened, and the hands on it.
+    /// An open source with its controls.
     public struct Source: Sendable {
         let adapter: any LocationAdapter
         let userCount: @Sendable () async -> Int
@@ -63,10 +62,9 @@ public struct LocationAdapterSubject: Sendable {
         ///
         /// - Parameters:
         ///   - adapter: The adapter under test.
-        ///   - userCount: How many connections, delegates or the like the source has now that get
-        ///     what is fed.
-        ///   - close: Gives back what the source holds; called at the end of each check.
-        ///   - feed: Makes the source do something.
+        ///   - userCount: Returns the current number of connections, delegates or similar that receive events.
+        ///   - close: Releases the resources of the source; called at the end of each check.
+        ///   - feed: Triggers an event in the source.
         public init(
             _ adapter: any LocationAdapter,
             userCount: @escaping @Sendable () async -> Int,
@@ -80,17 +78,17 @@ public struct LocationAdapterSubject: Sendable {
         }
     }
 
-    /// What the source can do.
+    /// The features of the source.
     public let features: Features
-    /// How long a check waits for what has to come before it fails.
+    /// The time that a check waits for an event before it fails.
     public let limit: Duration
     let open: @Sendable (Setting) async throws -> Source
 
     /// Creates a subject.
     ///
     /// - Parameters:
-    ///   - features: What the source can do.
-    ///   - limit: How long a check waits for what has to come before it fails.
+    ///   - features: The features of the source.
+    ///   - limit: The time that a check waits for an event before it fails.
     ///   - open: Opens a source.
     public init(
         features: Features,

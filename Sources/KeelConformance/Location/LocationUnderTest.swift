@@ -4,7 +4,7 @@ import KeelLocation
 import Synchronization
 import Testing
 
-/// A source that was opened for one check.
+/// A source opened for one check.
 final class LocationUnderTest: Sendable {
     let source: LocationAdapterSubject.Source
     private let subject: LocationAdapterSubject
@@ -19,14 +19,14 @@ final class LocationUnderTest: Sendable {
     var features: LocationAdapterSubject.Features { subject.features }
     var limit: Duration { subject.limit }
 
-    /// Begins to monitor, and waits for the first report.
+    /// Starts a monitoring and waits for the first report.
     func monitor(_ request: LocationRequest = LocationRequest()) async throws -> LocationReports {
         let reports = start(request)
         try await reports.wait("a first report") { !$0.isEmpty }
         return reports
     }
 
-    /// Begins to monitor.
+    /// Starts a monitoring.
     func start(
         _ request: LocationRequest = LocationRequest(),
         _ also: @escaping @Sendable (LocationEvent, LocationReports) -> Void = { _, _ in }
@@ -37,7 +37,7 @@ final class LocationUnderTest: Sendable {
         return reports
     }
 
-    /// Makes the receiver have a position, and waits for its report.
+    /// Gives the receiver a position and waits for its report.
     @discardableResult
     func fix(
         _ fix: LocationFix,
@@ -49,12 +49,12 @@ final class LocationUnderTest: Sendable {
         return reports.fixes[count]
     }
 
-    /// Waits until nobody uses the source.
+    /// Waits until the source has no users.
     func waitForNoUsers() async throws {
         try await waitForUsers("The source is still held.") { $0 == 0 }
     }
 
-    /// Waits until so many get what is fed.
+    /// Waits until the source has this many users.
     func waitForUsers(_ count: Int) async throws {
         try await waitForUsers("There never were \(count) users.") { $0 == count }
     }
@@ -73,14 +73,14 @@ final class LocationUnderTest: Sendable {
     }
 }
 
-/// What has to come does not come.
+/// An error for an event that did not occur.
 struct LocationCheckFailure: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
 }
 
-/// What one monitoring has reported.
+/// The reports of one monitoring.
 final class LocationReports: Sendable {
     private struct State {
         var events: [LocationEvent] = []
@@ -111,7 +111,7 @@ final class LocationReports: Sendable {
 
     func isEnded(by end: @escaping @Sendable () -> Void) { state.withLock { $0.end = end } }
 
-    /// Ends the monitoring; it can be ended again.
+    /// Ends the monitoring; may be called again.
     func end() { state.withLock { $0.end }?() }
 
     var events: [LocationEvent] { state.withLock { $0.events } }
@@ -130,7 +130,7 @@ final class LocationReports: Sendable {
         events.count { if case .searching = $0 { true } else { false } }
     }
 
-    /// Waits until the reports are as they have to be.
+    /// Waits until the reports meet a condition.
     func wait(
         _ what: String,
         until isDone: @escaping @Sendable ([LocationEvent]) -> Bool
@@ -149,7 +149,7 @@ final class LocationReports: Sendable {
     }
 }
 
-/// A fix at a place, with nothing more, taken at a whole second.
+/// Returns a fix with only a place and a whole second.
 func placeFix(_ latitude: Double, _ longitude: Double, second: Int = 0) throws -> LocationFix {
     try LocationFix(
         LocationCoordinate(latitude: latitude, longitude: longitude),
@@ -157,7 +157,7 @@ func placeFix(_ latitude: Double, _ longitude: Double, second: Int = 0) throws -
     )
 }
 
-/// Whether two numbers are the same but for what a text of some digits loses.
+/// Returns whether two numbers are equal within the precision of a decimal text.
 func isSame(_ left: Double?, _ right: Double?, within tolerance: Double = 0.001) -> Bool {
     switch (left, right) {
     case (nil, nil): true

@@ -1,6 +1,6 @@
 public import Testing
 
-/// One promise of `LocalDataSource`, as a check that any source can be put to.
+/// A promise of `LocalDataSource` as a check for any source.
 ///
 /// ```swift
 /// @Test(arguments: LocalDataSourceCheck<Note>.all)
@@ -15,15 +15,15 @@ public struct LocalDataSourceCheck<Element: Sendable & Equatable>: Sendable,
     public enum Group: String, Sendable, Hashable, CaseIterable {
         /// Finding elements.
         case finding
-        /// Keeping and replacing.
+        /// Saving and replacing elements.
         case saving
-        /// Removing.
+        /// Deleting elements.
         case deleting
         /// The order of all elements.
         case order
         /// Predicates.
         case conditions
-        /// Many tasks at a time.
+        /// Concurrent tasks.
         case concurrency
     }
 
@@ -47,10 +47,10 @@ public struct LocalDataSourceCheck<Element: Sendable & Equatable>: Sendable,
     /// The group and the promise.
     public var testDescription: String { "\(group): \(promise)" }
 
-    /// Puts a source to the check, recording an issue with the current test for each violation.
+    /// Runs the check on a source, recording an issue with the current test for each violation.
     ///
-    /// - Parameter subject: How to open the source.
-    /// - Throws: What the source throws where the promise leaves it no reason to.
+    /// - Parameter subject: The factory of the source.
+    /// - Throws: An error of the source that the promise does not allow.
     public func run(on subject: LocalDataSourceSubject<Element>) async throws {
         try await body(
             LocalDataSourceUnderTest(source: subject.open(), subject: subject)

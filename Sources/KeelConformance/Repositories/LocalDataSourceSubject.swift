@@ -1,7 +1,7 @@
 public import Foundation
 public import KeelRepositories
 
-/// How checks open the data source that they are about, and what they keep in it.
+/// A factory of the data sources that checks open and of the elements that they store.
 ///
 /// ```swift
 /// let subject = LocalDataSourceSubject(
@@ -18,10 +18,10 @@ public struct LocalDataSourceSubject<Element: Sendable & Equatable>: Sendable {
     /// Creates a subject.
     ///
     /// - Parameters:
-    ///   - make: Makes an element with an id. Elements with two numbers below 20 differ, and the
-    ///     same arguments make equal ones.
-    ///   - conditions: Conditions that tell such elements apart, of each kind that the source hands
-    ///     down to its database, and some of the others.
+    ///   - make: Makes an element with an id. Elements with different numbers below 20 differ, and equal arguments
+    ///     make equal elements.
+    ///   - conditions: Conditions that select different elements: all kinds that the source pushes down to its
+    ///     database, and some others.
     ///   - open: Opens an empty source.
     public init(
         make: @escaping @Sendable (_ id: String, _ number: Int) -> Element,

@@ -2,14 +2,14 @@ internal import Foundation
 internal import KeelRepositories
 internal import Testing
 
-/// An open source, and what a check asks of it.
+/// An open source with the operations of checks.
 struct LocalDataSourceUnderTest<Element: Sendable & Equatable>: Sendable {
     let source: any LocalDataSource<Element>
     let subject: LocalDataSourceSubject<Element>
 
     func element(_ id: String, _ number: Int = 1) -> Element { subject.make(id, number) }
 
-    /// Expects these elements and no others, in any order.
+    /// Expects exactly these elements, in any order.
     func expect(
         _ elements: [Element],
         _ location: SourceLocation = #_sourceLocation
@@ -18,8 +18,7 @@ struct LocalDataSourceUnderTest<Element: Sendable & Equatable>: Sendable {
         #expect(Self.same(found, elements), sourceLocation: location)
     }
 
-    /// Expects that each condition finds those of these elements, which the source has, that fulfil
-    /// it.
+    /// Expects that each condition finds exactly the matching elements among these, which the source holds.
     func expectConditions(
         on elements: [Element],
         _ location: SourceLocation = #_sourceLocation

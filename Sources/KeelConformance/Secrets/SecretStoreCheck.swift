@@ -1,8 +1,8 @@
 public import Testing
 
-/// One promise of `SecretStoreAdapter`, as a check that any adapter can be put to.
+/// A promise of `SecretStoreAdapter` as a check for any adapter.
 ///
-/// Run all of them that apply, so that each promise is a line of its own in the log:
+/// Run all applicable checks as arguments, so that each promise is a separate line in the log:
 ///
 /// ```swift
 /// @Test(arguments: SecretStoreCheck.applicable(to: [.writable]))
@@ -13,36 +13,36 @@ public import Testing
 /// }
 /// ```
 ///
-/// Each check uses services of its own and removes what it saved, so that a store which other
-/// programs use too can be checked.
+/// Each check uses its own services and removes the secrets that it saved, so that it can run on a store that other
+/// programs use.
 public struct SecretStoreCheck: Sendable, CustomTestStringConvertible {
     /// A group of checks.
     public enum Group: String, Sendable, Hashable, CaseIterable {
-        /// Reading values.
+        /// Reading secrets.
         case reading
         /// Bytes, whole and unchanged.
         case bytes
-        /// Keys and services of every kind.
+        /// Unusual keys and services.
         case names
-        /// What one service does to another: nothing.
+        /// The isolation of services.
         case isolation
-        /// What becomes of what was there before.
+        /// Replacing secrets.
         case writing
-        /// Removing.
+        /// Deleting secrets.
         case removal
         /// The list of keys.
         case listing
         /// Comparing and setting.
         case comparison
-        /// Many tasks at a time.
+        /// Concurrent tasks.
         case concurrency
-        /// What is refused.
+        /// Refused calls.
         case limits
         /// Text and values.
         case values
-        /// What another opening of the store sees.
+        /// A second opening of the store.
         case reopening
-        /// What a store says of itself.
+        /// The capabilities of a store.
         case capabilities
     }
 
@@ -50,7 +50,7 @@ public struct SecretStoreCheck: Sendable, CustomTestStringConvertible {
     public let group: Group
     /// The promise, as a sentence about the store.
     public let promise: String
-    /// What a store must be able to do for the promise to concern it.
+    /// The features that the promise requires.
     public let needs: SecretStoreSubject.Features
 
     private let contents: [String: String]
@@ -73,18 +73,15 @@ public struct SecretStoreCheck: Sendable, CustomTestStringConvertible {
     /// The group and the promise.
     public var testDescription: String { "\(group): \(promise)" }
 
-    /// Puts a store to the check, recording an issue with the current test for each violation.
+    /// Runs the check on a store, recording an issue with the current test for each violation.
     ///
-    /// - Parameter subject: How to open the store.
-    /// - Throws: What the store throws where the promise leaves it no reason to.
+    /// - Parameter subject: The factory of the store.
+    /// - Throws: An error of the store that the promise does not allow.
     public func run(on subject: SecretStoreSubject) async throws {
         try await SecretStoreUnderTest.run(on: subject, holding: contents, body)
     }
 
-    /// The checks that concern a store with these features.
-    ///
-    /// - Parameter features: What the store can do.
-    /// - Returns: The checks.
+    /// Returns the checks that apply to a store with these features.
     public static func applicable(to features: SecretStoreSubject.Features) -> [Self] {
         all.filter { features.isSuperset(of: $0.needs) }
     }

@@ -1,6 +1,6 @@
 public import KeelSecrets
 
-/// How checks open the secret store that they are about.
+/// A factory of the secret stores that checks open.
 ///
 /// ```swift
 /// let subject = SecretStoreSubject(features: [.writable, .anyBytes, .anyNames]) { setting in
@@ -8,43 +8,43 @@ public import KeelSecrets
 /// }
 /// ```
 public struct SecretStoreSubject: Sendable {
-    /// What a store can do beyond what all can.
+    /// Optional features of a secret store.
     public struct Features: OptionSet, Sendable, Hashable {
         public let rawValue: Int
 
         public init(rawValue: Int) { self.rawValue = rawValue }
 
-        /// Secrets can be saved and deleted.
+        /// The store can save and delete secrets.
         public static let writable = Features(rawValue: 1 << 0)
-        /// Keeps any bytes, and not only text.
+        /// The store keeps arbitrary bytes, not only text.
         public static let anyBytes = Features(rawValue: 1 << 1)
-        /// Keeps any name, and not only those of variables.
+        /// The store accepts arbitrary names, not only those of environment variables.
         public static let anyNames = Features(rawValue: 1 << 2)
-        /// A second adapter, opened under the same name, sees the same secrets.
+        /// A second adapter opened under the same name sees the same secrets.
         public static let reopening = Features(rawValue: 1 << 3)
-        /// Refuses every change.
+        /// The store refuses every change.
         public static let readOnly = Features(rawValue: 1 << 4)
 
-        /// What a store of full worth can do.
+        /// All features of a writable store.
         public static let complete: Features = [.writable, .anyBytes, .anyNames, .reopening]
     }
 
-    /// What a check wants of the store that it opens.
+    /// The settings of a store that a check opens.
     public struct Setting: Sendable {
-        /// A name that no other check uses, fit for a folder.
+        /// A name that no other check uses, suitable for a folder.
         public let name: String
-        /// What a store that is read-only has to hold; a writable one is filled by the check.
+        /// The initial contents of a read-only store; checks fill a writable store themselves.
         public let contents: [SecretName: [UInt8]]
     }
 
-    /// What the store can do.
+    /// The features of the store.
     public let features: Features
     let open: @Sendable (Setting) async throws -> any SecretStoreAdapter
 
     /// Creates a subject.
     ///
     /// - Parameters:
-    ///   - features: What the store can do.
+    ///   - features: The features of the store.
     ///   - open: Opens a store.
     public init(
         features: Features,

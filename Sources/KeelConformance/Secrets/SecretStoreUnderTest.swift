@@ -2,7 +2,7 @@ import Foundation
 import KeelSecrets
 import Testing
 
-/// A store that was opened for one check, with services that no other check uses.
+/// A store opened for one check, with services that no other check uses.
 struct SecretStoreUnderTest: Sendable {
     let adapter: any SecretStoreAdapter
     let store: SecretStore
@@ -42,17 +42,17 @@ struct SecretStoreUnderTest: Sendable {
 
     var features: SecretStoreSubject.Features { subject.features }
 
-    /// A view of another service in the same store.
+    /// Returns a view of another service in the same store.
     func other(_ suffix: String = ".other") throws -> SecretStore {
         try SecretStore(adapter, service: store.service + suffix)
     }
 
-    /// The same store, opened once more.
+    /// Opens the same store again.
     func reopened() async throws -> SecretStore {
         try SecretStore(try await subject.open(setting), service: store.service)
     }
 
-    /// Leaves nothing in a store that other programs use too.
+    /// Removes all secrets of the check, because other programs may use the store.
     private func clear() async throws {
         for suffix in ["", ".other", "2", "/a", ".Other"] {
             let store = try other(suffix)
@@ -60,7 +60,7 @@ struct SecretStoreUnderTest: Sendable {
         }
     }
 
-    /// The code that a call fails with, nil where it succeeds.
+    /// Returns the error code of a call; nil if it succeeds.
     func code(
         _ call: () async throws(SecretError) -> Void
     ) async -> SecretError.Code? {
@@ -73,7 +73,7 @@ struct SecretStoreUnderTest: Sendable {
     }
 }
 
-/// Bytes that tell from each place which value they are of.
+/// Returns bytes in which every position identifies its value.
 func secretBytes(_ seed: Int, count: Int) -> Data {
     Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ seed &* 97 &+ $0 >> 8) })
 }

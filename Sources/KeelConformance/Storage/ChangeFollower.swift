@@ -2,20 +2,20 @@ import KeelStorage
 internal import KeelStorageAdapting
 import Testing
 
-/// A copy of a part of a store, kept by reading its change log.
+/// A copy of a part of a store, maintained from the change log.
 ///
-/// It checks on its way what every page promises: no more changes than asked for, no cursor that
-/// goes back, no revision that goes back, no time that goes back.
+/// It checks the promises of every page: no more changes than requested, and no cursor, revision or time that goes
+/// backward.
 struct ChangeFollower {
     let store: StoreUnderTest
     var scope: ChangeScope
     var cursor: ChangeCursor?
-    /// What the pages so far add up to.
+    /// The documents according to the pages so far.
     private(set) var documents: [DocumentPath: Document] = [:]
     /// Every change in scope, in the order of delivery.
     private(set) var changes: [ChangePage.Change] = []
     private var revisions: [DocumentPath: Revision] = [:]
-    /// The store's time, as the last page that told it did.
+    /// The latest time that a page reported for the store's state.
     private(set) var time: Timestamp?
 
     init(_ store: StoreUnderTest, after cursor: ChangeCursor?, scope: ChangeScope? = nil) {
@@ -24,7 +24,7 @@ struct ChangeFollower {
         self.scope = scope ?? .collections([store.collection])
     }
 
-    /// Reads pages until one says that nothing is left.
+    /// Reads pages until one reports that the reader has caught up.
     mutating func catchUp(limit: Int = 500) async throws {
         for _ in 0..<10_000 {
             if try await step(limit: limit).isCaughtUp { return }
@@ -41,7 +41,7 @@ struct ChangeFollower {
         return page
     }
 
-    /// Takes in a page.
+    /// Checks and applies a page.
     mutating func take(_ page: ChangePage, limit: Int = 500) {
         #expect(page.changes.count <= limit)
         if let cursor { #expect(page.next >= cursor, "the cursor went back") }
@@ -74,7 +74,7 @@ struct ChangeFollower {
         revisions[path] = revision
     }
 
-    /// Expects that the copy is the same as the store’s collection.
+    /// Expects that the copy equals the store's collection.
     func expectEqualToStore(sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let stored = try await store.client.queryDocuments(store.query)
         let copy = documents.values.filter { $0.path.collection == store.collection }

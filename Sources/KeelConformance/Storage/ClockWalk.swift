@@ -3,26 +3,25 @@ package import KeelStorageAdapting
 internal import Synchronization
 import Testing
 
-/// A wall clock that is set to other years and back while documents are written, and what holds all the
-/// same.
+/// A walk of a wall clock through other years and back while documents are written, with invariants of the store.
 ///
-/// Times of documents are the wall clock's, right or wrong, and later with each change of a document; the
-/// store's time never goes back, and names states that can be read again; once the clock is right, so
+/// The times of a document follow the wall clock, right or wrong, and increase with each change of the document. The
+/// commit time of the store never goes backward and names a state that can be read again. Once the clock is right, so
 /// is the time of every document that is not ahead of it.
 package struct ClockWalk: Sendable {
-    /// The wall clock, which only the walk sets.
+    /// A wall clock that only the walk sets.
     package final class Wall: Sendable {
         private let time = Mutex(Timestamp(microseconds: 1_780_000_000_000_000))
 
         package init() {}
 
-        /// What the clock shows.
+        /// The time that the clock shows.
         package var now: Timestamp { time.withLock { $0 } }
 
         /// Sets the clock.
         package func set(_ now: Timestamp) { time.withLock { $0 = now } }
 
-        /// Sets the clock so much ahead, or back.
+        /// Moves the clock forward or backward.
         package func move(by duration: Duration) {
             time.withLock { $0 = Timestamp(microseconds: $0.microseconds + duration.microseconds) }
         }
@@ -37,14 +36,14 @@ package struct ClockWalk: Sendable {
         self.steps = steps
     }
 
-    /// Walks on a store.
+    /// Runs the walk on a store.
     ///
     /// - Parameters:
-    ///   - adapter: The store, which asks ``wall`` for the time.
-    ///   - history: How long the store keeps its history at least; nil if it keeps none.
-    ///   - pass: Lets time pass on a clock that nobody sets.
-    ///   - reopen: Closes the store and opens it again, now and then.
-    /// - Throws: What the adapter throws.
+    ///   - adapter: The store, which takes the time from ``wall``.
+    ///   - history: The minimum age of the store's history; nil if it keeps none.
+    ///   - pass: Lets time pass on a monotonic clock.
+    ///   - reopen: Closes and reopens the store; called occasionally.
+    /// - Throws: An error of the adapter.
     package func run(
         on adapter: any StorageAdapter,
         history: Duration?,
@@ -54,7 +53,7 @@ package struct ClockWalk: Sendable {
         print("ClockWalk: seed \(seed)")
         var run = ClockWalkRun(adapter: adapter, wall: wall, history: history, seed: seed)
         for step in 0..<steps {
-            // An adapter that never suspends would keep other tests from running.
+            // An adapter that never suspends would block other tests.
             await Task.yield()
             await pass(run.goOn())
             if let flaw = try await run.step() {
@@ -67,16 +66,16 @@ package struct ClockWalk: Sendable {
     }
 }
 
-/// The state of a walk, and the model of what the store should say.
+/// The state of a walk and the model of the store.
 private struct ClockWalkRun {
-    /// A state that the store has had.
+    /// A past state of the store.
     private struct Moment {
         let time: Timestamp
         let truth: Timestamp
         let documents: [DocumentPath: Document]
     }
 
-    /// Between which times a document was changed or removed last.
+    /// The bounds of the time at which a document was last changed or removed.
     private struct Bounds {
         var earliest: Timestamp
         var latest: Timestamp
@@ -91,7 +90,7 @@ private struct ClockWalkRun {
     private var offset = Duration.zero
     private var documents: [DocumentPath: Document] = [:]
     private var bounds: [DocumentPath: Bounds] = [:]
-    /// When documents were removed last, as far as commits have told it.
+    /// The times of the last removals that commits have reported.
     private var removals: [DocumentPath: Timestamp] = [:]
     private var time = Timestamp(microseconds: .min)
     private var moments: [Moment] = []
@@ -108,10 +107,10 @@ private struct ClockWalkRun {
         collection = CollectionPath("walk\(seed)")
     }
 
-    /// Where the walk is, for messages.
+    /// The position of the walk, for messages.
     var position: String { "true time \(truth), the clock is off by \(offset)" }
 
-    /// Lets time pass, and sets the clock now and then.
+    /// Lets time pass and sometimes sets the clock.
     mutating func goOn() -> Duration {
         let passed = Duration.microseconds(
             random.pick([1, 1_000, 1_000_000, 60_000_000, 300_000_000])
@@ -127,7 +126,7 @@ private struct ClockWalkRun {
         return passed
     }
 
-    /// Writes, follows and looks back; returns what was wrong.
+    /// Writes, follows the log and reads the past; returns a description of a flaw, if any.
     mutating func step() async throws -> String? {
         if let flaw = try await write() { return flaw }
         if random.hits(1, in: 3), let flaw = try await follow() { return flaw }
@@ -136,7 +135,7 @@ private struct ClockWalkRun {
 
     // MARK: Writing
 
-    /// Commits a batch, and compares what the store says with the model.
+    /// Commits a batch and compares the store's reports with the model.
     private mutating func write() async throws -> String? {
         let ids = ["a", "b", "c", "d", "e", "f"].shuffled(using: &random)
         let writes = ids.prefix(random.number(1...3)).map { id -> DocumentWrite in
@@ -176,7 +175,7 @@ private struct ClockWalkRun {
         return nil
     }
 
-    /// Takes in a change of a document.
+    /// Checks and applies a change of a document.
     private mutating func take(
         _ after: Document?,
         _ before: Document?,
@@ -188,7 +187,7 @@ private struct ClockWalkRun {
         let right = now.moved(by: .seconds(1))
         let latest = max(right, last.map { $0.latest.moved(by: tick) } ?? right)
         guard let after else {
-            // A removal may be told by its place, which is behind those of the batch’s other writes.
+            // A removal may be timed by its position in the batch, after the other writes.
             let place = latest.moved(by: tick * 3)
             bounds[path] = Bounds(earliest: earliest, latest: place)
             return nil
@@ -256,10 +255,10 @@ private struct ClockWalkRun {
         }
     }
 
-    /// Reads a state of before once more.
+    /// Reads a past state again.
     private mutating func lookBack() async throws -> String? {
         guard let history else { return nil }
-        // A clock that leaps takes a quarter of a short history, as long as it is wrong.
+        // While it is wrong, a leaping clock costs a quarter of a short history.
         let oldest = truth.moved(by: .zero - history * 5 / 8)
         moments.removeAll { $0.truth < oldest }
         guard let moment = moments.randomElement(using: &random) else { return nil }
@@ -269,7 +268,7 @@ private struct ClockWalkRun {
             ? nil : "a read as of \(moment.time) brings another state"
     }
 
-    /// Sets the clock right, and looks at a new document.
+    /// Sets the clock right and checks a new document.
     mutating func finish() async throws -> String? {
         offset = .zero
         truth = truth.moved(by: .seconds(2))

@@ -3,10 +3,9 @@ internal import KeelStorageAdapting
 import KeelTestKit
 import Testing
 
-/// A listener to a query whose every snapshot is compared with its own steps.
+/// A listener to a query that compares every snapshot with its incremental changes.
 ///
-/// A document of the check must not come back after it was shown to be gone: the checks create each
-/// document once.
+/// A document must not come back after it was shown to be gone: the checks create each document once.
 struct ListenerFollower {
     private var snapshots: QuerySnapshots.Iterator
     private(set) var shown: [Document] = []
@@ -20,7 +19,7 @@ struct ListenerFollower {
         snapshots = client.listen(to: query).makeAsyncIterator()
     }
 
-    /// Takes snapshots until one shows these documents and no failure but of these.
+    /// Takes snapshots until one shows exactly these documents and failures.
     mutating func follow(
         until expected: [Document],
         failing paths: [DocumentPath] = []
@@ -48,7 +47,7 @@ struct ListenerFollower {
     }
 }
 
-/// An adapter of which the checks see no change log, so that listeners poll.
+/// An adapter that hides its change log, so that listeners poll.
 struct PolledStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
     let upstream: Upstream
 
@@ -73,7 +72,7 @@ struct PolledStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
     }
 }
 
-/// A clock on which every pause takes a millisecond, so that nobody asks again without any.
+/// A clock on which every pause takes a millisecond, so that retries never spin.
 private struct HastyClock: Clock {
     typealias Instant = TestClock.Instant
 
@@ -85,14 +84,14 @@ private struct HastyClock: Clock {
     }
 }
 
-/// How the listeners of a check learn what changed.
+/// The way in which listeners of a check learn of changes.
 enum ListenerKind: Sendable, CaseIterable {
     case following
     case polling
 
     var needs: StorageCapabilities { self == .following ? .changeLog : [] }
 
-    /// A client on an adapter in front of which calls fail, on a clock whose pauses are short.
+    /// Returns a client whose first calls fail, on a clock with short pauses.
     func client(
         on adapter: some StorageAdapter,
         failing faults: [StorageFault?] = []
@@ -100,7 +99,7 @@ enum ListenerKind: Sendable, CaseIterable {
         client(on: adapter.failing(faults))
     }
 
-    /// A client in front of which calls fail as a closure says.
+    /// Returns a client whose calls fail as a closure says.
     func client(
         on adapter: some StorageAdapter,
         failing fault: @escaping @Sendable (StorageCall) -> StorageFault?

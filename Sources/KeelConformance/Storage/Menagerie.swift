@@ -1,17 +1,17 @@
 import KeelStorage
 
-/// Values of every kind in the order that queries must find, written down by hand.
+/// Values of every kind in the order of queries, written by hand.
 ///
-/// It is what the checks of filters and orders measure an adapter by, so it must not be computed by
-/// the code that is under test: the place in the list *is* the rule (google/firestore/v1, "value
-/// type ordering"). Values on one rung are equivalent.
+/// The list is the reference for the checks of filters and orders and must not be computed by the code under test:
+/// the position in the list is the rule (google/firestore/v1, "value type ordering"). Values on one rung are
+/// equivalent.
 enum Menagerie {
-    /// A kind of value, within which `<` and its relatives compare.
+    /// A kind of value, within which `<` and similar operators compare.
     enum Kind: String, CaseIterable {
         case null, boolean, number, timestamp, string, bytes, reference, geopoint, array, map
     }
 
-    /// A value with its kind, its place in the order, and the id of the document that holds it.
+    /// A value with its kind, its rung, and the id of the document that holds it.
     struct Animal: Sendable {
         let id: String
         let kind: Kind
@@ -20,7 +20,7 @@ enum Menagerie {
         var isNaN: Bool { if case .double(let number) = value { number.isNaN } else { false } }
     }
 
-    /// All values, whose ids are in the order of the list, also among equivalent values.
+    /// All values; their ids are in list order, even among equivalent values.
     static let animals: [Animal] = {
         var animals: [Animal] = []
         for (rung, (kind, values)) in ladder.enumerated() {
@@ -33,7 +33,7 @@ enum Menagerie {
         return animals
     }()
 
-    /// The rungs from the bottom, each with its equivalent values.
+    /// The rungs in ascending order, each with its equivalent values.
     private static let ladder: [(Kind, [DocumentValue])] =
         plainRungs + textRungs + placeRungs + nestedRungs
 
@@ -67,7 +67,7 @@ enum Menagerie {
         (.string, ["A"]), (.string, ["a"]), (.string, ["a\u{0}"]), (.string, ["a\u{0}b"]),
         (.string, ["a\u{1}"]), (.string, ["aa"]), (.string, ["b"]), (.string, ["e\u{301}"]),
         (.string, ["z"]), (.string, ["\u{e9}"]), (.string, ["\u{20ac}"]),
-        // UTF-16 would put these two the other way round.
+        // UTF-16 order would swap these two.
         (.string, ["\u{ff5e}"]), (.string, ["\u{1f600}"]),
         (.bytes, [.bytes([])]), (.bytes, [.bytes([0])]), (.bytes, [.bytes([0, 255])]),
         (.bytes, [.bytes([1])]), (.bytes, [.bytes([127])]), (.bytes, [.bytes([128])]),
@@ -100,7 +100,7 @@ enum Menagerie {
         (.map, [["a": ["b": 1]]]), (.map, [["aa": 0]]), (.map, [["b": 0]]),
     ]
 
-    /// A value of each kind with others above and below it.
+    /// Returns a value of each kind that has other values below and above it.
     static func specimen(of kind: Kind) -> Animal {
         let ofKind = animals.filter { $0.kind == kind && !$0.isNaN }
         return ofKind[ofKind.count / 2]

@@ -1,9 +1,9 @@
 public import KeelStorage
 public import Testing
 
-/// One promise of `StorageAdapter`, as a check that any adapter or decorator can be put to.
+/// A promise of `StorageAdapter` as a check for any adapter or decorator.
 ///
-/// Run all of them, so that each promise is a line of its own in the log:
+/// Run all checks as arguments, so that each promise is a separate line in the log:
 ///
 /// ```swift
 /// @Test(arguments: StorageAdapterCheck.applicable(to: MyStorageAdapter.capabilities))
@@ -12,72 +12,72 @@ public import Testing
 /// }
 /// ```
 ///
-/// A check works in collections of its own with random names: it can run on a store that holds
-/// other data, and beside other checks. It leaves its documents behind.
+/// A check works in its own collections with random names, so that it can run on a store with other data and beside
+/// other checks. It does not delete its documents.
 public struct StorageAdapterCheck: Sendable, CustomTestStringConvertible {
-    /// What a check is about.
+    /// A group of checks.
     public enum Group: String, Sendable, Hashable, CaseIterable {
-        /// Reading, writing and removing documents.
+        /// Reading, writing and deleting documents.
         case documents
-        /// Every kind of value survives exactly.
+        /// Exact survival of every kind of value.
         case values
         /// Ids and collection names.
         case paths
-        /// Writes take effect together, in order.
+        /// Atomic and ordered batches.
         case batches
-        /// What must hold before a write.
+        /// Write conditions.
         case conditions
         /// Values that the store computes.
         case transforms
-        /// A batch with an id takes effect once.
+        /// Batches with an id, which take effect once.
         case idempotency
-        /// What was read has not changed.
+        /// Batches that depend on reads.
         case transactions
-        /// Which documents a query finds.
+        /// Filters of queries.
         case filters
-        /// In what order.
+        /// The order of results.
         case orders
-        /// Where a result begins and ends.
+        /// Cursors of queries.
         case cursors
-        /// How many documents a query finds.
+        /// Limits and offsets of queries.
         case limits
-        /// Collections of one name at any depth.
+        /// Queries over collections of one name at any depth.
         case collectionGroups
-        /// Documents of all collections, at any depth.
+        /// Queries over documents of all collections.
         case everything
-        /// Some fields of a document.
+        /// Projections of documents.
         case projections
         /// Counts, sums and averages.
         case aggregates
-        /// Declared indexes change no result.
+        /// Declared indexes, which change no result.
         case indexes
-        /// Words in declared fields.
+        /// Text search in declared fields.
         case textSearch
         /// The change log.
         case changes
-        /// Listeners of a client, while what they read fails.
+        /// Listeners of a client whose reads fail.
         case listeners
-        /// Documents stored with their times and revision.
+        /// Documents replicated with their times and revisions.
         case replication
         /// The names of collections.
         case collections
-        /// Documents as they were.
+        /// Reads of past states.
         case pointInTime
-        /// Many tasks at a time.
+        /// Concurrent tasks.
         case concurrency
-        /// Codes, effects and messages.
+        /// The codes, effects and messages of errors.
         case errors
-        /// Whether an adapter refuses what it does not claim.
+        /// Refusal of calls that need an undeclared capability.
         case refusals
     }
 
-    /// What the check is about.
+    /// The check's group.
     public let group: Group
     /// The promise, as a sentence about the adapter.
     public let promise: String
-    /// What an adapter must claim for the promise to concern it.
+    /// The capabilities that an adapter must declare for the promise to apply.
     public let needs: StorageCapabilities
-    /// What an adapter must not claim for the promise to concern it.
+    /// The capabilities that an adapter must not declare for the promise to apply.
     public let concernsOnlyWithout: StorageCapabilities
 
     private let body: @Sendable (StoreUnderTest) async throws -> Void
@@ -99,31 +99,31 @@ public struct StorageAdapterCheck: Sendable, CustomTestStringConvertible {
     /// The group and the promise.
     public var testDescription: String { "\(group): \(promise)" }
 
-    /// Puts an adapter to the check, recording an issue with the current test for each violation.
+    /// Runs the check on an adapter, recording an issue with the current test for each violation.
     ///
-    /// - Throws: What the adapter throws where the promise leaves it no reason to.
+    /// - Throws: An error of the adapter that the promise does not allow.
     public func run(on adapter: some StorageAdapter) async throws {
         try await body(StoreUnderTest(adapter))
     }
 
-    /// Whether the promise concerns an adapter with these capabilities.
+    /// Returns whether the promise applies to an adapter with these capabilities.
     public func applies(to capabilities: StorageCapabilities) -> Bool {
         capabilities.isSuperset(of: needs) && capabilities.isDisjoint(with: concernsOnlyWithout)
     }
 
-    /// The checks that concern an adapter with these capabilities.
+    /// Returns the checks that apply to an adapter with these capabilities.
     ///
-    /// For each capability that is missing, they ask that the adapter refuses what needs it.
+    /// For each missing capability, the checks require that the adapter refuses the calls that need it.
     public static func applicable(to capabilities: StorageCapabilities) -> [Self] {
         (all + refusals).filter { $0.applies(to: capabilities) }
     }
 
-    /// The checks of one group.
+    /// Returns the checks of one group.
     public static func all(in group: Group) -> [Self] {
         (all + refusals).filter { $0.group == group }
     }
 
-    /// Every check of what an adapter with all capabilities does.
+    /// All checks of an adapter that has every capability.
     public static let all: [Self] = [
         documents, values, paths, batches, conditions, transforms, idempotency, transactions,
         filters, orders, cursors, limits, collectionGroups, everything, projections, aggregates,

@@ -2,11 +2,11 @@ import KeelStorage
 internal import KeelStorageAdapting
 import Testing
 
-/// An adapter, a client on it, and a collection that is one check's own.
+/// An adapter, a client of it, and a collection that only one check uses.
 struct StoreUnderTest: Sendable {
     let adapter: any StorageAdapter
     let client: StorageClient
-    /// The name of the check's collection: new with every run.
+    /// The name of the check's collection, which is new in every run.
     let name: String
 
     init(_ adapter: some StorageAdapter, named name: String = "c" + DocumentPath.randomID()) {
@@ -48,12 +48,12 @@ struct StoreUnderTest: Sendable {
         return try #require(receipt.outcomes.first).transformResults
     }
 
-    /// Stores documents by their ids, many to a batch.
+    /// Stores documents by id, in large batches.
     func fill(_ documents: KeyValuePairs<String, DocumentFields>) async throws {
         try await fill(all: documents.map { ($0.key, $0.value) })
     }
 
-    /// Stores documents by their ids, many to a batch.
+    /// Stores documents by id, in large batches.
     func fill(all documents: [(id: String, fields: DocumentFields)]) async throws {
         var rest = documents[...]
         while !rest.isEmpty {
@@ -65,7 +65,7 @@ struct StoreUnderTest: Sendable {
         }
     }
 
-    /// Commits one batch of writes on the adapter itself.
+    /// Commits one batch directly on the adapter.
     @discardableResult
     func commit(
         id: String? = nil,
@@ -87,17 +87,17 @@ struct StoreUnderTest: Sendable {
         try await client.findDocument(path(id))?.fields()
     }
 
-    /// The ids of what a query finds, in its order.
+    /// Returns the ids of a query's results, in order.
     func ids(_ query: DocumentQuery) async throws -> [String] {
         try await client.queryDocuments(query).map(\.id)
     }
 
-    /// The ids of what a filter finds, sorted.
+    /// Returns the ids of a filter's results, sorted.
     func ids(where filter: DocumentFilter) async throws -> [String] {
         try await ids(query.where(filter)).sorted()
     }
 
-    /// The position of the store, as a read gives it.
+    /// Returns the store's current position, as reported by a read.
     func position() async throws -> ChangeCursor {
         var request = ReadRequest(.documents([path()]))
         request.needsPosition = true
@@ -106,7 +106,7 @@ struct StoreUnderTest: Sendable {
 
     // MARK: Failing
 
-    /// Expects that a call fails with a code and changes nothing.
+    /// Expects that a call fails with a code and reports no effect.
     @discardableResult
     func expect(
         _ code: StorageError.Code,
@@ -128,12 +128,12 @@ struct StoreUnderTest: Sendable {
 }
 
 extension FieldChange {
-    /// A change that sets a field.
+    /// Returns a change that sets a field.
     static func put(_ field: FieldPath, _ value: DocumentValue) -> Self {
         Self(field, .set(value))
     }
 
-    /// A change that computes a field.
+    /// Returns a change that computes a field.
     static func compute(_ field: FieldPath, _ operation: FieldTransform.Operation) -> Self {
         Self(field, .transform(operation))
     }

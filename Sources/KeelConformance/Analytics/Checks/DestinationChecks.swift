@@ -2,7 +2,7 @@ import KeelAnalytics
 import Testing
 
 extension AnalyticsDestinationCheck {
-    /// What it says about itself.
+    /// The checks of the destination's name.
     public static let description: [Self] = [
         Self(.description, "has a name of 1 to 32 letters, digits, “-” and “_”") {
             opened async throws in
@@ -23,7 +23,7 @@ extension AnalyticsDestinationCheck {
         },
     ]
 
-    /// The sizes of records.
+    /// The checks of the sizes of records.
     public static let sizes: [Self] = [
         Self(.sizes, "tells the same positive size for the same record") { opened async throws in
             for record in SampleRecords.everyKind {
@@ -47,7 +47,7 @@ extension AnalyticsDestinationCheck {
         },
     ]
 
-    /// What arrives.
+    /// The checks of successful deliveries.
     public static let delivery: [Self] = [
         Self(.delivery, "delivers a batch whole and in order") { opened async throws in
             let batch = (1...3).map { SampleRecords.event($0) }
@@ -93,7 +93,7 @@ extension AnalyticsDestinationCheck {
         },
     ]
 
-    /// What it says when something goes wrong.
+    /// The checks of the reports of faults.
     public static let faults: [Self] = [
         Self(
             .faults,
@@ -122,7 +122,7 @@ extension AnalyticsDestinationCheck {
             let outcome = await opened.destination.deliver([SampleRecords.event(1)])
             switch outcome {
             case .unknown: break
-            // Where repetitions are recognised, both come to the same.
+            // If repetitions are recognized, both outcomes are equivalent.
             case .postponed where opened.destination.guarantee == .effectivelyOnce: break
             default: Issue.record("unknown was expected, not \(outcome)")
             }

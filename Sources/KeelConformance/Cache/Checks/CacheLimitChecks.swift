@@ -2,7 +2,7 @@ import KeelCache
 import Testing
 
 extension CacheTierCheck {
-    /// Room.
+    /// The checks of limits on size.
     public static let limits: [Self] = [
         Self(.limits, "takes no more bytes than its limit at any time", needs: .byteLimit) {
             test async throws in
@@ -44,7 +44,7 @@ extension CacheTierCheck {
         },
     ]
 
-    /// Values too large for memory.
+    /// The checks of values too large for memory.
     public static let files: [Self] = [
         Self(.files, "a value that another tier keeps in a file is taken whole") {
             test async throws in
@@ -108,7 +108,7 @@ extension CacheTierCheck {
 }
 
 extension TierUnderTest {
-    /// A finished file with this content.
+    /// Writes a file with this content.
     func file(_ content: [UInt8]) async throws -> any CacheFile {
         let writer = try #require(try await tier.makeFile())
         try writer.append(content)

@@ -2,7 +2,7 @@ import KeelCache
 import Testing
 
 extension CacheTierCheck {
-    /// What is found, and that it is whole.
+    /// The checks of reading whole entries.
     public static let reading: [Self] = [
         Self(.reading, "a key that was never written is not found") { test async throws in
             try await test.write(test.record("a"))
@@ -75,7 +75,7 @@ extension CacheTierCheck {
         },
     ]
 
-    /// What becomes of what was there before.
+    /// The checks of replacing entries.
     public static let writing: [Self] = [
         Self(.writing, "an entry replaces the one under its key, with its times and tags") {
             test async throws in

@@ -2,7 +2,7 @@ import KeelCache
 import Testing
 
 extension CacheTierCheck {
-    /// Forgetting by key, and all.
+    /// The checks of removing entries by key, and all entries.
     public static let removal: [Self] = [
         Self(.removal, "what is removed by key is gone, and the rest stays") { test async throws in
             try await test.write(test.record("a"), test.record("b"), test.record("c"))
@@ -39,7 +39,7 @@ extension CacheTierCheck {
         },
     ]
 
-    /// Forgetting by tag.
+    /// The checks of removing entries by tag.
     public static let tags: [Self] = [
         Self(.tags, "removes what has the tag, alone or among others, and spares the rest") {
             test async throws in
@@ -110,7 +110,7 @@ extension CacheTierCheck {
         },
     ]
 
-    /// Time.
+    /// The checks of expiry.
     public static let expiry: [Self] = [
         Self(.expiry, "an entry is found up to the moment of its expiry, and not in it") {
             test async throws in

@@ -2,7 +2,7 @@ import KeelCache
 import Testing
 
 extension CacheTierCheck {
-    /// Many tasks at a time.
+    /// The checks of concurrent tasks.
     public static let concurrency: [Self] = [
         Self(.concurrency, "a read beside writes gets one value whole") { test async throws in
             let tier = try test.tier
@@ -11,7 +11,7 @@ extension CacheTierCheck {
                 for writer in 0..<4 {
                     group.addTask { () async throws in
                         for round in 0..<50 {
-                            // The first byte tells which value it is, and the length follows.
+                            // The first byte identifies the value and determines its length.
                             let seed = UInt8(writer * 50 + round)
                             let body = [seed] + patterned(Int(seed), count: 100 + 37 * Int(seed))
                             try await tier.write([
@@ -75,7 +75,7 @@ extension CacheTierCheck {
         },
     ]
 
-    /// Counts.
+    /// The checks of usage counts.
     public static let usage: [Self] = [
         Self(.usage, "counts entries once, however often they are written") { test async throws in
             try await test.write(test.record("a"), test.record("b"))
@@ -100,7 +100,7 @@ extension CacheTierCheck {
         },
     ]
 
-    /// What outlives the program.
+    /// The checks of entries that survive a reopening.
     public static let durability: [Self] = [
         Self(.durability, "what was flushed is found again, unchanged", needs: .durability) {
             test async throws in

@@ -3,7 +3,7 @@ import KeelFiles
 import Testing
 
 extension FileStoreCheck {
-    /// Versions and conditions.
+    /// The checks of versions and conditions.
     public static let conditions: [Self] = [
         Self(.conditions, "each content has a version of its own") { test async throws in
             var versions: Set<FileVersion> = []
@@ -87,7 +87,7 @@ extension FileStoreCheck {
         },
     ]
 
-    /// Many tasks at a time.
+    /// The checks of concurrent tasks.
     public static let concurrency: [Self] = [
         Self(.concurrency, "of many who put an absent file one succeeds") { test async throws in
             let winners = try await winners(of: 16) { number in
@@ -147,7 +147,7 @@ extension FileStoreCheck {
         },
     ]
 
-    /// How many of the calls did not fail with `conditionFailed`.
+    /// Returns the number of calls that did not fail with `conditionFailed`.
     private static func winners(
         of count: Int,
         _ call: @escaping @Sendable (Int) async throws -> Void

@@ -8,7 +8,7 @@ extension FileStoreCheck {
         "b", "a/2", "a.txt", "a/1", "a/b/3", "c/d/4", "a/b.c", "aa", "Z",
     ]
 
-    /// Lists.
+    /// The checks of lists.
     public static let listing: [Self] = [
         Self(.listing, "an empty store and an empty folder list nothing") { test async throws in
             #expect(try await test.files.list() == FilePage(files: []))
@@ -83,7 +83,7 @@ extension FileStoreCheck {
         },
     ]
 
-    /// What a cancelled or failing call leaves.
+    /// The checks of canceled and failing calls.
     public static let interruption: [Self] = [
         Self(.interruption, "a source that fails changes nothing, and its error is the cause") {
             test async throws in
@@ -119,7 +119,8 @@ extension FileStoreCheck {
             test async throws in
             try await test.put("old", at: "a")
             let (begun, beginning) = AsyncStream<Void>.makeStream()
-            // Long enough, and no more: a store that does not stop fails the check, not the machine.
+            // The length is bounded, so that a store that does not stop fails the check without exhausting the
+            // machine.
             let long = FileContent(length: nil, isReplayable: false) { () throws(FileStoreError) in
                 let left = Mutex(100_000)
                 return FileReader { () async throws(FileStoreError) in
@@ -133,7 +134,7 @@ extension FileStoreCheck {
                 }
             }
             let task = Task {
-                // A store that never asks for the bytes must not be waited for.
+                // Ends the wait below for a store that never asks for bytes.
                 defer { beginning.finish() }
                 return await test.code { try await test.files.write(long, to: "a") }
             }
@@ -171,7 +172,7 @@ extension FileStoreCheck {
         },
     ]
 
-    /// What another opening of the store sees.
+    /// The checks of a second opening of the store.
     public static let reopening: [Self] = [
         Self(.reopening, "what was put is there", needs: .reopening) { test async throws in
             let metadata = try await test.put("x", at: "a/b.json")
@@ -210,7 +211,7 @@ extension FileStoreCheck {
         },
     ]
 
-    /// Changes that are told.
+    /// The checks of reported changes.
     public static let watching: [Self] = [
         Self(.watching, "files that are put and deleted are told, in order", needs: .watching) {
             test async throws in
@@ -255,7 +256,7 @@ extension FileStoreCheck {
 }
 
 extension FileChanges {
-    /// Reads changes up to one; one that is told twice counts once.
+    /// Reads changes up to the last one, counting immediate repetitions once.
     fileprivate func read(_ told: inout [FileChange], upTo last: FileChange) async throws {
         for await change in self {
             if told.last != change { told.append(change) }

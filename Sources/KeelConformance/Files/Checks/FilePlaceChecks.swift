@@ -3,7 +3,7 @@ import KeelFiles
 import Testing
 
 extension FileStoreCheck {
-    /// Copies and moves.
+    /// The checks of copies and moves.
     public static let transfers: [Self] = [
         Self(.transfers, "a copy is a second file with the same bytes and attributes") {
             test async throws in
@@ -89,7 +89,7 @@ extension FileStoreCheck {
         },
     ]
 
-    /// Removing.
+    /// The checks of deletions.
     public static let removal: [Self] = [
         Self(.removal, "what was deleted is gone") { test async throws in
             try await test.put("x", at: "a/b")
@@ -122,7 +122,7 @@ extension FileStoreCheck {
         },
     ]
 
-    /// Paths of every kind.
+    /// The checks of unusual paths.
     public static let paths: [Self] = [
         Self(.paths, "names of every kind are kept") { test async throws in
             let names = [

@@ -3,7 +3,7 @@ import KeelFiles
 import Testing
 
 extension FileStoreCheck {
-    /// What is found.
+    /// The checks of reading files.
     public static let reading: [Self] = [
         Self(.reading, "what was put is read") { test async throws in
             try await test.put("one", at: "a.txt")
@@ -67,7 +67,7 @@ extension FileStoreCheck {
         },
     ]
 
-    /// Parts of files.
+    /// The checks of byte ranges.
     public static let ranges: [Self] = [
         Self(.ranges, "the middle, the beginning and the end of a file are read") {
             test async throws in

@@ -3,7 +3,7 @@ import KeelFiles
 import Testing
 
 extension FileStoreCheck {
-    /// What becomes of what was there before.
+    /// The checks of replacing files.
     public static let writing: [Self] = [
         Self(.writing, "the second file takes the place of the first") { test async throws in
             try await test.put("first and longer", at: "a")
@@ -52,7 +52,7 @@ extension FileStoreCheck {
         },
     ]
 
-    /// Content types and attributes.
+    /// The checks of content types and attributes.
     public static let metadata: [Self] = [
         Self(.metadata, "a type is found out by the extension") { test async throws in
             #expect(try await test.put("x", at: "a.JPG").contentType == "image/jpeg")
@@ -112,7 +112,7 @@ extension FileStoreCheck {
         },
     ]
 
-    /// Checksums and lengths.
+    /// The checks of checksums and lengths.
     public static let integrity: [Self] = [
         Self(.integrity, "a right checksum is accepted") { test async throws in
             let bytes = fileBytes(1, count: 100_000)

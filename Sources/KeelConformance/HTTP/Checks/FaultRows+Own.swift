@@ -3,20 +3,20 @@ import KeelHTTP
 import KeelTestKit
 
 extension HTTPFaultCheck {
-    /// Faults on the way to a server, and of the caller.
+    /// The checks of faults on the way to a server and in the request.
     public static let ownFaults: [Self] = [
         Self(
             HTTPFault("is a port where nobody listens"),
             HTTPFault.Outcome(.connectionRefused, .connect, .no)
         ) { subject in
             var call = subject.call()
-            // The reserved port 1 (tcpmux) has no listener on any machine of today.
+            // Nothing listens on the reserved port 1 (tcpmux) today.
             call.head.authority = "127.0.0.1:1"
             return await subject.failure(of: call)
         },
         Self(
             HTTPFault("is a host that does not exist"),
-            // A machine without any name server cannot know that the name does not exist.
+            // A machine without a name server cannot know that the name does not exist.
             HTTPFault.Outcome(.hostNotFound, .resolve, .no).or(.nameLookupFailed)
         ) { subject in
             var call = subject.call()

@@ -10,7 +10,7 @@ extension HTTPFaultCheck {
     private static let path = "/item?token=s3cret"
     private static let text = HTTPTestAnswer.text("a whole answer")
 
-    /// The limits for a row: only silence needs some, and a busy machine is no fault.
+    /// The timeouts of a row, which only silence needs; elsewhere a slow machine must not fail the check.
     private static func limits(for outcome: HTTPFault.Outcome) -> HTTPTimeouts {
         guard outcome.codes.contains(.responseTimeout) else { return HTTPTimeouts() }
         return outcome.phases.contains(.readBody)
@@ -23,7 +23,7 @@ extension HTTPFaultCheck {
     static let silent = HTTPFault.Outcome(.responseTimeout, .awaitHead, .maybe)
     static let noHTTP = HTTPFault.Outcome(.protocolViolation, .awaitHead, .maybe)
 
-    /// Faults of an HTTP/1.1 server.
+    /// The checks of faults of an HTTP/1.1 server.
     public static let plainFaults: [Self] =
         plainRows.map { row($0) }
         + [
@@ -71,7 +71,7 @@ extension HTTPFaultCheck {
         ("sends a header field of 400,000 bytes", .hugeField(bytes: 400_000), noHTTP),
     ]
 
-    /// A row whose fault is one answer.
+    /// Returns a row whose fault is a single answer.
     private static func row(
         _ row: Row,
         traits: HTTPTransportTraits = [],
@@ -99,7 +99,7 @@ extension HTTPFaultCheck {
 
     // MARK: TLS
 
-    /// Faults of a server's secure channel.
+    /// The checks of faults of a server's secure channel.
     public static let secureFaults: [Self] =
         [
             ("shows an expired certificate", .expired, untrusted),
@@ -114,7 +114,7 @@ extension HTTPFaultCheck {
             ("speaks garbage where TLS is asked for", .garbage, noHandshake),
             ("closes during the handshake", .closingHandshake, noHandshake),
             (
-                // Not a refusal to speak TLS, so it may pass.
+                // A reset does not refuse TLS and may be transient.
                 "resets during the handshake", .resettingHandshake,
                 HTTPFault.Outcome(.connectionLost, .tls, .no).or(.connect)
             ),
@@ -181,7 +181,7 @@ extension HTTPFaultCheck {
 
     // MARK: HTTP/2
 
-    /// Faults of an HTTP/2 server.
+    /// The checks of faults of an HTTP/2 server.
     public static let streamFaults: [Self] =
         streamRows.map {
             row(

@@ -4,7 +4,7 @@ import KeelTestKit
 import Testing
 
 extension HTTPTransportCheck {
-    /// Request and response bodies.
+    /// The checks of request and response bodies.
     public static let bodies: [Self] =
         [0, 1, 65_536, 1 << 20].map(echoCheck)
         + [true, false].map(streamCheck) + responseChecks + pressureChecks
@@ -101,7 +101,7 @@ extension HTTPTransportCheck {
         },
     ]
 
-    /// 64 MiB, more than any buffers between two ends of a loopback connection.
+    /// 64 MiB, more than the buffers of a loopback connection hold.
     private static let much = Array(repeating: [UInt8](repeating: 7, count: 1 << 16), count: 1024)
 
     private static let pressureChecks: [Self] = [
@@ -112,7 +112,7 @@ extension HTTPTransportCheck {
         ) { subject in
             subject.origin.enqueue(HTTPTestAnswer(body: much))
             let reply = try await subject.transport.send(subject.call())
-            // Other exchanges give a transport that reads ahead the time for it.
+            // The other exchanges give a transport that reads ahead time to do so.
             for _ in 0..<100 { _ = try await subject.exchange(subject.call("/other")) }
             let sent = subject.origin.requests.first?.sentBytes ?? 0
             #expect(sent < 32 << 20, "\(sent) bytes went out to somebody who reads none")

@@ -4,7 +4,7 @@ import KeelTestKit
 import Testing
 
 extension HTTPTransportCheck {
-    /// Many exchanges at a time, and connections.
+    /// The checks of concurrent exchanges and of connections.
     public static let connections: [Self] = versions.flatMap(concurrencyChecks) + reuseChecks
 
     private static let versions: [(String, HTTPTestScript, HTTPTransportTraits)] = [

@@ -4,7 +4,7 @@ import KeelTestKit
 import Testing
 
 extension HTTPTransportCheck {
-    /// Cancelling, dropping and shutting down.
+    /// The checks of cancellation, dropped responses and shutdown.
     public static let endings: [Self] = cancellationChecks + shutdownChecks
 
     private static let silent = HTTPTestAnswer.text("never").interrupted(.beforeHead, by: .stall)
@@ -110,7 +110,7 @@ extension HTTPTransportCheck {
         },
     ]
 
-    /// TLS.
+    /// The checks of TLS.
     public static let security: [Self] = [
         Self(
             .security,

@@ -4,7 +4,7 @@ import KeelTestKit
 import Testing
 
 extension HTTPTransportCheck {
-    /// Methods, targets and statuses.
+    /// The checks of methods, targets and statuses.
     public static let exchange: [Self] =
         [HTTPRequest.Method.get, .post, .put, .patch, .delete, .options].map(methodCheck)
         + targets.map(targetCheck) + statuses.map(statusCheck) + headChecks
@@ -45,7 +45,7 @@ extension HTTPTransportCheck {
             let reply = try await subject.transport.send(subject.call("/", .head))
             #expect(reply.announcedLength == 10)
             #expect(try await reply.body.collect(upTo: 100).isEmpty)
-            // What would have been the body must not be taken for the next answer.
+            // The omitted body must not be taken for the next response.
             let next = try await subject.exchange(subject.call())
             #expect(next.head.status == .ok)
         },
@@ -60,7 +60,7 @@ extension HTTPTransportCheck {
         },
     ]
 
-    /// What a transport leaves alone.
+    /// The checks of features that a transport must not add.
     public static let restraint: [Self] =
         [301, 302, 303, 307, 308].map(redirectCheck)
         + ["gzip", "deflate", "br"].map(codingCheck)
@@ -97,7 +97,7 @@ extension HTTPTransportCheck {
             "leaves a body with the coding \(coding) as it is",
             needs: .rawContentCoding
         ) { subject in
-            // The gzip form of "hello"; what it is does not matter to who leaves it alone.
+            // The gzip form of "hello", which the transport must pass on unchanged, whatever the coding.
             let bytes: [UInt8] = [
                 0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0xcb, 0x48, 0xcd, 0xc9, 0xc9, 7, 0, 0x86,
                 0xa6, 0x10, 0x36, 5, 0, 0, 0,

@@ -8,7 +8,7 @@ extension HTTPTransportCheck {
         HTTPField.Name(text) ?? .accept
     }
 
-    /// Header fields and trailers.
+    /// The checks of header fields and trailers.
     public static let fields: [Self] = [
         Self(.fields, "sends fields in their order, the repeated ones too") { subject in
             var fields = HTTPFields()
@@ -17,7 +17,7 @@ extension HTTPTransportCheck {
             }
             _ = try await subject.exchange(subject.call("/", .get, fields))
             let request = try await subject.request()
-            // Joined by a comma, with or without a blank, they mean the same (RFC 9110 section 5.2).
+            // Values joined by a comma, with or without whitespace, are equivalent (RFC 9110 section 5.2).
             let values = request.values(of: "x-b").joined(separator: ",")
             #expect(values.filter { $0 != " " } == "1,3")
             #expect(request["x-a"] == "2")

@@ -3,7 +3,7 @@ import KeelLocation
 import Testing
 
 extension LocationAdapterCheck {
-    /// What a source says of itself.
+    /// The checks of a source's capabilities.
     public static let capabilities: [Self] = [
         Self(.capabilities, "a source has a name") { test async throws in
             #expect(await test.adapter.capabilities().kind.name.isEmpty == false)
@@ -18,7 +18,7 @@ extension LocationAdapterCheck {
         },
     ]
 
-    /// Places of every kind.
+    /// The checks of coordinates.
     public static let coordinates: [Self] = places.map { name, latitude, longitude in
         Self(.coordinates, "a fix is where it is: \(name)") { test async throws in
             let reports = try await test.monitor()
@@ -38,7 +38,7 @@ extension LocationAdapterCheck {
         ("eight digits", 12.34567891, -98.76543219),
     ]
 
-    /// Accuracies, altitude, speed, course and time.
+    /// The checks of accuracies, altitude, speed, course and time.
     public static let details: [Self] =
         values.map { name, fix in
             Self(.details, "it comes through: \(name)", needs: .details) { test async throws in

@@ -2,7 +2,7 @@ import KeelLocation
 import Testing
 
 extension LocationAdapterCheck {
-    /// What comes after what.
+    /// The checks of the order of reports.
     public static let order: [Self] = [
         Self(.order, "a hundred fixes come in order, each once") { test async throws in
             let reports = try await test.monitor()
@@ -40,7 +40,7 @@ extension LocationAdapterCheck {
         },
     ]
 
-    /// A receiver without a position.
+    /// The checks of a receiver without a position.
     public static let searching: [Self] = [
         Self(.searching, "a source that has no position yet says so", needs: .searches) {
             test async throws in
@@ -72,7 +72,7 @@ extension LocationAdapterCheck {
         try await reports.wait("a report of a search") { _ in reports.searchingCount > count }
     }
 
-    /// Several who monitor.
+    /// The checks of concurrent monitorings.
     public static let sharing: [Self] = [
         Self(.sharing, "each who monitors gets each fix") { test async throws in
             var all: [LocationReports] = []
@@ -105,7 +105,7 @@ extension LocationAdapterCheck {
         },
     ]
 
-    /// What comes after the end, and what is held.
+    /// The checks of the end of a monitoring and the release of its resources.
     public static let ending: [Self] = [
         Self(.ending, "nothing comes after the end") { test async throws in
             let ended = try await test.monitor()
@@ -117,7 +117,7 @@ extension LocationAdapterCheck {
             for second in 1..<5 {
                 try await test.fix(placeFix(1, 3, second: second), seenBy: witness)
             }
-            // One may have been under way.
+            // One event may have been in progress.
             #expect(ended.events.count <= count + 1)
         },
         Self(.ending, "ending twice is ending once") { test async throws in

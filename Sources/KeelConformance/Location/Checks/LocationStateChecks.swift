@@ -3,7 +3,7 @@ import KeelLocation
 import Testing
 
 extension LocationAdapterCheck {
-    /// A connection that breaks.
+    /// The checks of a broken connection.
     public static let connection: [Self] = [
         Self(.connection, "a connection that breaks is told, as what may pass", needs: .breaks) {
             test async throws in
@@ -62,7 +62,7 @@ extension LocationAdapterCheck {
         try await reports.wait("a connection") { _ in reports.searchingCount > count }
     }
 
-    /// What the user decides.
+    /// The checks of the user's permission.
     public static let permission: [Self] = [
         Self(
             .permission,
@@ -138,7 +138,7 @@ extension LocationAdapterCheck {
         },
     ]
 
-    /// What the front makes of it.
+    /// The checks of the adapter behind a `LocationService`.
     public static let service: [Self] = [
         Self(.service, "the position of the moment is found") { test async throws in
             let location = LocationService(test.adapter)

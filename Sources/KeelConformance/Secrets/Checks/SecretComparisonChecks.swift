@@ -3,7 +3,7 @@ import KeelSecrets
 import Testing
 
 extension SecretStoreCheck {
-    /// Comparing and setting.
+    /// The checks of comparing and setting.
     public static let comparison: [Self] = [
         Self(.comparison, "what is expected is replaced", holding: ["A": "1"]) {
             test async throws in
@@ -49,7 +49,7 @@ extension SecretStoreCheck {
         },
     ]
 
-    /// Many tasks at a time.
+    /// The checks of concurrent tasks.
     public static let concurrency: [Self] = [
         Self(.concurrency, "of many who set an absent key one succeeds") { test async throws in
             let winners = try await count(of: 16) { number in
@@ -117,7 +117,7 @@ extension SecretStoreCheck {
         },
     ]
 
-    /// Runs a call many times at once, and counts how often it says yes.
+    /// Runs a call many times at once and returns how often it returns true.
     private static func count(
         of number: Int,
         _ call: @escaping @Sendable (Int) async throws -> Bool

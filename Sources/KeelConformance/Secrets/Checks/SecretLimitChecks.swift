@@ -3,7 +3,7 @@ import KeelSecrets
 import Testing
 
 extension SecretStoreCheck {
-    /// What is refused, by every store.
+    /// The checks of arguments that every store refuses.
     public static let limits: [Self] =
         [
             ("an empty key", ""),
@@ -61,7 +61,7 @@ extension SecretStoreCheck {
             },
         ]
 
-    /// What a store that can only be read refuses.
+    /// The checks of refusals by a read-only store.
     public static let refusals: [Self] = [
         Self(.limits, "saving is refused", needs: .readOnly, holding: ["A": "1"]) {
             test async throws in
@@ -95,7 +95,7 @@ extension SecretStoreCheck {
         },
     ]
 
-    /// What a store says of itself.
+    /// The checks of a store's capabilities.
     public static let capabilities: [Self] = [
         Self(.capabilities, "what can be saved is told", needs: []) { test async throws in
             let capabilities = await test.store.capabilities()

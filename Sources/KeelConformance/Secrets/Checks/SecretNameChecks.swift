@@ -25,7 +25,7 @@ extension SecretStoreCheck {
         ("of the greatest length", String(repeating: "k", count: 255)),
     ]
 
-    /// Keys and services of every kind.
+    /// The checks of unusual keys and services.
     public static let names: [Self] =
         odd.map { kind, key in
             Self(.names, "a key \(kind) is a key", needs: [.writable, .anyNames]) {
@@ -63,7 +63,7 @@ extension SecretStoreCheck {
             },
         ]
 
-    /// What one service does to another: nothing.
+    /// The checks of the isolation of services.
     public static let isolation: [Self] =
         [".other", "2", "/a", ".Other"].map { suffix in
             Self(.isolation, "a service and one with \(suffix) behind share nothing") {

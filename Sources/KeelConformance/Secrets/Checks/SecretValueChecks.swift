@@ -2,7 +2,7 @@ import Foundation
 import KeelSecrets
 import Testing
 
-/// What apps keep together.
+/// A typical value of an app.
 private struct Credentials: Codable, Equatable, Sendable {
     var user: String
     var token: Data
@@ -11,7 +11,7 @@ private struct Credentials: Codable, Equatable, Sendable {
 }
 
 extension SecretStoreCheck {
-    /// Text and values.
+    /// The checks of text and values.
     public static let values: [Self] = [
         Self(.values, "text of many scripts comes back unchanged") { test async throws in
             let text = "Gr\u{fc}\u{df}e \u{1f511} \u{79d8}\u{5bc6} e\u{301}"
@@ -57,7 +57,7 @@ extension SecretStoreCheck {
         },
     ]
 
-    /// What another opening of the store sees.
+    /// The checks of a second opening of the store.
     public static let reopening: [Self] = [
         Self(.reopening, "a second opening sees what was saved", needs: [.writable, .reopening]) {
             test async throws in

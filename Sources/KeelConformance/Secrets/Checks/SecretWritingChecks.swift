@@ -3,7 +3,7 @@ import KeelSecrets
 import Testing
 
 extension SecretStoreCheck {
-    /// What becomes of what was there before.
+    /// The checks of replacing secrets.
     public static let writing: [Self] = [
         Self(.writing, "saving replaces what was there") { test async throws in
             try await test.store.save("old", forKey: "key")
@@ -38,7 +38,7 @@ extension SecretStoreCheck {
         },
     ]
 
-    /// Removing.
+    /// The checks of deletions.
     public static let removal: [Self] = [
         Self(.removal, "a deleted secret is not found", holding: ["A": "1"]) { test async throws in
             try await test.store.delete(forKey: "A")
@@ -66,7 +66,7 @@ extension SecretStoreCheck {
         },
     ]
 
-    /// The list of keys.
+    /// The checks of the list of keys.
     public static let listing: [Self] = [
         Self(
             .listing,

@@ -3,7 +3,7 @@ internal import KeelStorageAdapting
 import Testing
 
 extension StorageAdapterCheck {
-    /// Counts, sums and averages.
+    /// The checks of counts, sums and averages.
     public static let aggregates: [Self] =
         sums.map(sumCheck) + averages.map(averageCheck) + countChecks + aggregateFrontChecks
 

@@ -3,7 +3,7 @@ internal import KeelStorageAdapting
 import Testing
 
 extension StorageAdapterCheck {
-    /// Batches: whole or not at all, and in order.
+    /// The checks of atomic and ordered batches.
     public static let batches: [Self] = atomicityChecks + sequenceChecks + sizeChecks
 
     private static let atomicityChecks: [Self] = [

@@ -33,7 +33,7 @@ extension StorageAdapterCheck {
                 try await store.client.deleteDocument(store.path())
                 try await store.set(["n": 2])
                 var follower = ChangeFollower(store, after: cursor)
-                // It shows the state of now, which the next entries have not come to yet.
+                // The page shows the present state, which is ahead of the remaining entries.
                 try await follower.step(limit: 1)
                 #expect(follower.changes == [.current(try await store.document())])
                 try await store.client.deleteDocument(store.path())
@@ -126,7 +126,7 @@ extension StorageAdapterCheck {
             },
             log("a removal’s revision is not below one delivered before") { store in
                 var follower = ChangeFollower(store, after: try await store.position())
-                // Each page holds one entry of the log; the state runs ahead of it.
+                // Each page holds one entry of the log, while the state is ahead of it.
                 for number in Int64(0)..<3 { try await store.set(["n": .integer(number)]) }
                 try await follower.step(limit: 1)
                 try await store.client.deleteDocument(store.path())
@@ -212,7 +212,7 @@ extension StorageAdapterCheck {
             try await follower.expectEqualToStore()
         },
         log("a copy is caught up only where it is a state that the store had") { store in
-            // Both documents always say the same, because one batch writes them.
+            // Both documents always have the same number, because one batch writes them.
             func write(_ number: Int64) async throws {
                 try await store.commit(
                     .set(["n": .integer(number)], at: store.path("a")),

@@ -3,7 +3,7 @@ internal import KeelStorageAdapting
 import Testing
 
 extension StorageAdapterCheck {
-    /// Documents that are gone, for readers that were away.
+    /// The checks of removals, for readers that were away.
     static let removalChecks: [Self] = [
         log("a removal is told with its time, which is that of the commit’s outcome") { store in
             let created = try #require(try await store.set(["n": 1]).outcomes.first?.updateTime)

@@ -3,7 +3,7 @@ internal import KeelStorageAdapting
 import Testing
 
 extension StorageAdapterCheck {
-    /// What a reader with interests is told, and what not.
+    /// The checks of the changes that a scoped reader receives.
     static let scopeChecks: [Self] = [
         log("a reader of one document is told of no other one") { store in
             var follower = ChangeFollower(
@@ -76,7 +76,7 @@ extension StorageAdapterCheck {
                 try await store.set(["n": 3], "2")
                 try await follower.catchUp(limit: limit)
                 let found = try await store.client.queryDocuments(query)
-                // More may be told than the query finds, never less.
+                // The page may report more documents than the query finds, but never fewer.
                 let kept = follower.documents.values.filter { ($0["n"]?.integerValue ?? 0) > 5 }
                 #expect(Set(kept) == Set(found))
                 #expect(follower.documents[store.path("9")].map { $0["n"] == 1 } ?? true)
@@ -116,7 +116,7 @@ extension StorageAdapterCheck {
         },
     ]
 
-    /// A check that concerns adapters that keep origins.
+    /// Returns a check of adapters that keep origins.
     private static func origin(
         _ promise: String,
         _ body: @escaping @Sendable (StoreUnderTest) async throws -> Void
@@ -124,7 +124,7 @@ extension StorageAdapterCheck {
         Self(.changes, promise, needs: [.changeLog, .origins], body)
     }
 
-    /// Whose changes a reader is told, and how far a client’s mutations have come.
+    /// The checks of the origins of changes and of acknowledged mutations.
     static let originChecks: [Self] = [
         origin("a change tells the mutation that it comes from") { store in
             let start = try await store.position()
@@ -195,12 +195,12 @@ extension StorageAdapterCheck {
 }
 
 extension StoreUnderTest {
-    /// A document in a collection below another document.
+    /// Returns the path of a document in a collection below another document.
     fileprivate func below(_ id: String) -> DocumentPath {
         path(id).collection("below").document("x")
     }
 
-    /// Commits a mutation of a client that has the store's name.
+    /// Commits a mutation of a client that is named like the store.
     fileprivate func mutate(_ number: Int64, _ write: DocumentWrite) async throws {
         let origin = ChangeOrigin(client: name, mutation: number)
         for result in try await adapter.commit([WriteBatch([write], origin: origin)]) {
@@ -208,7 +208,7 @@ extension StoreUnderTest {
         }
     }
 
-    /// A page of the collection's changes that acknowledges that client's mutations.
+    /// Returns a page of the collection's changes that acknowledges that client's mutations.
     fileprivate func page(after cursor: ChangeCursor?, limit: Int = 500) async throws -> ChangePage
     {
         var request = ChangeRequest(after: cursor, scope: .collections([collection]), limit: limit)

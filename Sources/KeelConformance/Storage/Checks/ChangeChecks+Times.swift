@@ -3,7 +3,7 @@ internal import KeelStorageAdapting
 import Testing
 
 extension StorageAdapterCheck {
-    /// The store's time, which goes through commits, reads and pages of changes.
+    /// The checks of the commit times in receipts, reads and pages of changes.
     static let timeChecks: [Self] = [
         log("a consistent point has the store’s time, where reads have it") { store in
             guard try await store.time() != nil else { return }
@@ -53,7 +53,7 @@ extension StorageAdapterCheck {
 }
 
 extension StoreUnderTest {
-    /// The store's time, as a read gives it; nil from an adapter that does not know it.
+    /// Returns the time of the state that a read sees; nil if the adapter does not know it.
     fileprivate func time() async throws -> Timestamp? {
         var request = ReadRequest(.documents([path()]))
         request.needsTime = true

@@ -3,7 +3,7 @@ internal import KeelStorageAdapting
 import Testing
 
 extension StorageAdapterCheck {
-    /// How long a wait may last that nothing ends, and what a wait that a commit ends stays below.
+    /// The timeout of a wait, followed by the upper bound for a wait that a commit ends.
     private static let limit = Duration.seconds(300)
     private static let patience = Duration.seconds(290)
 
@@ -13,7 +13,7 @@ extension StorageAdapterCheck {
                 let cursor = try await store.position()
                 let elapsed = try await ContinuousClock().measure {
                     async let changes = firstChanges(of: store, after: cursor)
-                    // The reader mostly waits by now; the promise holds if it does not yet, too.
+                    // The reader usually waits by now; the promise holds either way.
                     for _ in 0..<20 { await Task.yield() }
                     try await store.set(["n": .integer(Int64(round))])
                     #expect(try await changes.map(\.path) == [store.path()])
@@ -31,7 +31,7 @@ extension StorageAdapterCheck {
         },
         log("a wait for nothing lasts to its limit and ends without changes") { store in
             let limit = Duration.milliseconds(30)
-            // On a shared store, a commit elsewhere may end a wait early: one that lasts will do.
+            // On a shared store, a commit elsewhere may end a wait early, so one full wait suffices.
             for _ in 0..<100 {
                 let request = ChangeRequest(
                     after: try await store.position(),
@@ -75,7 +75,7 @@ extension StorageAdapterCheck {
                 waitTimeout: .seconds(600)
             )
             let waiter = Task {
-                // Commits elsewhere may end a wait early; a cancelled one must still be told.
+                // Commits elsewhere may end a wait early; a canceled wait must still throw.
                 while true {
                     _ = try await store.adapter.changes(request)
                     await Task.yield()
@@ -90,7 +90,7 @@ extension StorageAdapterCheck {
         },
     ]
 
-    /// Waits for changes, asking again where other commits ended the wait.
+    /// Waits for changes, repeating the request if other commits end the wait.
     private static func firstChanges(
         of store: StoreUnderTest,
         after cursor: ChangeCursor
@@ -104,7 +104,7 @@ extension StorageAdapterCheck {
             let page = try await store.adapter.changes(request)
             guard page.changes.isEmpty else { return page.changes }
             request.after = page.next
-            // An adapter that answers without waiting must not keep the writer from its turn.
+            // Yields to the writer if the adapter answers without waiting.
             await Task.yield()
         }
         Issue.record("the adapter goes on answering a waiting reader with nothing")

@@ -2,7 +2,7 @@ import KeelStorage
 import Testing
 
 extension StorageAdapterCheck {
-    /// The change log: what listeners, copies and other processes live on.
+    /// The checks of the change log, which listeners, copies and other processes depend on.
     public static let changes: [Self] =
         deliveryChecks + pageChecks + copyChecks + waitChecks + timeChecks
         + scopeChecks + originChecks + removalChecks
@@ -14,7 +14,7 @@ extension StorageAdapterCheck {
         Self(.changes, promise, needs: .changeLog, body)
     }
 
-    /// A check of what a reader is told of some writes.
+    /// Returns a check of the changes that some writes report.
     private static func told(
         _ promise: String,
         before: @escaping @Sendable (StoreUnderTest) async throws -> Void = { _ in },

@@ -2,7 +2,7 @@ import KeelStorage
 import Testing
 
 extension StorageAdapterCheck {
-    /// The names of collections.
+    /// The checks of the names of collections.
     public static let collections: [Self] = [
         listing("names a collection at the top level") { store in
             try await store.set(["a": 1])

@@ -2,7 +2,7 @@ import KeelStorage
 import Testing
 
 extension StorageAdapterCheck {
-    /// Queries over all collections of one name.
+    /// The checks of queries over all collections of one name.
     public static let collectionGroups: [Self] = [
         grouped("finds documents at every depth", ["top", "one", "deep", "two"]) { $0 },
         grouped("orders by path when nothing else decides", ["top", "one", "deep", "two"]) {
@@ -105,10 +105,10 @@ extension StorageAdapterCheck {
 }
 
 extension StoreUnderTest {
-    /// The name of a group of this check’s own, which sorts before the check’s collection.
+    /// The name of the check's group, which sorts before the check's collection.
     fileprivate var group: String { "A" + name }
 
-    /// Stores four documents of the group, at three depths, and some that look alike.
+    /// Stores four documents of the group at three depths, and some with similar paths.
     fileprivate func fillGroup() async throws {
         let documents: [(DocumentPath, DocumentFields)] = [
             (CollectionPath(group).document("top"), ["n": 3, "level": 0, "same": 0]),

@@ -2,7 +2,7 @@ import KeelStorage
 import Testing
 
 extension StorageAdapterCheck {
-    /// Many tasks at once.
+    /// The checks of concurrent tasks.
     public static let concurrency: [Self] = [
         Self(.concurrency, "a hundred increments at once all count") { store in
             try await store.set(["n": 0])
@@ -129,7 +129,7 @@ extension StorageAdapterCheck {
         },
     ]
 
-    /// Runs a body many times at once.
+    /// Runs a closure many times at once.
     private static func together(
         _ count: Int,
         _ body: @escaping @Sendable (Int) async throws -> Void
@@ -140,7 +140,7 @@ extension StorageAdapterCheck {
         }
     }
 
-    /// Runs a body many times at once, and returns those that succeeded.
+    /// Runs a closure many times at once and returns the numbers of the successful calls.
     private static func winners(
         among count: Int,
         _ body: @escaping @Sendable (Int) async throws -> Void,

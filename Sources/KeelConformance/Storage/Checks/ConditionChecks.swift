@@ -2,7 +2,7 @@ import KeelStorage
 import Testing
 
 extension StorageAdapterCheck {
-    /// Conditions of writes: each kind of write under each kind of condition.
+    /// The checks of write conditions: each kind of write under each kind of condition.
     public static let conditions: [Self] =
         ConditionedWrite.allCases.flatMap { write in
             Expectation.allCases.flatMap { expectation in
@@ -24,7 +24,7 @@ extension StorageAdapterCheck {
             }
         }
 
-        /// What is left of a document by this write.
+        /// Returns the document that this write leaves.
         func result(on old: DocumentFields?) -> DocumentFields? {
             switch self {
             case .set: ["new": 1]

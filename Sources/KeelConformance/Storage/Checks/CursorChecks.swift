@@ -2,7 +2,7 @@ import KeelStorage
 import Testing
 
 extension StorageAdapterCheck {
-    /// Where results begin and end.
+    /// The checks of cursors.
     public static let cursors: [Self] =
         numberCursorChecks + documentCursorChecks + refusedCursorChecks
 
@@ -166,7 +166,7 @@ extension StorageAdapterCheck {
         },
     ]
 
-    /// A check on ten documents from 0 to 9; what is found is written as a row of digits.
+    /// Returns a check on ten documents from 0 to 9; the result is written as a row of digits.
     private static func found(
         _ promise: String,
         _ expected: String,
@@ -179,7 +179,7 @@ extension StorageAdapterCheck {
         }
     }
 
-    /// A check like ``found(_:_:_:)`` with the document 5 as a cursor.
+    /// Returns a check like ``found(_:_:_:)`` with the document 5 as a cursor.
     private static func atFive(
         _ promise: String,
         _ expected: String,
@@ -195,7 +195,7 @@ extension StorageAdapterCheck {
 }
 
 extension StoreUnderTest {
-    /// Stores 0 to 9 under `n`, and whether they are odd, as 0 or 1, under `half`.
+    /// Stores 0 to 9 under `n`, and their parity, 0 or 1, under `half`.
     func fillNumbers() async throws {
         try await fill(
             all: (0..<10).map {

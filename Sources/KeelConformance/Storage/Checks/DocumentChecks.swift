@@ -2,7 +2,7 @@ import KeelStorage
 import Testing
 
 extension StorageAdapterCheck {
-    /// Reading, writing and removing single documents.
+    /// The checks of reading, writing and deleting single documents.
     public static let documents: [Self] =
         readingChecks + writingChecks + fieldChecks + versionChecks
 

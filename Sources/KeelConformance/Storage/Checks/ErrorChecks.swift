@@ -3,7 +3,7 @@ import KeelStorage
 import Testing
 
 extension StorageAdapterCheck {
-    /// What errors say, and what they do not say.
+    /// The checks of the contents of errors.
     public static let errors: [Self] = [
         Self(.errors, "a missing document’s error names the document and the call") { store in
             let error = await store.expect(.documentNotFound) { _ = try await store.document() }

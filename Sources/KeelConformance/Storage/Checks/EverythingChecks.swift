@@ -3,7 +3,7 @@ internal import KeelStorageAdapting
 import Testing
 
 extension StorageAdapterCheck {
-    /// Queries over the documents of all collections.
+    /// The checks of queries over the documents of all collections.
     public static let everything: [Self] = [
         below("finds documents at every depth, in the order of their paths", tree) { $0 },
         below("orders by path backwards", tree.reversed()) {
@@ -67,7 +67,7 @@ extension StorageAdapterCheck {
             store in
             try await store.fillTree()
             try await store.set(["n": 1], "top")
-            // Others may use the store: nothing but this check’s documents lies between.
+            // The store may be shared, but only this check's documents lie between the bounds.
             let query = DocumentQuery.everything().order(by: .documentID)
                 .start(at: .reference(store.path("root")))
                 .end(at: .reference(store.path("top")))
@@ -161,7 +161,7 @@ extension StorageAdapterCheck {
         },
     ]
 
-    /// The documents below the place, in their order.
+    /// The documents below the root document, in order.
     fileprivate static let tree = [
         "a/1", "a/2", "a/2/z/1/z/1", "a/é/b/1", "a-/1", "b/x", "b/x/c/1", "b/y",
     ]
@@ -194,7 +194,9 @@ extension StoreUnderTest {
         inCollection("root/\(place)")
     }
 
-    /// A path below the check’s collection; a literal with values in it would keep each in one segment.
+    /// Returns a path below the check's collection.
+    ///
+    /// An interpolated path literal would keep each value in one segment.
     fileprivate func inCollection(_ place: String) -> DocumentPath {
         let path = "\(name)/\(place)"
         return DocumentPath(path)
@@ -204,9 +206,9 @@ extension StoreUnderTest {
         String(path.string.dropFirst(self.path("root").string.count + 1))
     }
 
-    /// Stores documents below one, some below others that are missing, and some that look alike.
+    /// Stores a tree of documents, some below missing documents, and some with similar paths.
     fileprivate func fillTree() async throws {
-        // In another order than theirs.
+        // In a different order from the expected one.
         for place in StorageAdapterCheck.tree.reversed() {
             try await client.setDocument(inTree(place), ["n": 1])
         }

@@ -91,7 +91,7 @@ extension StorageAdapterCheck {
         },
     ]
 
-    /// A check on the sixteen documents with `a` and `b` from 0 to 3.
+    /// Returns a check on the sixteen documents with `a` and `b` from 0 to 3.
     private static func composite(
         _ promise: String,
         _ filter: DocumentFilter,

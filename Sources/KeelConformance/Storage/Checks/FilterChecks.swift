@@ -2,7 +2,7 @@ import KeelStorage
 import Testing
 
 extension StorageAdapterCheck {
-    /// Which documents conditions let through.
+    /// The checks of filters.
     public static let filters: [Self] =
         Menagerie.Kind.allCases.flatMap(equalityChecks)
         + Menagerie.Kind.allCases.filter { $0 != .null }.flatMap(inequalityChecks)
@@ -10,7 +10,7 @@ extension StorageAdapterCheck {
 
     private typealias Animal = Menagerie.Animal
 
-    /// A check that a filter on a menagerie finds just the animals that a rule names.
+    /// Returns a check that a filter on the menagerie finds exactly the animals of a rule.
     private static func finds(
         _ promise: String,
         _ filter: DocumentFilter,
@@ -43,7 +43,7 @@ extension StorageAdapterCheck {
                 .arrayContains("a", one.value)
             ) { $0.rung == one.rung },
         ].filter { check in
-            // An array cannot be directly in an array, and null is no member of anything.
+            // An array cannot be nested directly in an array, and null is not a member of anything.
             switch kind {
             case .array: !check.promise.hasPrefix("array-contains")
             case .null: check.promise.hasPrefix("== ") || check.promise.hasPrefix("!= ")
@@ -68,7 +68,7 @@ extension StorageAdapterCheck {
                 $0.kind == kind && $0.rung >= one.rung && !$0.isNaN
             },
         ].filter { check in
-            // Of two booleans, the greater one has none above it.
+            // There is no boolean above the greater one.
             !(kind == .boolean && check.promise.hasPrefix("> "))
         }
     }
@@ -192,11 +192,11 @@ extension StorageAdapterCheck {
 }
 
 extension StoreUnderTest {
-    /// Stores each animal as `v`, and as the element of an array in `a`.
+    /// Stores each animal as `v`, and as an element of the array `a`.
     func fillMenagerie() async throws {
         try await fill(
             all: Menagerie.animals.map { animal in
-                // A list cannot be directly in a list; a map around it would not be what is sought.
+                // An array cannot be nested directly in an array, and a map around it would not match.
                 let isList = animal.kind == .array
                 return (
                     animal.id,

@@ -3,7 +3,7 @@ internal import KeelStorageAdapting
 import Testing
 
 extension StorageAdapterCheck {
-    /// States that are held for a while.
+    /// The checks of held reads.
     static let heldReads: [Self] = [
         held("is read again in parts, whatever is written meanwhile") { store in
             try await store.fill(all: (0..<30).map { ("\(10 + $0)", ["n": .integer(0)]) })
@@ -73,7 +73,7 @@ extension StorageAdapterCheck {
             }
             #expect(documents.first??["n"] == 1)
             _ = try await store.adapter.read(end)
-            // A history has the state all the same.
+            // A history still has the state.
             guard !store.adapter.capabilities.contains(.pointInTimeReads) else { return }
             let error = await #expect(throws: StorageError.self) {
                 try await store.adapter.read(past)
@@ -97,7 +97,7 @@ extension StoreUnderTest {
         return try QueryValidation.checked(document.map { query.start(after: $0) } ?? query)
     }
 
-    /// Changes all documents, adds some and removes one.
+    /// Changes all documents, adds some and deletes one.
     fileprivate func meddle() async throws {
         for document in try await client.queryDocuments(query) {
             try await client.updateDocument(document.path, [.increment("n", by: 1)])
@@ -108,7 +108,7 @@ extension StoreUnderTest {
         try await client.deleteDocument(path("39"))
     }
 
-    /// What reads answer, as texts.
+    /// Returns the results of reads as texts.
     fileprivate func answers(
         _ operations: [ReadOperation],
         asOf time: Timestamp?

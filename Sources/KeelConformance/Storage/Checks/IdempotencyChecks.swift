@@ -3,7 +3,7 @@ internal import KeelStorageAdapting
 import Testing
 
 extension StorageAdapterCheck {
-    /// Batches with an id take effect once.
+    /// The checks that batches with an id take effect once.
     public static let idempotency: [Self] = [
         once("a batch that is committed again changes nothing") { store in
             let id = DocumentPath.randomID()

@@ -1,7 +1,7 @@
 import KeelStorage
 import Testing
 
-/// Values of which an index need not hold everything: longer than 1,500 bytes.
+/// Checks of values longer than 1,500 bytes, which an index need not hold completely.
 extension StorageAdapterCheck {
     static let longValueChecks: [Self] = [
         long("are ordered by what lies behind 1,500 bytes") { store async throws in
@@ -90,10 +90,10 @@ extension StorageAdapterCheck {
         },
     ]
 
-    /// Longer than what an index holds of a value.
+    /// A string longer than the part of a value that an index holds.
     private static let prefix = String(repeating: "x", count: 1_600)
 
-    /// The documents, in the order of their values.
+    /// The documents, keyed by id.
     fileprivate static let longDocuments: [String: DocumentFields] = [
         "short": ["v": "x", "n": 9],
         "exact": ["v": .string(String(repeating: "x", count: 1_499)), "n": 8],

@@ -193,7 +193,7 @@ extension StoreUnderTest {
         try await client.setDocument(below.document("x"), ["a": 1, "b": 2])
     }
 
-    /// Changes, removes and adds some of these documents.
+    /// Changes, deletes and adds some of these documents.
     func changeForIndexes() async throws {
         try await client.commit { batch in
             batch.delete(path("12"))
@@ -209,7 +209,7 @@ extension StoreUnderTest {
             )
             try batch.set(path("new"), ["a": 1, "b": 2, "l": [2], "m": ["x": 1]])
         }
-        // Twice in one batch: only the last state may be indexed.
+        // Written twice in one batch; only the last state may be indexed.
         try await commit(
             .set(["a": 1, "b": 3], at: path("twice")),
             .set(["a": 0, "b": 2], at: path("twice"))

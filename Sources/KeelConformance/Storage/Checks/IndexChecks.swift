@@ -2,12 +2,12 @@ import KeelStorage
 import Testing
 
 extension StorageAdapterCheck {
-    /// Declared indexes: they change how a query is answered and never what it finds.
+    /// The checks of declared indexes, which affect the plan of a query but never its result.
     public static let indexes: [Self] =
         indexRows.flatMap { [sameResults($0), keptUp($0), exactSuggestion($0), strict($0)] }
         + indexChecks + longValueChecks
 
-    /// A query and the one index that serves it.
+    /// A query and the index that serves it.
     struct IndexRow: Sendable {
         let name: String
         let components: [IndexDefinition.Component]
@@ -126,7 +126,7 @@ extension StorageAdapterCheck {
 
     private static func keptUp(_ row: IndexRow) -> Self {
         indexed("\(row.name) finds what is there after changes, with its index") { store in
-            // The index is there first here, and follows each write.
+            // The index exists before the writes and follows each of them.
             let schema = StorageSchema(indexes: [row.definition(in: store)])
             try await store.adapter.prepare(schema)
             try await store.fillForIndexes()

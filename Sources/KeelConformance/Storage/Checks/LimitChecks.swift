@@ -2,7 +2,7 @@ import KeelStorage
 import Testing
 
 extension StorageAdapterCheck {
-    /// How many documents come, and which fields of them.
+    /// The checks of limits and offsets.
     public static let limits: [Self] = [
         counted("limit(to:) keeps the first", "012") { $0.order(by: "n").limit(to: 3) },
         counted("limit(to:) without an order keeps the first by id", "01") { $0.limit(to: 2) },
@@ -57,7 +57,7 @@ extension StorageAdapterCheck {
         }
     }
 
-    /// Results with some of the fields.
+    /// The checks of projections.
     public static let projections: [Self] = [
         projected("one field", ["a": 1]) { $0.select("a") },
         projected("several fields", ["a": 1, "l": [1, 2]]) { $0.select("l", "a") },

@@ -3,7 +3,7 @@ import KeelTestKit
 import Testing
 
 extension StorageAdapterCheck {
-    /// What listeners tell where one document is of a version that the app does not know.
+    /// The checks of listeners to documents of which one has an unknown schema version.
     static let badDocuments: [Self] = ListenerKind.allCases.flatMap { kind in
         [
             listening(
@@ -96,7 +96,7 @@ extension StorageAdapterCheck {
 
     private struct Numbered: Codable, Sendable { var n: Int }
 
-    /// What is stored, and the values and the failing documents that must be shown then.
+    /// The writes, each with the values and the failing documents to be shown after it.
     private static let typedSteps: [(String, DocumentValue?, [Int], [String])] = [
         ("b", 2, [2], []),
         ("a", "text", [2], ["a"]),
@@ -114,7 +114,7 @@ extension StorageAdapterCheck {
 
     private static let tooNew: DocumentFields = ["n": 2, "_version": 9]
 
-    /// A client of an app that knows version 1 of the check's documents.
+    /// Returns a client of an app that knows version 1 of the check's documents.
     private static func migratingClient(
         _ store: StoreUnderTest,
         _ kind: ListenerKind
@@ -128,7 +128,7 @@ extension StorageAdapterCheck {
 }
 
 extension ListenerFollower {
-    /// Follows until these documents and these failures are shown.
+    /// Takes snapshots until one shows exactly these documents and failures.
     fileprivate mutating func expect(
         _ ids: [String],
         failing bad: [String],

@@ -8,10 +8,10 @@ extension StorageAdapterCheck {
         ListenerKind.allCases.flatMap(passingFailures) + restarts + lastingFailures + badDocuments
         + replicas
 
-    /// How long a check may take, on a machine that does much else.
+    /// The time limit of a check on a busy machine.
     private static let limit = Duration.seconds(300)
 
-    /// A check that fails, and does not hang, if a listener never tells what it waits for.
+    /// Returns a check that fails instead of hanging if a listener never delivers the expected snapshot.
     static func listening(
         _ promise: String,
         needs: StorageCapabilities = .changeLog,
@@ -30,9 +30,9 @@ extension StorageAdapterCheck {
         }
     }
 
-    // MARK: What passes
+    // MARK: Transient failures
 
-    /// Failures that pass, twice at each of the first calls of a listener, of one kind after the other.
+    /// Transient failures of different kinds, two in a row, at each of the first calls of a listener.
     private static let passing: [[StorageFault?]] = (0..<4).map { position in
         let kinds: [StorageFault] = [.fail(.unavailable), .loseReply(.busy), .fail(.timeout)]
         let fault = kinds[position % kinds.count]
@@ -111,8 +111,8 @@ extension StorageAdapterCheck {
         }
     }
 
-    /// Follows a query through additions, a removal of more than a limited result has in reserve, and
-    /// changes of order, with each of the faults.
+    /// Follows a query with each of the faults through additions, changes of order and the removal of more documents
+    /// than a limited result holds in reserve.
     private static func outlives(
         _ store: StoreUnderTest,
         _ kind: ListenerKind,
@@ -145,7 +145,7 @@ extension StorageAdapterCheck {
     private static let restarts: [Self] = [
         listening("a listener whose position expired outlives failures of the new read") { store in
             let calls = Atomic<Int>(0)
-            // Of three calls two fail: pages expire, and the reads that follow do not get through.
+            // Two of three calls fail: change pages expire, and the following reads do not get through.
             let (client, callCount) = ListenerKind.following.client(on: store.adapter) { call in
                 let number = calls.add(1, ordering: .relaxed).newValue
                 guard number > 1, number % 3 != 0 else { return nil }
@@ -175,7 +175,7 @@ extension StorageAdapterCheck {
         },
     ]
 
-    // MARK: What lasts
+    // MARK: Permanent failures
 
     private static let lastingFailures: [Self] = ListenerKind.allCases.map { kind in
         listening(
@@ -229,7 +229,7 @@ extension StorageAdapterCheck {
 }
 
 extension StoreUnderTest {
-    /// The same store with a collection of its own for one round of a check.
+    /// Returns the same store with a separate collection for one round of a check.
     func part(_ number: Int) -> StoreUnderTest {
         StoreUnderTest(adapter, client: client, named: "\(name)r\(number)")
     }

@@ -2,7 +2,7 @@ import KeelStorage
 import Testing
 
 extension StorageAdapterCheck {
-    /// The order of results: total, and the same everywhere.
+    /// The checks of the order of results, which is total and the same for every adapter.
     public static let orders: [Self] = menagerieOrderChecks + orderChecks
 
     private static let menagerieOrderChecks: [Self] =
@@ -188,7 +188,7 @@ extension StorageAdapterCheck {
         return Self(.orders, promise) { store in
             try await store.fill(all: documents)
             let ids = try await store.ids(query(store.query))
-            // Strings that differ only in their bytes must not pass for the same.
+            // Compares bytes, because strings that differ only in normalization compare equal.
             #expect(ids.map { Array($0.utf8) } == expected.map { Array($0.utf8) }, "\(ids)")
         }
     }

@@ -2,7 +2,7 @@ import KeelStorage
 import Testing
 
 extension StorageAdapterCheck {
-    /// Ids and collection names: which are taken, told apart, refused.
+    /// The checks of accepted, distinguished and refused ids and collection names.
     public static let paths: [Self] =
         unusualIDs.map(taken) + lookalikes.map(toldApart) + badPaths.map(refused) + collectionChecks
 

@@ -3,7 +3,7 @@ internal import KeelStorageAdapting
 import Testing
 
 extension StorageAdapterCheck {
-    /// Documents as they were.
+    /// The checks of reads of past states.
     public static let pointInTime: [Self] = [
         past("brings a document as it was after each of its commits") { store in
             var times: [(Timestamp, Int64)] = []
@@ -214,7 +214,7 @@ extension StorageAdapterCheck {
 }
 
 extension StoreUnderTest {
-    /// The store as it was, with the same collection.
+    /// Returns the store at a past time, with the same collection.
     fileprivate func asOf(_ time: Timestamp) throws -> StoreUnderTest {
         StoreUnderTest(adapter, client: try client.asOf(time), named: name)
     }

@@ -3,10 +3,9 @@ internal import KeelStorageAdapting
 import Testing
 
 extension StorageAdapterCheck {
-    /// What an adapter does with calls that need a capability it does not claim.
+    /// The checks that an adapter refuses calls that need an undeclared capability.
     ///
-    /// Such a call must be refused: an adapter that ignored what it cannot do would be wrong in
-    /// silence.
+    /// An adapter that ignored an unsupported request would silently give wrong results.
     public static let refusals: [Self] = [
         Self(
             .refusals,

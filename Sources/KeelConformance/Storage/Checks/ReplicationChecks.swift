@@ -2,7 +2,7 @@ import KeelStorage
 import Testing
 
 extension StorageAdapterCheck {
-    /// Copies of documents with their times and revisions.
+    /// The checks of replicated documents, which keep their times and revisions.
     public static let replication: [Self] = [
         replica("is stored with its times and its revision") { store in
             let document = store.replica(["a": 1])
@@ -58,7 +58,7 @@ extension StorageAdapterCheck {
             try await store.client.deleteDocument(store.path())
             try await store.set(["a": 3])
             #expect(try await store.document().createTime > changed.updateTime)
-            // It is the document’s alone.
+            // The advance affects only this document.
             try await store.set(["a": 1], "other")
             #expect(try await store.document("other").updateTime < ahead)
         },
@@ -164,7 +164,7 @@ extension StorageAdapterCheck {
 }
 
 extension StoreUnderTest {
-    /// A document as another store wrote it long ago.
+    /// Returns a document as another store wrote it long ago.
     fileprivate func replica(_ fields: DocumentFields, revision: Int64 = 42) -> Document {
         Document(
             path: path(),
@@ -175,7 +175,7 @@ extension StoreUnderTest {
         )
     }
 
-    /// A document of a store whose revisions are further on than this one’s.
+    /// Returns a document of a store whose revisions are ahead of this one's.
     fileprivate func replicaFromAhead() async throws -> Document {
         try await set(["a": 0])
         let ahead = try await document().revision.number + 1_000_000_000_000

@@ -2,10 +2,10 @@ import KeelStorage
 import Testing
 
 extension StorageAdapterCheck {
-    /// Searches for words: the same words found by every adapter.
+    /// The checks of text search, which finds the same words in every adapter.
     public static let textSearch: [Self] = searchRows.map(searchCheck) + searchChecks
 
-    /// A search over the four documents of `fillForSearch`, and what it finds.
+    /// A search over the four documents of `fillForSearch` and its result.
     private typealias SearchRow = (
         promise: String, query: @Sendable (DocumentQuery) -> DocumentQuery, found: [String]
     )

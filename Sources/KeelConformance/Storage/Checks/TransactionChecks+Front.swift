@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 extension StorageAdapterCheck {
-    /// Transactions as apps write them.
+    /// The checks of transactions of a client.
     static let frontChecks: [Self] = [
         transaction("a transaction’s writes take effect when its body returns") { store in
             try await store.set(["n": 1])
@@ -129,7 +129,7 @@ extension StorageAdapterCheck {
 }
 
 extension StoreUnderTest {
-    /// A client whose transactions are tried a hundred times, with hardly a pause.
+    /// A client that tries transactions up to a hundred times, with minimal pauses.
     fileprivate var patient: StorageClient {
         var configuration = StorageClient.Configuration()
         configuration.transactions = RetryPolicy(

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 extension StorageAdapterCheck {
-    /// What the body of a transaction sees while others write.
+    /// The checks of the state that a transaction's body sees during concurrent writes.
     static let momentChecks: [Self] =
         moments("by paths") { transaction, store in
             let first = try await transaction.getDocument(store.path("a"))
@@ -31,13 +31,13 @@ extension StorageAdapterCheck {
         }
         + checkedReads
 
-    /// Checks that a body that reads in some way never sees `a` and `b` of two moments, whichever way
-    /// the adapter has to bring that about.
+    /// Returns checks that a body never sees `a` and `b` at two different times, for each way in which the adapter
+    /// can ensure that.
     private static func moments(
         _ how: String,
         _ read: @escaping @Sendable (StorageTransaction, StoreUnderTest) async throws -> [Document]
     ) -> [Self] {
-        // A client checks its reads if it can, and reads the past only in a store that cannot check them.
+        // A client checks its reads if the store can check them, and otherwise reads a past state.
         [
             (way: StorageCapabilities.checkedReads, hidden: StorageCapabilities()),
             (way: StorageCapabilities.pointInTimeReads, hidden: StorageCapabilities.checkedReads),
@@ -118,7 +118,8 @@ extension StorageAdapterCheck {
         },
     ]
 
-    /// A read that depends on a document, a missing one and a query, with and without a position.
+    /// Returns a check of a read that depends on a document, a missing document and a query, with and without a
+    /// position.
     private static func checked(
         _ promise: String,
         takes: Bool = false,
@@ -165,10 +166,10 @@ extension StorageAdapterCheck {
 }
 
 extension StoreUnderTest {
-    /// A document of another collection.
+    /// The path of a document in another collection.
     fileprivate var elsewhere: DocumentPath { CollectionPath(name + "x").document("other") }
 
-    /// Sets `a` and `b` to a number, in one commit.
+    /// Sets `a` and `b` to a number in one commit.
     fileprivate func setBoth(_ number: Int64) async throws {
         try await client.commit([
             try .set(["n": .integer(number)], at: path("a")),
@@ -176,7 +177,7 @@ extension StoreUnderTest {
         ])
     }
 
-    /// A client whose transactions are tried a thousand times, with hardly a pause.
+    /// Returns a client that tries transactions up to a thousand times, with minimal pauses.
     fileprivate func patient(_ adapter: any StorageAdapter) -> StorageClient {
         var configuration = StorageClient.Configuration()
         configuration.transactions = RetryPolicy(
@@ -188,9 +189,9 @@ extension StoreUnderTest {
     }
 }
 
-/// An adapter of which somebody writes to the store after each read, and which offers less than the store.
+/// An adapter that lets a closure write to the store after each read and hides some of the store's capabilities.
 ///
-/// It refuses what it does not offer, as every adapter does.
+/// It refuses calls that need a hidden capability.
 private final class MeddledReads: StorageAdapter {
     private let upstream: any StorageAdapter
     private let hidden: StorageCapabilities

@@ -3,7 +3,7 @@ internal import KeelStorageAdapting
 import Testing
 
 extension StorageAdapterCheck {
-    /// Batches that depend on what was read.
+    /// The checks of batches that depend on reads.
     public static let transactions: [Self] =
         documentReadChecks + queryReadChecks + frontChecks + momentChecks
 
@@ -50,7 +50,7 @@ extension StorageAdapterCheck {
         },
     ]
 
-    /// A transaction that has read one document and missed another, and what happens meanwhile.
+    /// Returns a check of a transaction that has found one document and missed another, with concurrent writes.
     private static func validated(
         _ what: String,
         takes: Bool = false,
@@ -105,7 +105,7 @@ extension StorageAdapterCheck {
         },
     ]
 
-    /// A transaction that has run a limited query, and what happens meanwhile.
+    /// Returns a check of a transaction that has run a limited query, with concurrent writes.
     private static func queried(
         _ what: String,
         takes: Bool = false,

@@ -2,7 +2,7 @@ import KeelStorage
 import Testing
 
 extension StorageAdapterCheck {
-    /// Transforms in their writes and receipts.
+    /// The checks of transforms in writes and receipts.
     static let transformChecks: [Self] = [
         Self(.transforms, "serverTimestamp sets the time of the change, in milliseconds") { store in
             try await store.set(["t": "later"])
@@ -182,7 +182,7 @@ extension StorageAdapterCheck {
 }
 
 extension Timestamp {
-    /// The time without what is finer than a millisecond.
+    /// The time truncated to milliseconds.
     fileprivate var inMilliseconds: Timestamp {
         Timestamp(microseconds: microseconds - ((microseconds % 1_000) + 1_000) % 1_000)
     }

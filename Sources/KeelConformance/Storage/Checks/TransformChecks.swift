@@ -2,7 +2,7 @@ import KeelStorage
 import Testing
 
 extension StorageAdapterCheck {
-    /// Values that the store computes: the rules of Firestore’s `DocumentTransform`.
+    /// The checks of computed values, which follow the rules of Firestore's `DocumentTransform`.
     public static let transforms: [Self] =
         incrementRules.map { rule("increment", $0) { .increment($0) } }
         + maximumRules.map { rule("maximum", $0) { .maximum($0) } }
@@ -11,7 +11,7 @@ extension StorageAdapterCheck {
         + removalRules.map { listRule("arrayRemove", $0) { .arrayRemove($0) } }
         + transformChecks
 
-    /// What a field holds before, the operand, and what it holds after.
+    /// The field's value before the transform, the operand, and the field's value after it.
     typealias Rule = (
         promise: String, before: DocumentValue?, operand: DocumentValue, after: DocumentValue
     )
@@ -39,7 +39,7 @@ extension StorageAdapterCheck {
     ) -> Self {
         Self(.transforms, "\(name) \(rule.promise)") { store in
             try await store.set(rule.before.map { ["f": $0] } ?? [:])
-            // Arrays could be large: a receipt says null instead.
+            // A receipt reports null in place of an array, which could be large.
             #expect(try await store.transform("f", operation(rule.operand)) == [.null])
             #expect(try await store.fields() == ["f": rule.after])
         }

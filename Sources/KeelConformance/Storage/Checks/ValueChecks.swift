@@ -2,7 +2,7 @@ import KeelStorage
 import Testing
 
 extension StorageAdapterCheck {
-    /// That every value comes back as it was, and what the data model’s limits let through.
+    /// The checks that every value survives exactly, and of the limits of the data model.
     public static let values: [Self] =
         survivors.map { name, value in
             Self(.values, "\(name) survives exactly, in a field, an array and a map") { store in
@@ -14,7 +14,7 @@ extension StorageAdapterCheck {
             }
         } + distinctionChecks + limitChecks
 
-    /// A list with the value, in a map where a list may not be directly in a list.
+    /// Returns a list with the value, wrapped in a map if the value is a list itself.
     private static func wrapped(_ value: DocumentValue) -> DocumentValue {
         if case .array = value { return [["in": value]] }
         return [value, value]
@@ -167,7 +167,7 @@ extension StorageAdapterCheck {
         (0..<depth).reduce(1) { inner, _ in ["a": inner] }
     }
 
-    /// Fields whose body has this many bytes.
+    /// Returns fields whose body has this many bytes.
     private static func ofSize(_ size: Int) -> DocumentFields {
         let probe = 100_000
         let overhead =

@@ -3,7 +3,7 @@ internal import KeelStorageAdapting
 import Testing
 
 extension StorageAdapterCheck {
-    /// Times and revisions of documents.
+    /// The checks of the times and revisions of documents.
     static let versionChecks: [Self] = [
         Self(.documents, "a new document was created and last changed at the time of its receipt") {
             store in
@@ -45,7 +45,7 @@ extension StorageAdapterCheck {
             let updated = try await store.set(["a": 1]).outcomes.first?.updateTime
             let removal = try await store.client.deleteDocument(store.path()).outcomes.first
             #expect(removal?.revision == nil)
-            // An adapter that does not know when a document was removed tells none.
+            // An adapter that does not know the time of a removal reports none.
             if let removed = removal?.updateTime, let updated { #expect(removed > updated) }
             let again = try await store.client.deleteDocument(store.path()).outcomes.first
             #expect(again?.revision == nil && again?.updateTime == nil)

@@ -2,11 +2,10 @@ internal import KeelStorage
 public import KeelStorageAdapting
 import Testing
 
-/// The same random operations on two adapters, which must give the same answers.
+/// A run of random operations on two adapters, which must give the same results.
 ///
-/// Documents, orders, bodies, error codes, results of transforms and aggregates are compared; times
-/// and revisions are the adapters’ own. Indexes are declared on the way, many of them those that a
-/// query has just asked for.
+/// The run compares documents, orders, bodies, error codes, and the results of transforms and aggregates. Times and
+/// revisions may differ. Indexes are declared during the run, many of them suggested by a preceding query.
 ///
 /// ```swift
 /// @Test func agrees() async throws {
@@ -14,12 +13,12 @@ import Testing
 /// }
 /// ```
 ///
-/// The seed is printed, and named by the issue that a difference records; set the environment
-/// variable `KEEL_SEED` to it to see the difference again.
+/// The seed is printed and included in the issue that a difference records. Set the environment variable `KEEL_SEED`
+/// to the seed to reproduce the difference.
 public struct DifferentialFuzz: Sendable {
-    /// What the operations are drawn from.
+    /// The seed of the random operations.
     public let seed: UInt64
-    /// How many writes, reads and declarations are made.
+    /// The number of writes, reads and index declarations.
     public let operations: Int
 
     /// Creates a run.
@@ -28,9 +27,9 @@ public struct DifferentialFuzz: Sendable {
         self.operations = operations
     }
 
-    /// Runs the operations until they are done or two answers differ.
+    /// Runs the operations until all are done or two results differ.
     ///
-    /// - Returns: What was run.
+    /// - Returns: A summary of the operations.
     @discardableResult
     public func run(
         _ one: some StorageAdapter,
@@ -43,7 +42,7 @@ public struct DifferentialFuzz: Sendable {
         var step = 0
         while run.summary.operations < operations {
             step += 1
-            // An adapter that never suspends would keep other tests from running.
+            // An adapter that never suspends would block other tests.
             await Task.yield()
             if let difference = try await run.step() {
                 Issue.record("seed \(seed), step \(step): \(difference)")
@@ -67,7 +66,7 @@ struct FuzzRun {
     private var batchIDs: [String] = []
     private var indexCount = 0
     private var momentCount = 0
-    /// Queries that have got an index of their own.
+    /// The queries for which an index was declared.
     private var indexedQueries: [DocumentQuery] = []
     private let capabilities: StorageCapabilities
 
@@ -86,7 +85,7 @@ struct FuzzRun {
         }
     }
 
-    /// Commits some batches and asks some questions; returns the first difference.
+    /// Commits batches and runs reads; returns the first difference.
     mutating func step() async throws -> String? {
         let batches = (0..<source.random.number(1...3)).map { _ in
             offered(source.batch(repeating: &batchIDs))
@@ -121,7 +120,7 @@ struct FuzzRun {
             if let suggestion = plan?.suggestion, source.random.hits(1, in: 4),
                 try await declare(suggestion), case .query(let query) = operation
             {
-                // It is asked again, while the documents change under the index.
+                // The query is repeated while the documents change under the index.
                 indexedQueries.append(query)
             }
         }
@@ -134,7 +133,7 @@ struct FuzzRun {
         return nil
     }
 
-    /// Compares all that is left, and what each change log told.
+    /// Compares all remaining documents and the copies built from the change logs.
     mutating func finish() async throws -> String? {
         for collection in source.collections {
             let query = try QueryValidation.checked(DocumentQuery(collection))
@@ -149,7 +148,7 @@ struct FuzzRun {
         return try await compare("the copy from the change log") { try await $0.flawOfCopy() }
     }
 
-    /// The moment of the past that a read is about, nil for the present.
+    /// Returns the index of the past moment to read at; nil is the present.
     private mutating func moment() async throws -> Int? {
         guard capabilities.contains(.pointInTimeReads) else { return nil }
         if source.random.hits(1, in: 8) {
@@ -158,13 +157,13 @@ struct FuzzRun {
             momentCount += 1
         }
         guard momentCount > 0, source.random.hits(1, in: 4) else { return nil }
-        // Mostly a late one: the early ones are nearly empty.
+        // Usually a late moment, because the early states are nearly empty.
         return source.random.number(max(0, momentCount - 20)...momentCount - 1)
     }
 
-    /// Declares an index on both sides, if there is room for one more.
+    /// Declares an index on both sides, up to a maximum.
     private mutating func declare(_ index: IndexDefinition) async throws -> Bool {
-        // Every index is written with every document: a few dozen make each step slow.
+        // Each write updates every index, so a few dozen indexes make each step slow.
         guard capabilities.contains(.declaredIndexes), indexCount < 24 else { return false }
         indexCount += 1
         summary.operations += 1
@@ -173,7 +172,7 @@ struct FuzzRun {
         return true
     }
 
-    /// Takes away from a batch what one of the adapters does not offer.
+    /// Removes the parts of a batch that either adapter does not support.
     private func offered(_ batch: FuzzBatch) -> FuzzBatch {
         var batch = batch
         if !capabilities.contains(.idempotentCommits) { batch.id = nil }
@@ -212,7 +211,7 @@ struct FuzzRun {
         let first = try await body(&one)
         let second = try await body(&other)
         guard first != second else { return nil }
-        // What was asked comes last: it may be longer than an issue's text is shown.
+        // The operation comes last, because it may exceed the shown length of an issue.
         return """
             first:  \(first.joined(separator: "\n        "))
             second: \(second.joined(separator: "\n        "))

@@ -2,7 +2,7 @@ import KeelStorage
 internal import KeelStorageAdapting
 
 extension FuzzSource {
-    /// A query that keeps the rules, or nil if the one that was drawn does not.
+    /// Returns a valid query, or nil if the drawn query is invalid.
     mutating func query() -> DocumentQuery? {
         if random.hits(1, in: 10) { return treeQuery() }
         var query =
@@ -29,7 +29,7 @@ extension FuzzSource {
         return try? QueryValidation.checked(query)
     }
 
-    /// A query over everything below a document.
+    /// Returns a query over everything below a document.
     private mutating func treeQuery() -> DocumentQuery? {
         var query = DocumentQuery.everything(under: path())
         if random.hits(1, in: 4) { query = query.where(idFilter()) }
@@ -41,7 +41,7 @@ extension FuzzSource {
         return try? QueryValidation.checked(query)
     }
 
-    /// A search in the fields that a run declares.
+    /// Returns a search in the fields that a run declares.
     mutating func search() -> DocumentQuery? {
         let text = random.pick([
             "fox", "fo*", "red fox", "blue", "grun", "renard r*", "foxes", "none",

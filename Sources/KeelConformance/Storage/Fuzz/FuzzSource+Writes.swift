@@ -1,12 +1,12 @@
 import KeelStorage
 
-/// A write whose condition is put into an adapter’s own revisions and times when it is run.
+/// A write whose condition is resolved to an adapter's own revisions and times when it runs.
 struct FuzzWrite: CustomStringConvertible {
     enum Condition {
         case plain(WriteCondition)
-        /// The revision that the document has in the adapter, or one that it never had.
+        /// The current revision of the document in the adapter, or one that it never had.
         case revision(isCurrent: Bool)
-        /// The update time that the document has in the adapter, or one that it never had.
+        /// The current update time of the document in the adapter, or one that it never had.
         case updateTime(isCurrent: Bool)
     }
 
@@ -17,16 +17,16 @@ struct FuzzWrite: CustomStringConvertible {
     var description: String { "\(path) \(operation) if \(condition)" }
 }
 
-/// Writes that are committed together, in a form that fits every adapter.
+/// A batch in an adapter-independent form.
 struct FuzzBatch: CustomStringConvertible {
     var id: String?
     var writes: [FuzzWrite]
-    /// Documents that are read first; those not current are given a revision they never had.
+    /// The documents that are read first; those not current get a revision that they never had.
     var documents: [(path: DocumentPath, isCurrent: Bool)] = []
-    /// A query that is run first, and whether its result is told truly.
+    /// A query that is run first, and whether the batch gets its true result.
     var query: (query: DocumentQuery, isCurrent: Bool)?
 
-    /// Whether a field gets the time of the store.
+    /// Whether a field gets the server time.
     var setsServerTime: Bool {
         writes.contains { write in
             switch write.operation {
@@ -45,8 +45,8 @@ struct FuzzBatch: CustomStringConvertible {
 }
 
 extension FuzzBatch {
-    /// Lifts conditions that ask for what the batch has deleted before: clients and servers refuse such
-    /// batches, and adapters need not.
+    /// Removes conditions on documents that the batch has deleted before: clients and servers refuse such batches,
+    /// but adapters need not.
     fileprivate mutating func asksForNothingDeleted() {
         var deleted: Set<DocumentPath> = []
         for (index, write) in writes.enumerated() {
@@ -110,7 +110,7 @@ extension FuzzSource {
         }
     }
 
-    /// Changes of which none touches another’s field.
+    /// Returns changes of disjoint fields.
     private mutating func changes() -> [FieldChange] {
         var changes: [FieldChange] = []
         for _ in 0..<random.number(1...4) {

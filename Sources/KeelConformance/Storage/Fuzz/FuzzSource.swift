@@ -1,9 +1,9 @@
 import KeelStorage
 
-/// Draws values, documents and paths from small pools, so that they meet each other often.
+/// A source of values, documents and paths from small pools, which make collisions frequent.
 struct FuzzSource {
     var random: SeededGenerator
-    /// The names of the collections and of the group that a run works in.
+    /// The name of the collections and the group of a run.
     let name: String
 
     init(seed: UInt64, name: String) {
@@ -11,7 +11,7 @@ struct FuzzSource {
         self.name = name
     }
 
-    // MARK: Places
+    // MARK: Paths
 
     var collections: [CollectionPath] {
         [
@@ -50,7 +50,7 @@ struct FuzzSource {
         .geopoint(GeoPoint(latitude: -1.5, longitude: 180)),
     ]
 
-    /// Values that are equal as far as an index holds them, or just not.
+    /// Values that are equal, or just different, in the part that an index holds.
     static let long: [DocumentValue] = {
         let text = String(repeating: "x", count: 1_499)
         let bytes = [UInt8](repeating: 7, count: 1_600)
@@ -83,7 +83,7 @@ struct FuzzSource {
         .array((0..<random.number(0...3)).map { _ in element(depth: depth - 1) })
     }
 
-    /// A value that may stand in a list.
+    /// Returns a value that may be an element of a list.
     mutating func element(depth: Int = 0) -> DocumentValue {
         let value = value(depth: depth)
         if case .array = value { return .integer(1) }

@@ -1,18 +1,18 @@
-/// What a differential run did, to see that it looked at more than refusals and empty answers.
+/// A summary of a differential run, which shows how many operations were effective.
 public struct FuzzSummary: Sendable, Hashable, CustomStringConvertible {
-    /// How many writes, reads and declarations of indexes were made.
+    /// The number of writes, reads and index declarations.
     public internal(set) var operations = 0
-    /// How many batches were committed.
+    /// The number of committed batches.
     public internal(set) var batches = 0
-    /// How many of them were refused, by both adapters.
+    /// The number of batches that both adapters refused.
     public internal(set) var refusedBatches = 0
-    /// How many questions were asked.
+    /// The number of reads.
     public internal(set) var reads = 0
-    /// How many of them found something.
+    /// The number of reads that found something.
     public internal(set) var answeredReads = 0
-    /// How many of these were about the past.
+    /// The number of these reads that were of the past.
     public internal(set) var pastReads = 0
-    /// How many queries the second adapter answered from a declared index.
+    /// The number of queries that the second adapter answered from a declared index.
     public internal(set) var indexedReads = 0
 
     public var description: String {

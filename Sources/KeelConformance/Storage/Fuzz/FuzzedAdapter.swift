@@ -1,14 +1,14 @@
 import KeelStorage
 internal import KeelStorageAdapting
 
-/// One side of a differential run: an adapter whose answers are put into comparable words.
+/// One side of a differential run: an adapter whose results are converted to comparable texts.
 struct FuzzedAdapter {
     let adapter: any StorageAdapter
     private var cursor: ChangeCursor?
     private var copy: [DocumentPath: Document] = [:]
-    /// Times whose states are asked for later on.
+    /// The times of states to be read later.
     private var moments: [Timestamp] = []
-    /// When the last batch with a server time was committed, in milliseconds since 1970.
+    /// The time of the last commit of a batch with a server time, in milliseconds since 1970.
     private var lastServerTime: Int64 = 0
 
     init(_ adapter: some StorageAdapter) { self.adapter = adapter }
@@ -17,7 +17,7 @@ struct FuzzedAdapter {
 
     /// Commits batches and returns a line for each.
     mutating func commit(_ batches: [FuzzBatch]) async throws -> [String] {
-        // Conditions that name revisions need those of now, so such batches go one by one.
+        // Conditions on revisions need the current ones, so batches are committed one by one.
         var lines: [String] = []
         for batch in batches {
             if batch.setsServerTime { try await waitForNextServerTime() }
@@ -37,10 +37,10 @@ struct FuzzedAdapter {
         return lines
     }
 
-    /// Waits until server times, which have milliseconds, are later than those of the batches before.
+    /// Waits until server times, which have millisecond precision, are later than those of earlier batches.
     ///
-    /// Two of one millisecond are in the order of their documents' names, and two adapters need not
-    /// agree on which batches have the same one.
+    /// Two equal times are ordered by the documents' names, and two adapters need not agree on which batches share a
+    /// millisecond.
     private func waitForNextServerTime() async throws {
         while Self.milliseconds() <= lastServerTime {
             try await Task.sleep(for: .microseconds(100))
@@ -95,15 +95,14 @@ struct FuzzedAdapter {
 
     // MARK: Reading
 
-    /// Remembers the present, to read it when it is the past.
+    /// Remembers the present state, to read it once it is past.
     mutating func remember() async throws {
         var request = ReadRequest(.documents([]))
         request.needsTime = true
         if let time = try await adapter.read(request).time { moments.append(time) }
     }
 
-    /// Reads the present, or what was at a remembered moment, and returns a line for each part of
-    /// the answer.
+    /// Reads the present or a remembered state and returns a line for each part of the result.
     func read(
         _ operation: ReadOperation,
         at moment: Int? = nil
@@ -126,7 +125,7 @@ struct FuzzedAdapter {
 
     // MARK: Following
 
-    /// Reads a page of changes into the copy.
+    /// Applies a page of changes to the copy.
     @discardableResult
     mutating func follow(limit: Int) async throws -> Bool {
         let page = try await adapter.changes(ChangeRequest(after: cursor, limit: limit))
@@ -145,7 +144,7 @@ struct FuzzedAdapter {
         while try await !follow(limit: 100) {}
     }
 
-    /// Returns the documents in which the copy differs from the adapter, which should be none.
+    /// Returns the documents that differ between the copy and the adapter; there should be none.
     func flawOfCopy() async throws -> [String] {
         var flaws: [String] = []
         for (path, document) in copy where try await current(path) != document {
@@ -154,7 +153,7 @@ struct FuzzedAdapter {
         return flaws
     }
 
-    // MARK: Words
+    // MARK: Texts
 
     private static func text(_ document: Document?) -> String {
         guard let document else { return "nothing" }
@@ -162,7 +161,7 @@ struct FuzzedAdapter {
         return "\(document.path) \(text(.map(fields)))"
     }
 
-    /// A value in words; the times of commits, which are each adapter’s own, are one word.
+    /// Returns a value as text; the times of commits, which differ between adapters, all become one word.
     private static func text(_ value: DocumentValue) -> String {
         switch value {
         case .timestamp(let time) where time.microseconds > 1_500_000_000_000_000: "now"
@@ -176,7 +175,7 @@ struct FuzzedAdapter {
         }
     }
 
-    /// A number in words; doubles may be added up in any order.
+    /// Returns a number as text; doubles are rounded, because adapters may add them in any order.
     private static func rounded(_ value: DocumentValue) -> String {
         guard case .double(let number) = value, number.isFinite, number != 0 else {
             return value == .double(-0.0) ? text(0.0) : text(value)
