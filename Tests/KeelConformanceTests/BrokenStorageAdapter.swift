@@ -5,7 +5,7 @@ import Testing
 
 /// A memory adapter that breaks one promise.
 final class BrokenStorageAdapter: StorageAdapter {
-    /// The ways of being wrong, each with the group whose checks must notice.
+    /// The faults, whose checks are listed in `ChecksOfTheChecks`.
     enum Fault: String, CaseIterable, CustomTestStringConvertible {
         case losesLastWriteOfBatch, splitsBatches, appliesTwice, stopsAfterFailedBatch
         case ignoresConditions, forgetsBatchIDs, ignoresReads, ignoresQueryReads
@@ -153,7 +153,7 @@ final class BrokenStorageAdapter: StorageAdapter {
         return result
     }
 
-    /// Puts documents into the order that the first bytes of their values have.
+    /// Sorts documents by the first bytes of their values.
     private static func sorted(
         _ documents: [Document],
         byCutValuesOf orders: [DocumentQuery.Order]
@@ -200,7 +200,7 @@ final class BrokenStorageAdapter: StorageAdapter {
         if fault == .doesNotWait { request.waitTimeout = nil }
         if fault == .ignoresScope { request.scope = .everything }
         if fault == .missesQueriesOfScopes, !request.scope.selections.isEmpty {
-            // As if they were never met.
+            // As if no document ever met the queries.
             request.scope = ChangeScope()
         }
         if fault == .acknowledgesNothing { request.clients = [] }

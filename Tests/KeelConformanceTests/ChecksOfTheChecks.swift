@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The checks notice an adapter that breaks a promise")
 struct ChecksOfTheChecks {
-    /// Runs the checks one after another until one has recorded an issue.
+    /// Runs the checks in order until one has recorded an issue.
     @Test(arguments: BrokenStorageAdapter.Fault.allCases)
     func notices(_ fault: BrokenStorageAdapter.Fault) async throws {
         var caught: [String] = []
@@ -24,7 +24,7 @@ struct ChecksOfTheChecks {
         #expect(!caught.isEmpty, "no check noticed an adapter that \(fault.rawValue)")
     }
 
-    /// The groups that must notice, so that a check fails for its own promise and not by accident.
+    /// The groups that must notice a fault, so that a check fails for its own promise and not by accident.
     private static func groups(for fault: BrokenStorageAdapter.Fault) -> [StorageAdapterCheck.Group]
     {
         switch fault {

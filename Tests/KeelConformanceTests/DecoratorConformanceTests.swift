@@ -8,7 +8,7 @@ import Testing
 import KeelStorageObservability
 #endif
 
-/// A decorator is an adapter: it keeps every promise of what it wraps.
+/// Every decorator is an adapter and keeps the promises of the adapter that it wraps.
 @Suite("Decorators keep the promises of the adapters they wrap", .serialized)
 struct DecoratorConformanceTests {
     private static let checks = StorageAdapterCheck.applicable(
@@ -47,7 +47,7 @@ struct DecoratorConformanceTests {
             Issue.record("\(event)")
         }
         try await check.run(on: mirrored)
-        // A call that a check cancels leaves its copies to the next commit.
+        // The copies of a call that a check cancels wait for the next commit.
         try await StorageClient(mirrored).setDocument("checks/last", [:])
         #expect(mirrored.waitingCount == 0)
     }

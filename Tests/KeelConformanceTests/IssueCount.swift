@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A number that issue handlers can raise from any task.
+/// A count that issue handlers can increment from any task.
 final class IssueCount: Sendable {
     private let total = Mutex(0)
 

@@ -1,7 +1,7 @@
 import KeelStorage
 import KeelStorageAdapting
 
-/// A memory adapter that offers only some of what it could, and refuses the rest.
+/// A memory adapter that declares only some of its capabilities and refuses calls that need the others.
 final class ModestStorageAdapter: StorageAdapter {
     let capabilities: StorageCapabilities
     private let base = InMemoryStorageAdapter(history: .seconds(3600))

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The SQLite adapter keeps the promises of storage adapters")
 struct SQLiteConformanceTests {
-    /// Everything SQLite claims without sealing.
+    /// The capabilities of SQLite without sealing.
     static let capabilities = InMemoryStorageAdapter(history: .seconds(3600)).capabilities
 
     @Test(arguments: StorageAdapterCheck.applicable(to: capabilities))
@@ -39,7 +39,7 @@ struct SQLiteConformanceTests {
         }
     }
 
-    /// What a shorter log could change.
+    /// The groups that a shorter log could affect.
     private static let followed: Set<StorageAdapterCheck.Group> = [
         .changes, .listeners, .replication, .pointInTime, .idempotency,
     ]

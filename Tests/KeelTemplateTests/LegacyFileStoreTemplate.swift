@@ -4,21 +4,21 @@ import KeelFiles
 import Synchronization
 import Testing
 
-// A template: an adapter over an SDK that keeps whole files under flat names, and knows nothing of Keel.
-// Copy it, put your SDK in the place of LegacyDrive, and run FileStoreCheck against the result.
+// A template of an adapter over an SDK that keeps whole files under flat names. Copy it, replace LegacyDrive with
+// your SDK, and run FileStoreCheck on the result.
 
-/// Keeps files in a legacy SDK's drive.
+/// A file store adapter over a legacy SDK's drive.
 ///
 /// | capability | offered |
 /// |---|---|
-/// | persistent, names by their case, a file beside a folder, distinct versions | yes |
+/// | persistent, case-sensitive names, a file beside a folder, distinct versions | yes |
 /// | attributes, changes, conditions against other processes | no: the drive has none |
 ///
-/// The drive takes files whole, so that each is in memory once while it is put or read.
+/// The drive reads and writes whole files, so that each is in memory once meanwhile.
 final class LegacyFileStoreAdapter: FileStoreAdapter {
     private let drive: Mutex<LegacyDrive>
 
-    /// How many bytes a file may have.
+    /// The largest file in bytes.
     private static let byteLimit = 64 << 20
 
     init(_ drive: sending LegacyDrive) { self.drive = Mutex(drive) }
@@ -36,7 +36,7 @@ final class LegacyFileStoreAdapter: FileStoreAdapter {
         range: FileRange,
         ifVersion version: FileVersion?
     ) async throws(FileStoreError) -> FileReading {
-        // A reader has the bytes of one version, whatever is put meanwhile.
+        // A reader gets the bytes of one version, whatever is written meanwhile.
         guard let file = drive.withLock({ $0.file(named: path.nameOnDrive) }) else {
             throw Self.notFound(path)
         }
@@ -58,7 +58,7 @@ final class LegacyFileStoreAdapter: FileStoreAdapter {
             throw FileStoreError(.unsupported, "The drive keeps no types and no attributes.")
         }
         let bytes = try await Self.bytes(of: content, options, for: path)
-        // Looking at the file and replacing it is one step for this process; the drive offers no more.
+        // Comparing and replacing is atomic in this process only; the drive offers no more.
         return try drive.withLock { drive throws(FileStoreError) in
             try Self.check(options.condition, path, drive.file(named: path.nameOnDrive))
             return try drive.put(bytes, at: path)
@@ -75,7 +75,7 @@ final class LegacyFileStoreAdapter: FileStoreAdapter {
             let isInPlace = request.isMove && request.source == request.target
             guard !isInPlace else { return source.metadata(at: request.source) }
             let metadata = try drive.put(source.bytes, at: request.target)
-            // The copy is there before the original goes.
+            // The copy is written before the original is removed.
             if request.isMove { drive.remove(named: request.source.nameOnDrive) }
             return metadata
         }
@@ -100,9 +100,9 @@ final class LegacyFileStoreAdapter: FileStoreAdapter {
         return FilePage(of: files, for: request)
     }
 
-    // MARK: What is checked
+    // MARK: Checks of arguments
 
-    /// Takes a whole file into memory; nothing has been changed where it throws.
+    /// Reads a whole file into memory; nothing has changed if it throws.
     private static func bytes(
         of content: FileContent,
         _ options: FileWriteOptions,
@@ -117,7 +117,7 @@ final class LegacyFileStoreAdapter: FileStoreAdapter {
                 throw FileStoreError(.tooLarge, "The drive takes \(byteLimit) bytes at most.")
             }
         }
-        // A stream also ends because the task that reads it was cancelled.
+        // A stream ends as well if the task that reads it is canceled.
         try checkCancellation()
         let checksum = options.checksum
         let found = try checksum.map { given throws(FileStoreError) in
@@ -153,7 +153,7 @@ final class LegacyFileStoreAdapter: FileStoreAdapter {
     }
 }
 
-/// Between Keel's files and those of the drive.
+/// Conversions between Keel's files and those of the drive.
 extension LegacyFile {
     fileprivate var version: FileVersion { FileVersion("\(revision)") }
 
@@ -178,13 +178,14 @@ extension LegacyDrive {
 }
 
 extension FileStorePath {
-    /// The name on the drive, which knows no folders: no character of it means anything there, and two
-    /// spellings of one character stay two names.
+    /// The name on the drive, which has no folders.
+    ///
+    /// Encoding removes special characters and keeps different spellings of a character apart.
     fileprivate var nameOnDrive: String {
         string.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? string
     }
 
-    /// Reads a name on the drive; nil where somebody else has given it.
+    /// Decodes a name on the drive; nil if it was not encoded by this adapter.
     fileprivate init?(nameOnDrive name: String) {
         guard let string = name.removingPercentEncoding, let path = try? FileStorePath(string),
             path.nameOnDrive == name
@@ -195,7 +196,7 @@ extension FileStorePath {
 
 // MARK: The SDK
 
-/// The imaginary SDK's file, with a number that grows with each change of the drive.
+/// A file of the imaginary SDK, with a number that grows with each change of the drive.
 struct LegacyFile: Sendable {
     var name: String
     var bytes: [UInt8]
@@ -203,7 +204,7 @@ struct LegacyFile: Sendable {
     var changed: Date
 }
 
-/// The imaginary SDK: a drive with room for so many bytes, from a time before tasks and streams.
+/// The imaginary SDK: a drive of limited capacity, from a time before tasks and streams.
 final class LegacyDrive {
     private var kept: [String: LegacyFile] = [:]
     private var lastRevision = 0
@@ -215,7 +216,7 @@ final class LegacyDrive {
 
     func file(named name: String) -> LegacyFile? { kept[name] }
 
-    /// Returns nil when the drive is full.
+    /// Returns nil if the drive is full.
     func save(_ bytes: [UInt8], named name: String) -> LegacyFile? {
         let others = kept.values.reduce(0) { $0 + ($1.name == name ? 0 : $1.bytes.count) }
         guard others + bytes.count <= capacity else { return nil }
@@ -225,12 +226,12 @@ final class LegacyDrive {
         return file
     }
 
-    /// Returns whether there was one.
+    /// Returns whether the file existed.
     @discardableResult
     func remove(named name: String) -> Bool { kept.removeValue(forKey: name) != nil }
 }
 
-// MARK: The checks
+// MARK: Checks
 
 @Suite("The template of a file store over a legacy SDK", .timeLimit(.minutes(2)))
 struct LegacyFileStoreTests {

@@ -3,21 +3,21 @@ import KeelHTTP
 import Synchronization
 import Testing
 
-// A template: a transport over a client with callbacks, such as Alamofire's Session, which knows nothing
-// of Keel. Copy it, put your client in the place of LegacySession (its retrier and its redirect handler
-// switched off, as these are layers of Keel's), and run HTTPTransportCheck and HTTPFaultCheck against the
-// result. An app that goes over to Keel step by step so keeps one pool of connections.
+// A template of a transport over a client with callbacks, such as Alamofire's Session. Copy it, replace LegacySession
+// with your client (without its retrier and redirect handler, because Keel has layers for these), and run
+// HTTPTransportCheck and HTTPFaultCheck on the result. An app that migrates to Keel step by step keeps one pool of
+// connections this way.
 
-/// Sends requests through a legacy client.
+/// A transport over a legacy client.
 ///
 /// | feature | |
 /// |---|---|
-/// | all | no: both bodies are in memory, and nothing is told of the connection |
+/// | all | no: both bodies are in memory, and the connection is unknown |
 final class LegacyHTTPTransport: HTTPTransport {
     private let session: LegacySession
     private let isShutDown = Atomic(false)
 
-    /// How many bytes a body that is produced on the way may have.
+    /// The largest streamed body in bytes.
     private static let bodyLimit = 64 << 20
 
     init(_ session: LegacySession) { self.session = session }
@@ -33,14 +33,14 @@ final class LegacyHTTPTransport: HTTPTransport {
         switch result {
         case .success(let response):
             var head = HTTPResponse(status: .init(code: response.status))
-            // One by one: fields of one name, `Set-Cookie` above all, stay apart.
+            // Appended one by one, because fields of one name, such as `Set-Cookie`, must stay separate.
             for (name, value) in response.headers {
                 guard let name = HTTPField.Name(name) else { continue }
                 head.headerFields.append(HTTPField(name: name, value: value))
             }
             return HTTPReply(head: head, body: .chunks([response.body]))
         case .failure(let failure):
-            // The client's own text may hold the address with its query, so that it is not kept.
+            // The client's own text is dropped, because it may contain the address with its query.
             throw TransportError(failure.code, url: call.redactedURL)
         }
     }
@@ -79,7 +79,7 @@ final class LegacyHTTPTransport: HTTPTransport {
     }
 }
 
-/// One request of the legacy client, which is cancelled with the task that waits for it.
+/// A request of the legacy client, which is canceled with the task that waits for it.
 private final class LegacyExchange: Sendable {
     private struct State {
         var task: LegacyTask?
@@ -111,7 +111,7 @@ private final class LegacyExchange: Sendable {
 }
 
 extension LegacyFailure {
-    /// What a failure means in Keel's words, of which a retry reads whether anything was sent.
+    /// The equivalent code, from which a retry infers whether anything was sent.
     fileprivate var code: TransportError.Code {
         switch self {
         case .cancelled: .cancelled
@@ -129,7 +129,7 @@ extension LegacyFailure {
 
 typealias LegacyResult = Result<LegacyResponse, LegacyFailure>
 
-/// The imaginary client's request.
+/// A request of the imaginary client.
 struct LegacyRequest: Sendable {
     var method: String
     var address: String
@@ -138,20 +138,20 @@ struct LegacyRequest: Sendable {
     var timeout: Duration?
 }
 
-/// The imaginary client's response.
+/// A response of the imaginary client.
 struct LegacyResponse: Sendable {
     var status: Int
     var headers: [(String, String)] = []
     var body: [UInt8] = []
 }
 
-/// The imaginary client's failures.
+/// The failures of the imaginary client.
 enum LegacyFailure: Error, CaseIterable, Sendable {
     case cancelled, timedOut, hostNotFound, notConnected
     case secureConnectionFailed, connectionLost, other
 }
 
-/// A request that is under way; it ends once, with its result or as cancelled.
+/// A request in progress; it ends once, with its result or by cancellation.
 final class LegacyTask: Sendable {
     private let completion: Mutex<(@Sendable (LegacyResult) -> Void)?>
 
@@ -166,7 +166,7 @@ final class LegacyTask: Sendable {
     }
 }
 
-/// The imaginary client, with a server in the hands of the tests; one that says nothing stays silent.
+/// The imaginary client, with a server that tests control; the client stays silent if the server returns nil.
 final class LegacySession: Sendable {
     private let server: @Sendable (LegacyRequest) -> LegacyResult?
     private let tasks = Mutex<[LegacyTask]>([])
@@ -188,7 +188,7 @@ final class LegacySession: Sendable {
     func cancelAll() { for task in tasks.withLock({ $0 }) { task.cancel() } }
 }
 
-// MARK: The checks
+// MARK: Checks
 
 @Suite("The template of a transport over a legacy client", .timeLimit(.minutes(10)))
 struct LegacyHTTPTransportTests {

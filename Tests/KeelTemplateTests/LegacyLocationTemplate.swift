@@ -4,12 +4,12 @@ import KeelLocation
 import Synchronization
 import Testing
 
-// A template: an adapter over an SDK that calls a delegate, and knows nothing of Keel. Copy it, put
-// your SDK in the place of LegacyReceiver, and run LocationAdapterCheck against the result.
+// A template of an adapter over an SDK that calls a delegate. Copy it, replace LegacyReceiver with your SDK, and run
+// LocationAdapterCheck on the result.
 
-/// Tells what a legacy SDK's receiver tells.
+/// A location adapter over a legacy SDK's receiver.
 ///
-/// The receiver knows one listener at a time, so that each monitoring has a receiver of its own.
+/// A receiver supports one listener, so that each monitoring has its own receiver.
 final class LegacyLocationAdapter: LocationAdapter {
     private let device: LegacyDevice
 
@@ -19,7 +19,7 @@ final class LegacyLocationAdapter: LocationAdapter {
         LocationCapabilities(kind: .init(name: "legacy"))
     }
 
-    /// The SDK asks nobody: who can open the receiver may read it.
+    /// The SDK has no permissions: any process that can open the receiver may read it.
     func permission() async -> LocationPermission { .notRequired }
 
     func requestPermission(
@@ -37,9 +37,9 @@ final class LegacyLocationAdapter: LocationAdapter {
     }
 }
 
-/// One receiver, and what it is listened to for.
+/// A receiver and the closure that gets its reports.
 private final class LegacyMonitoring: Sendable {
-    /// Behind a lock, because the SDK may call from several threads and reports come one at a time.
+    /// Locked, because the SDK may call from several threads and reports must not overlap.
     private let report: Mutex<@Sendable (LocationEvent) -> Void>
     private let receiver = Mutex<LegacyReceiver?>(nil)
 
@@ -51,7 +51,7 @@ private final class LegacyMonitoring: Sendable {
         made.start(device)
     }
 
-    /// Ends the reports; the receiver calls nobody when this has returned.
+    /// Ends the reports; the receiver makes no further calls once this has returned.
     func stop() { receiver.withLock { $0.take() }?.stop() }
 
     private func received(_ position: LegacyPosition?) {
@@ -65,7 +65,7 @@ private final class LegacyMonitoring: Sendable {
             return .fix(
                 try LocationFix(
                     LocationCoordinate(latitude: position.latitude, longitude: position.longitude),
-                    // The SDK's negative accuracy is an unknown one.
+                    // In the SDK, a negative accuracy is unknown.
                     horizontalAccuracy: position.accuracy < 0 ? nil : position.accuracy,
                     time: Date(timeIntervalSince1970: position.seconds)
                 )
@@ -78,7 +78,7 @@ private final class LegacyMonitoring: Sendable {
 
 // MARK: The SDK
 
-/// The imaginary SDK's position; a negative accuracy is an unknown one.
+/// A position of the imaginary SDK; a negative accuracy is unknown.
 struct LegacyPosition: Sendable {
     var latitude: Double
     var longitude: Double
@@ -86,7 +86,7 @@ struct LegacyPosition: Sendable {
     var seconds: Double
 }
 
-/// The imaginary SDK: calls its listener with each position, or with nil when it has lost it.
+/// The imaginary SDK: it calls its listener with each position, or with nil when the position is lost.
 final class LegacyReceiver: Sendable {
     private let listener: @Sendable (LegacyPosition?) -> Void
     private let device = Mutex<LegacyDevice?>(nil)
@@ -106,7 +106,7 @@ final class LegacyReceiver: Sendable {
     fileprivate func tell(_ position: LegacyPosition?) { listener(position) }
 }
 
-/// The imaginary device, in the hands of the tests.
+/// The imaginary device, which tests control.
 final class LegacyDevice: Sendable {
     fileprivate let receivers = Mutex<[LegacyReceiver]>([])
 
@@ -117,7 +117,7 @@ final class LegacyDevice: Sendable {
     }
 }
 
-// MARK: The checks
+// MARK: Checks
 
 @Suite("The template of a source of positions over a legacy SDK", .timeLimit(.minutes(2)))
 struct LegacyLocationTests {

@@ -4,14 +4,13 @@ import KeelSecrets
 import Synchronization
 import Testing
 
-// A template: an adapter over an SDK that keeps text under keys, and knows nothing of Keel. Copy it,
-// put your SDK in the place of LegacyVault, and run SecretStoreCheck against the result.
+// A template of an adapter over an SDK that keeps text under keys. Copy it, replace LegacyVault with your SDK, and
+// run SecretStoreCheck on the result.
 
-/// Keeps secrets in a legacy SDK's vault.
+/// A secret store adapter over a legacy SDK's vault.
 ///
-/// The vault knows one name for each text, so that the two parts of Keel's names become one, and
-/// bytes become text. Both are Base64: no character of a name means anything to the vault, and two
-/// spellings of one character stay two names.
+/// The vault has a single name for each text, so that both parts of Keel's names become one, and bytes become text.
+/// Both are Base64, which removes special characters and keeps different spellings of a character apart.
 final class LegacySecretStoreAdapter: SecretStoreAdapter {
     private let vault: Mutex<LegacyVault>
 
@@ -30,11 +29,11 @@ final class LegacySecretStoreAdapter: SecretStoreAdapter {
         with bytes: [UInt8]?,
         expecting expectation: SecretExpectation
     ) async throws(SecretError) -> Bool {
-        // Comparing and setting is one step for this process; the vault offers no more.
+        // Comparing and setting is atomic in this process only; the vault offers no more.
         try vault.withLock { vault throws(SecretError) in
             guard expectation.holds(for: try vault.bytes(name)) else { return false }
             guard vault.set(bytes.map { Data($0).base64EncodedString() }, forKey: name.key) else {
-                // The vault's own text could hold the key, so that it is not repeated.
+                // The vault's own text is dropped, because it could contain the key.
                 throw SecretError(.saveFailed, "The vault did not take the change.")
             }
             return true
@@ -66,7 +65,7 @@ extension SecretName {
         [service, account].map { Data($0.utf8).base64EncodedString() }.joined(separator: ".")
     }
 
-    /// Reads a name in the vault; nil where somebody else has written it.
+    /// Decodes a name in the vault; nil if it was not encoded by this adapter.
     fileprivate init?(key: String) {
         let parts = key.split(separator: ".", omittingEmptySubsequences: false)
             .map { Data(base64Encoded: String($0)).flatMap { String(bytes: $0, encoding: .utf8) } }
@@ -83,7 +82,7 @@ final class LegacyVault {
 
     func text(forKey key: String) -> String? { texts[key] }
 
-    /// Returns false when the vault is full or locked.
+    /// Returns false if the vault is full or locked.
     func set(_ text: String?, forKey key: String) -> Bool {
         texts[key] = text
         return true
@@ -92,7 +91,7 @@ final class LegacyVault {
     var keys: [String] { Array(texts.keys) }
 }
 
-// MARK: The checks
+// MARK: Checks
 
 @Suite("The template of a secret store over a legacy SDK")
 struct LegacySecretStoreTests {

@@ -1,10 +1,10 @@
 import KeelStorageAdapting
 import Synchronization
 
-// A template: an adapter over an SDK that knows keys and records, and nothing of Keel. Copy it,
-// put your SDK in the place of LegacyRecords, and run StorageAdapterCheck against the result.
+// A template of an adapter over an SDK that knows keys and records. Copy it, replace LegacyRecords with your SDK, and
+// run StorageAdapterCheck on the result.
 
-/// Keeps documents in a legacy SDK's records.
+/// A storage adapter over a legacy SDK's records.
 ///
 /// | capability | offered |
 /// |---|---|
@@ -38,7 +38,7 @@ final class LegacyStorageAdapter: StorageAdapter {
         store.withLock { store in
             batches.map { batch in
                 Result { () throws(StorageError) in
-                    // Revisions only grow, also when the system's clock is set back.
+                    // Revisions always grow, even when the system's clock is set back.
                     let now = Timestamp.now()
                     let revision = max(now.microseconds, store.lastRevision + 1)
                     store.lastRevision = revision + Int64(batch.writes.count)
@@ -61,7 +61,7 @@ final class LegacyStorageAdapter: StorageAdapter {
     }
 }
 
-/// Between documents and the SDK's records.
+/// Conversions between documents and the SDK's records.
 extension LegacyRecords {
     fileprivate func document(at path: DocumentPath) -> Document? {
         guard let record = get(path.string) else { return nil }
@@ -87,7 +87,7 @@ extension LegacyRecords {
 
 // MARK: The SDK
 
-/// The imaginary SDK's record.
+/// A record of the imaginary SDK.
 struct LegacyRecord {
     var bytes: [UInt8]
     var revision: Int64

@@ -1,8 +1,8 @@
 import KeelStorageAdapting
 
-// A template: a decorator. Four requirements forward, and one does something of its own.
+// A template of a decorator: four requirements forward, and one has its own behavior.
 
-/// Refuses all writes to a store.
+/// A decorator that refuses all writes to a store.
 struct ReadOnlyStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
     private let upstream: Upstream
 

@@ -2,29 +2,29 @@ import KeelCore
 import KeelStorage
 import KeelStorageAdapting
 
-/// The change that adds one to a field.
+/// Returns the change that adds 1 to a field.
 func increment(_ field: FieldPath) -> FieldChange {
     FieldChange(field, .transform(.increment(1)))
 }
 
-/// A batch that adds one to a counter, and would show if it were applied twice.
+/// Returns a batch that adds 1 to a counter, so that a second application would show.
 func incrementBatch(_ path: DocumentPath) -> WriteBatch {
     WriteBatch([DocumentWrite(path, .update([increment("count")]))])
 }
 
-/// A batch that sets a note's text.
+/// Returns a batch that sets a note's text.
 func textBatch(_ path: DocumentPath, _ text: String) throws -> WriteBatch {
     WriteBatch([try .set(["text": .string(text)], at: path)])
 }
 
 extension RetryPolicy {
-    /// This many attempts without a pause, for tests that are not about pauses.
+    /// Returns a policy with this many attempts and no pauses.
     static func atOnce(_ attempts: Int) -> RetryPolicy {
         RetryPolicy(attempts: attempts, baseDelay: .zero)
     }
 }
 
-/// The memory adapter without idempotency, as many backends are.
+/// The memory adapter without idempotency, which many backends lack.
 struct ForgetfulStorageAdapter: StorageAdapter {
     let memory = InMemoryStorageAdapter()
 

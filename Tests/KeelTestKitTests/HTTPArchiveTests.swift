@@ -80,7 +80,7 @@ struct HTTPArchiveTests {
             rules: rules
         )
         let replaying = ReplayingHTTPTransport(archive, rules: rules)
-        // Another token, another order of the query: the same calls.
+        // A different token and a different order of the query still make the same calls.
         let second = try await replaying.send(httpCall(.get, "/a?token=two&page=2"))
         #expect(try await text(second) == #"{"n":2}"#)
         let first = try await replaying.send(httpCall(.get, "/a?page=1&token=two"))

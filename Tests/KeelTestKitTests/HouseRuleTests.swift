@@ -9,7 +9,7 @@ import KeelStorage
 import KeelTestKit
 import Testing
 
-/// One test walks the codes of every area's error.
+/// Checks the codes of every area's error.
 @Suite("Each area's errors follow the house rules")
 struct HouseRuleTests {
     @Test("Each code of StorageError has a name of its own, advice and a localized description")
@@ -58,7 +58,7 @@ struct HouseRuleTests {
             #expect(code.advice.hasSuffix("."), "advice is a sentence: \(code)")
             #expect(code.advice.count > 15, "advice helps: \(code)")
 
-            // Through Foundation's eyes, as an app's alert sees it.
+            // Through Foundation, as in an app's alert.
             let localized: any LocalizedError = error(code)
             #expect(localized.errorDescription == "what happened")
             #expect(localized.recoverySuggestion == code.advice)

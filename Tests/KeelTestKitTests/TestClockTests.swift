@@ -80,7 +80,7 @@ struct TestClockTests {
         await clock.waitForSleepers()
         while clock.sleeperCount > 0 { await clock.run() }
         #expect(clock.elapsed <= .seconds(10))
-        // The loop may have been late for a turn of `run()`; it never is for that of `run(_:)`.
+        // The loop may be late with `run()`, but never with `run(_:)`.
         let other = TestClock()
         let elapsed = try? await other.run {
             for _ in 1...10 { try await other.sleep(for: .seconds(1)) }

@@ -1,9 +1,9 @@
 import KeelStorage
 import KeelStorageFirestore
 
-/// What a vector asks for that Keel's API has no words for.
+/// A construct of a vector that Keel's API cannot express.
 ///
-/// Each is a mistake that a compiler reports, not one that a request shows.
+/// Each is a mistake that the compiler reports before there is a request.
 enum Inexpressible: String, Error {
     case sentinelInArray = "a transform or removal is a change of a field, never a value in a list"
     case removalInSet = "a set takes values, and a removal is none"
@@ -70,7 +70,7 @@ struct FirestoreCall {
     private func condition(or usual: WriteCondition) -> WriteCondition {
         guard let given = vector.content["precondition"] else { return usual }
         if case .boolean(let exists)? = given["exists"] { return exists ? .exists : .isMissing }
-        // The vectors know one time: 42 seconds into 1970.
+        // The vectors use a single time: 42 seconds into 1970.
         return .updateTime(Timestamp(microseconds: 42_000_000))
     }
 
@@ -114,7 +114,7 @@ struct FirestoreCall {
         try await client.updateDocument(path, changes, if: .none)
     }
 
-    /// The changes that give a field a value, with the transforms in it as changes of their own.
+    /// Returns the changes that set a field to a value, with the value's transforms as separate changes.
     private func changes(of field: FieldPath, to value: VectorValue) throws -> [FieldChange] {
         if let action = try value.action() { return [FieldChange(field, action)] }
         var transforms: [FieldTransform] = []

@@ -3,18 +3,18 @@ import KeelStorage
 import KeelStorageFirestore
 import Testing
 
-/// Google's own vectors: an API call, and the request of Firestore's protocol it must lead to.
+/// Google's own vectors: API calls with the expected requests of Firestore's protocol.
 ///
-/// They are published at googleapis/conformance-tests and are read from outside of the repository.
+/// They are published at googleapis/conformance-tests and are read from outside the repository.
 @Suite("Firestore's conformance vectors")
 struct FirestoreConformanceTests {
     private static let isPresent = !FirestoreVector.all.isEmpty
     private static let absence: Comment =
         "there are no vectors in \(FirestoreVector.folder.path); KEEL_CONFORMANCE names a folder"
 
-    /// The vectors that Keel's types have no words for, and those that Keel answers otherwise.
+    /// The vectors that Keel's types cannot express, and those that Keel answers differently.
     ///
-    /// Each names its reason. A vector that begins to pass must leave the table: the test says so.
+    /// Each names its reason. A vector that begins to pass must leave the table, or the test fails.
     private static let exceptions: [String: String] = [
         "update-exists-false-precond":
             "Keel lets an update create a document, as the protocol does",
@@ -112,7 +112,7 @@ struct FirestoreConformanceTests {
         }
     }
 
-    /// The vectors with a request that Keel makes in two writes instead of one.
+    /// The vectors whose single write Keel makes in two writes.
     private static let inexpressible: [String: Inexpressible] = [
         "set-st-merge-nonleaf": .mapWithTransformInside,
         "set-st-merge-nonleaf-alone": .mapWithTransformInside,
@@ -128,8 +128,7 @@ struct FirestoreConformanceTests {
 }
 
 extension FirestoreJSON {
-    /// The value in a form in which equal messages are equal: what is empty is left out, masks and
-    /// objects are sets.
+    /// A canonical form that is equal for equal messages: empty members are omitted, and masks and objects are sets.
     fileprivate var canonical: FirestoreJSON {
         switch self {
         case .array(let values): return .array(values.map(\.canonical))

@@ -2,9 +2,9 @@ import KeelStorage
 import KeelStorageFirestore
 
 extension VectorValue {
-    /// The value as one without sentinels in it, collecting transforms; nil where only those were.
+    /// Returns the value without sentinels and collects the transforms; nil if it held only transforms.
     ///
-    /// - Throws: ``Inexpressible`` for a sentinel where Keel has no place for one.
+    /// - Throws: ``Inexpressible`` for a sentinel that Keel cannot express.
     func value(at names: [String], transforms: inout [FieldTransform]) throws -> DocumentValue? {
         switch self {
         case .null: return .null
@@ -18,7 +18,7 @@ extension VectorValue {
             for (name, value) in members {
                 fields[name] = try value.value(at: names + [name], transforms: &transforms)
             }
-            // A map that held nothing but transforms is not set: they create it.
+            // A map that held only transforms is not set, because the transforms create it.
             return fields.isEmpty && !members.isEmpty && !names.isEmpty ? nil : .map(fields)
         case .delete: throw Inexpressible.removalInSet
         case .serverTimestamp, .arrayUnion, .arrayRemove:
@@ -28,7 +28,7 @@ extension VectorValue {
         }
     }
 
-    /// The value as an element of a list, where no sentinel may stand.
+    /// Returns the value as an element of a list, which must not contain sentinels.
     func element() throws -> DocumentValue {
         switch self {
         case .delete, .serverTimestamp, .arrayUnion, .arrayRemove:
@@ -44,7 +44,7 @@ extension VectorValue {
         }
     }
 
-    /// The value in a query, where no sentinel may stand at all.
+    /// Returns the value as an operand of a query, which must not contain sentinels.
     func compared() throws -> DocumentValue {
         do {
             return try element()
@@ -53,7 +53,7 @@ extension VectorValue {
         }
     }
 
-    /// The change of a field that a sentinel asks for; nil for a value.
+    /// Returns the change of a field that a sentinel requests; nil for a value.
     func action() throws -> FieldChange.Action? {
         switch self {
         case .delete: .remove
@@ -68,7 +68,7 @@ extension VectorValue {
 
     private var isRemoval: Bool { if case .delete = self { true } else { false } }
 
-    /// The changes of a merge: one for each leaf.
+    /// Returns the changes of a merge, one for each leaf.
     func leafChanges(under names: [String]) throws -> [FieldChange] {
         if case .object(let members) = self, !members.isEmpty || names.isEmpty {
             return try members.flatMap { try $0.value.leafChanges(under: names + [$0.name]) }
@@ -77,14 +77,14 @@ extension VectorValue {
         return [FieldChange(field, try action() ?? .set(try element()))]
     }
 
-    /// The value inside nested maps.
+    /// The value at a path in nested maps.
     subscript(names: ArraySlice<String>) -> VectorValue? {
         guard let name = names.first else { return self }
         guard case .object(let members) = self else { return nil }
         return members.first { $0.name == name }?.value[names.dropFirst()]
     }
 
-    /// Whether there is a removal in a field that none of the paths leads to.
+    /// Returns whether a removal is in a field outside the given paths.
     func hasRemoval(outside paths: [FieldPath]) -> Bool {
         guard case .object(let members) = self else { return false }
         return members.contains { member in

@@ -3,7 +3,7 @@ import KeelStorage
 import KeelStorageFirestore
 import Testing
 
-/// One case of the public vectors: a call, and the request or the error that it must lead to.
+/// A case of the public vectors: a call and the expected request or error.
 struct FirestoreVector: Sendable, CustomTestStringConvertible {
     let file: String
     /// The call: set, update, updatePaths, create, delete, get, query or listen.
@@ -26,7 +26,7 @@ struct FirestoreVector: Sendable, CustomTestStringConvertible {
         return root.appendingPathComponent("firestore-conformance")
     }()
 
-    /// All cases in the order of their files; empty where the folder is absent.
+    /// All cases in the order of their files; empty if the folder is missing.
     static let all: [FirestoreVector] = {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         return names.filter { $0.hasSuffix(".json") }.sorted().flatMap {
@@ -46,7 +46,7 @@ struct FirestoreVector: Sendable, CustomTestStringConvertible {
     }()
 }
 
-/// The values of the vectors’ `jsonData`: JSON in which some strings and lists are sentinels.
+/// The values of the vectors' `jsonData`: JSON in which some strings and lists are sentinels.
 indirect enum VectorValue: Decodable, Sendable {
     case null
     case boolean(Bool)
@@ -106,7 +106,7 @@ indirect enum VectorValue: Decodable, Sendable {
 }
 
 extension FieldPath {
-    /// A field path as the vectors write it: `{"field": ["a", "b"]}`.
+    /// Creates a field path from the notation of the vectors: `{"field": ["a", "b"]}`.
     init(vector json: FirestoreJSON?) {
         guard case .array(let names)? = json?["field"] else {
             self.init(names: [])

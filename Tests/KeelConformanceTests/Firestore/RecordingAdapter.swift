@@ -2,7 +2,7 @@ import KeelStorage
 import KeelStorageAdapting
 import Synchronization
 
-/// An adapter that keeps what it is asked, and answers with nothing.
+/// An adapter that records requests and returns empty results.
 final class RecordingAdapter: StorageAdapter {
     private let state = Mutex<(batches: [WriteBatch], reads: [ReadOperation])>(([], []))
 

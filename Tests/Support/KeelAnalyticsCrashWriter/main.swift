@@ -1,11 +1,11 @@
-// Tracks and delivers events until it is killed, and prints each step. The crash tests start it,
-// kill it, and look at what is left: see KillTests.
+// Tracks and delivers events until it is killed, and prints each step; see KillTests.
 //
 //     N                  the event N was acknowledged
-//     D×1000000000+N     the event N arrived at the destination D; its id's random bits follow,
-//                        negative
+//     D×1000000000+N     the event N arrived at the destination D; the negative random bits of its
+//                        id follow
 //
-// Destination 1 recognises repetitions and says which records it refuses, 2 halves, 3 counts twice.
+// Destination 1 recognizes repetitions and names the refused records, 2 refuses whole batches, so that they are
+// halved, and 3 counts repetitions twice.
 
 import Foundation
 import KeelAnalytics
@@ -17,7 +17,7 @@ guard arguments.count == 3, let first = Int(arguments[2]) else {
     exit(2)
 }
 
-/// One write of a short text to a pipe is whole or not there.
+/// Writing a short text to a pipe is atomic.
 @Sendable func say(_ numbers: [Int]) {
     FileHandle.standardOutput.write(Data(numbers.map { "\($0)\n" }.joined().utf8))
 }
@@ -26,7 +26,7 @@ guard arguments.count == 3, let first = Int(arguments[2]) else {
     if case .integer(let number) = record.properties["number"] { Int(number) } else { 0 }
 }
 
-/// What arrives is printed before anything is answered.
+/// Arrivals are printed before the destination answers.
 func destination(_ place: Int, _ guarantee: DeliveryGuarantee) -> HandlerDestination {
     let limits = BatchLimits(records: 20, bytes: .max)
     return HandlerDestination("d\(place)", guarantee: guarantee, limits: limits) { batch in
@@ -36,7 +36,7 @@ func destination(_ place: Int, _ guarantee: DeliveryGuarantee) -> HandlerDestina
         case 0: return .postponed(problem, notBefore: nil)
         case 1: return .unknown(problem)
         case 2 where batch.count > 1: return .tooLarge
-        // Real time, in which the process is killed with a delivery under way.
+        // Real time, in which the process can be killed during a delivery.
         case 3: try? await Task.sleep(for: .microseconds(300))
         default: break
         }
@@ -76,6 +76,6 @@ while true {
     try analytics.record(AnalyticsEvent(name: "a", parameters: parameters))
     say([next])
     next += 1
-    // Real time, so that deliveries get their turn between the events, and come along.
+    // Real time, in which deliveries can keep up with the events.
     if next % 7 == 0 { try? await Task.sleep(for: .milliseconds(1)) }
 }

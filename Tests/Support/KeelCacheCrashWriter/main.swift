@@ -1,5 +1,5 @@
-// Writes to a folder until it is killed, and prints each step once it has returned. The crash tests
-// start it, kill it, and look at what is left: see DiskKillTests, which knows what step does what.
+// Writes to a cache folder until it is killed, and prints each step once it has returned; see DiskKillTests, which
+// knows the effect of each step.
 
 import Foundation
 import KeelCache
@@ -17,7 +17,7 @@ let tier = try DiskCacheTier(
 )
 var number = first
 while true {
-    // Each value begins with its step, and its length and filling follow from it.
+    // Each value begins with its step, which determines its length and filling.
     let count = number % 23 == 0 ? 50_000 : number * 37 % 3000
     let value =
         withUnsafeBytes(of: UInt64(number).littleEndian) { Array($0) }
@@ -32,7 +32,7 @@ while true {
     if number % 5 == 0 { try await tier.remove(.keys([Array("key-\((number + 7) % 40)".utf8)])) }
     if number % 50 == 0 { try await tier.remove(.tag("tag-\(number / 50 % 3)")) }
     if number % 10 == 0 { try await tier.flush() }
-    // One write of a short line to a pipe is whole or not there.
+    // Writing a short line to a pipe is atomic.
     FileHandle.standardOutput.write(Data("\(number)\n".utf8))
     number += 1
 }

@@ -1,10 +1,9 @@
-// Puts files until it is killed, and prints each number once its files are there: see
-// KeelFilesTests/KillTests.
+// Writes files until it is killed, and prints each number once its files are written; see KeelFilesTests/KillTests.
 
 import Foundation
 import KeelFiles
 
-/// A file that tells from its bytes which number it is of, and whether it is whole.
+/// Returns a content that identifies its number and shows whether it is whole.
 func content(_ number: Int) -> [UInt8] {
     let text = Array("\(number);".utf8)
     return (0..<(1 + number % 40 * 997)).flatMap { _ in text }
@@ -15,7 +14,7 @@ guard CommandLine.arguments.count == 3, let first = Int(CommandLine.arguments[2]
     exit(2)
 }
 var configuration = LocalFileStoreAdapter.Configuration()
-// The death of a process is not that of the machine: what was written is with the system.
+// The system keeps written data when a process dies.
 configuration.durability = .process
 let store = FileStore(
     try LocalFileStoreAdapter(folder: CommandLine.arguments[1], configuration: configuration)
@@ -26,7 +25,7 @@ while true {
     try await store.write(FileContent(content(number)), to: "new/\(number % 7)/\(number)")
     try await store.move("new/\(number % 7)/\(number)", to: "kept/\(number)")
     try await store.delete("kept/\(number - 20)")
-    // One write of a short line to a pipe is whole or not there.
+    // Writing a short line to a pipe is atomic.
     FileHandle.standardOutput.write(Data("\(number)\n".utf8))
     number += 1
 }

@@ -1,5 +1,4 @@
-// Appends to a journal and settles until it is killed, and prints each step. The crash tests start
-// it, kill it, and look at what is left: see KillTests.
+// Appends to a journal and settles records until it is killed, and prints each step; see KillTests.
 //
 //     N              the record N was appended
 //     1000000000+N   the record N is about to be settled
@@ -23,7 +22,7 @@ let journal = try Journal(
 )
 let consumer = try journal.consumer(arguments[3])
 
-/// One write of a short text to a pipe is whole or not there.
+/// Writing a short text to a pipe is atomic.
 func say(_ numbers: [Int]) {
     FileHandle.standardOutput.write(Data(numbers.map { "\($0)\n" }.joined().utf8))
 }

@@ -1,5 +1,4 @@
-// Encrypts or decrypts with a keyset that is made at the first use. The tests of KeelSecuritySecrets
-// start it: see KeptKeysetTests.
+// Encrypts or decrypts with a keyset that is created on first use; see KeptKeysetTests of KeelSecuritySecrets.
 
 import Foundation
 import KeelSecrets

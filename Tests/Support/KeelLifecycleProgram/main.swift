@@ -1,7 +1,7 @@
-// Tracks events and puts writes into an outbox, in a service group that ends on SIGTERM; prints “ready”
-// once all of them are there. What arrives is a line of the file `arrived`: see SignalTests.
+// Tracks events and adds writes to an outbox, in a service group that ends on SIGTERM, and prints “ready” once all
+// are added. Each arrival is a line of the file `arrived`; see SignalTests.
 //
-// Nothing arrives before the signal: until then, the servers are away.
+// Nothing arrives before the signal, because the servers are unavailable until then.
 
 #if ServiceLifecycle && SQLite
 import Foundation
@@ -27,11 +27,11 @@ try Data().write(to: arrived)
 let file = try FileHandle(forWritingTo: arrived)
 let isEnding = Mutex(false)
 
-/// Sends nothing before the signal.
+/// A sender that sends nothing before the signal.
 struct FileSender: OutboxSender {
     func send(_ delivery: OutboxDelivery) async -> OutboxVerdict {
         guard isEnding.withLock({ $0 }) else {
-            // Until the run is cancelled.
+            // Sleeps until the run is canceled.
             try? await Task.sleep(for: .seconds(3600))
             return .failed(reason: "The server is away.")
         }
@@ -40,7 +40,7 @@ struct FileSender: OutboxSender {
     }
 }
 
-/// Makes what is to be delivered.
+/// A service that produces the events and writes.
 struct Producer: Service {
     let analytics: AnalyticsService
     let outbox: Outbox

@@ -1,5 +1,4 @@
-// Writes numbered records to a log file that is rotated. The tests start it, kill it or let it end,
-// and look at what is left: see LogFileProcessTests.
+// Writes numbered records to a rotated log file. The tests kill the program or let it end; see LogFileProcessTests.
 //
 //     usage: KeelLogCrashWriter <file> <first> <count> <byte limit> <compress: 0 or 1> <mode>
 //
@@ -27,7 +26,7 @@ configuration.compresses = arguments[5] == "1"
 let file = try RotatingLogFile(at: URL(fileURLWithPath: arguments[1]), configuration)
 let logger = Logger(label: "writer") { RotatingFileLogHandler(label: $0, output: file) }
 
-/// One write of a short text to a pipe is whole or not there.
+/// Writing a short text to a pipe is atomic.
 func say(_ number: Int) {
     FileHandle.standardOutput.write(Data("\(number)\n".utf8))
 }

@@ -4,18 +4,18 @@ internal import KeelLogging
 internal import KeelTestKit
 package import Logging
 
-/// Secrets and personal data that tests plant in logs: nobody may find them in any output.
+/// Secrets and personal data that tests plant in logs and that must not appear in any output.
 package struct PlantedSecrets {
-    /// What must not be found, as it stands in outputs that forget it.
+    /// The texts that must not appear, in the form of an unredacted output.
     package let secrets: [String]
     private let events: [@Sendable (Logger) -> Void]
 
-    /// Logs all of them.
+    /// Logs all secrets.
     package func log(to logger: Logger) {
         for event in events { event(logger) }
     }
 
-    /// Those that stand in a text; quicker than asking for one after the other.
+    /// Returns the secrets that appear in a text, in a single pass.
     package func found(in text: some Collection<UInt8>) -> [String] {
         let text = Array(text)
         func word(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
@@ -36,7 +36,7 @@ package struct PlantedSecrets {
         let description: String
     }
 
-    /// Makes secrets of all kinds, at all places of a record.
+    /// Makes secrets of all kinds, in all parts of a record.
     package static func make(_ count: Int, seed: UInt64) -> PlantedSecrets {
         var random = SeededRandom(seed: seed)
         var secrets: [String] = []
@@ -48,7 +48,7 @@ package struct PlantedSecrets {
                         Array("abcdefghijkmnpqrstuvwxyz")[Int.random(in: 0..<24, using: &random)]
                     )
                 }.joined() + "\(number)Q"
-            // Hidden by its form wherever it stands, or only where its name or its mark says so.
+            // Some secrets are redacted by their form anywhere, others only by their name or privacy mark.
             let form = Self.form(number, word, &random)
             if let form { secrets.append(form.secret) } else { secrets.append(word) }
             events.append(event(number, text: form?.text, word: word))
@@ -110,7 +110,7 @@ package struct PlantedSecrets {
         }
     }
 
-    /// A number of sixteen digits that passes Luhn's check.
+    /// Returns a number of sixteen digits that passes Luhn's check.
     private static func card(_ random: inout SeededRandom) -> String {
         var digits = [4] + (0..<14).map { _ in Int.random(in: 0...9, using: &random) }
         let sum = digits.reversed().enumerated().reduce(0) { sum, digit in

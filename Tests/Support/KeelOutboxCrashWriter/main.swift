@@ -1,8 +1,8 @@
-// Puts numbered writes into an outbox and sends them, until it is killed; prints each number once
-// it was put in. With the argument `drain` it only sends, and ends when nothing is left.
+// Adds numbered writes to an outbox and sends them until it is killed, and prints each number once it is added. With
+// the argument `drain` it only sends, and ends when nothing is left.
 //
-// The server is a file: one line for each write that it has applied. It honours idempotency keys,
-// as a real one does: see OutboxCrashTests.
+// The server is a file with one line for each applied write. It honors idempotency keys, like a real server; see
+// OutboxCrashTests.
 
 #if SQLite
 import Foundation
@@ -12,7 +12,7 @@ import KeelStorageSQLite
 import KeelSync
 import Synchronization
 
-/// Applies a write by appending a line to a file; a key that the file has is not applied again.
+/// A server that applies a write by appending a line to a file, once per idempotency key.
 final class FileServer: OutboxSender {
     private struct State {
         var known: Set<String> = []
@@ -33,16 +33,16 @@ final class FileServer: OutboxSender {
     }
 
     func send(_ delivery: OutboxDelivery) async -> OutboxVerdict {
-        // Real time to be killed in, before the server acts.
+        // Real time, in which the process can be killed before the server acts.
         try? await Task.sleep(for: .microseconds(Int.random(in: 0...500)))
         state.withLock { state in
             guard state.known.insert(delivery.idempotencyKey).inserted else { return }
             let number = String(decoding: delivery.write.body, as: UTF8.self)
             let line = "\(delivery.idempotencyKey) \(delivery.write.key) \(number)\n"
-            // One write of a short line to a file is whole or not there, whoever is killed.
+            // Writing a short line to a file is atomic even if the process is killed.
             file.write(Data(line.utf8))
         }
-        // And here, before its answer has arrived.
+        // Real time, in which the process can be killed before the answer arrives.
         try? await Task.sleep(for: .microseconds(Int.random(in: 0...500)))
         return Int.random(in: 0..<10) == 0 ? .failed(reason: "The reply was lost.") : .accepted()
     }
@@ -69,7 +69,7 @@ let server = try FileServer(arguments[2])
 
 guard var number = Int64(arguments[3]) else {
     while try await !outbox.flush(sending: server) {
-        // What a killed process has leased comes free in real time: there is no clock to move.
+        // The leases of a killed process expire in real time, because there is no clock to move.
         try await Task.sleep(for: .milliseconds(10))
     }
     exit(0)
@@ -88,8 +88,7 @@ try await withThrowingTaskGroup(of: Void.self) { group in
         }
         FileHandle.standardOutput.write(Data("\(current)\n".utf8))
         number += 1
-        // The outbox should be neither empty nor ever growing; it is sent in real time, by a task
-        // beside this one.
+        // Keeps the outbox neither empty nor ever growing, while a concurrent task sends in real time.
         while try await outbox.pending().count > 20 {
             try await Task.sleep(for: .milliseconds(1))
         }

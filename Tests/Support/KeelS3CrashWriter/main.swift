@@ -1,4 +1,4 @@
-// Puts one file into a bucket, and is killed while it does: see KeelFilesS3Tests/KillTests.
+// Writes one file to a bucket and is killed meanwhile; see KeelFilesS3Tests/KillTests.
 
 import Foundation
 import KeelAsyncHTTPClient
@@ -30,7 +30,7 @@ do {
         to: try FileStorePath(CommandLine.arguments[3])
     )
 } catch {
-    // The life before may have asked for the end of the upload.
+    // An earlier run may have requested the end of the upload.
     let isUnclear = error.code == .unavailable
     FileHandle.standardError.write(Data("\(error)\n".utf8))
     exit(isUnclear ? 3 : 1)

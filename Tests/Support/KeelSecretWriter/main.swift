@@ -1,5 +1,5 @@
-// Saves secrets until it is killed, or a number of them, or says what a Secret Service answers. The
-// tests of KeelSecrets start it: see SecretFileKillTests and SecretServiceStateTests.
+// Saves secrets until it is killed, saves a number of them, or prints the answers of a Secret Service; see
+// SecretFileKillTests and SecretServiceStateTests.
 
 import Foundation
 import KeelSecrets
@@ -18,7 +18,7 @@ func write(_ folder: String, _ prefix: String, _ count: Int) async throws {
     let adapter = EncryptedFileSecretStoreAdapter(folder: folder + "/store", key: .source(source))
     let store = try SecretStore(adapter, service: "test")
     for number in 0..<count {
-        // The counter is one key that is replaced, the others are added.
+        // The counter is one key that is replaced; the other keys are added.
         try await store.save("\(number)", forKey: prefix)
         if number % 8 == 0 { try await store.save("x", forKey: "\(prefix)-\(number)") }
         FileHandle.standardOutput.write(Data("\(number)\n".utf8))
@@ -27,8 +27,7 @@ func write(_ folder: String, _ prefix: String, _ count: Int) async throws {
 #endif
 
 #if os(Linux)
-/// Prints the code that a call of the Secret Service fails with, or "none", and how many
-/// milliseconds it took.
+/// Prints the error code of a call of the Secret Service, or "none", and its duration in milliseconds.
 func probe(_ library: String?) async {
     let clock = ContinuousClock()
     let start = clock.now
@@ -50,7 +49,7 @@ func probe(_ library: String?) async {
 }
 #endif
 
-/// Prints which store is the default, or the code of the error and its message.
+/// Prints the default store, or the code and the message of the error.
 func printDefault(_ folder: String?) async {
     do throws(SecretError) {
         #if Crypto

@@ -4,10 +4,10 @@ import KeelStorage
 import KeelStorageAdapting
 import KeelStorageSQLite
 
-/// One of several processes on one file, each with several adapters, which does at random what apps do.
+/// One of several processes on one file, each with several adapters, that performs random operations of apps.
 ///
-/// It prints the number of each batch once its commit has returned, as `CrowdTests` expects. Each batch adds
-/// one to a counter of this process and sets a document of its own, under an id, and is sometimes repeated.
+/// It prints the number of each batch once its commit has returned, as `CrowdTests` expects. Each batch adds 1 to a
+/// counter of this process and sets one of its seven documents. A batch has an id and is sometimes repeated.
 struct Crowd {
     let file: String
     let name: String
@@ -25,12 +25,12 @@ struct Crowd {
             case 1 where adapters.count > 1:
                 try adapters.remove(at: place).close()
             case 2 where adapters.count > 1:
-                // Let go without being closed.
+                // Released without being closed.
                 adapters.remove(at: place)
             case 3:
                 _ = try await adapters[place].changes(ChangeRequest(limit: 50))
             case 4:
-                // Mostly one that no process has built yet.
+                // Usually an index that no process has built yet.
                 let field = FieldPath("f\(Int.random(in: 0..<40, using: &random))")
                 let index = IndexDefinition("crowd", [.ascending(field), .descending("n")])
                 try await adapters[place].prepare(StorageSchema(indexes: [index]))
@@ -49,7 +49,7 @@ struct Crowd {
                 let batch = batch(number)
                 try await commit(batch, to: adapters[place])
                 FileHandle.standardOutput.write(Data("\(number)\n".utf8))
-                // A reply that was lost: the batch comes again, through any adapter.
+                // Simulates a lost reply: the batch is repeated through any adapter.
                 if Int.random(in: 0..<4, using: &random) == 0 {
                     try await commit(batch, to: adapters[adapters.count - 1])
                 }
@@ -57,9 +57,9 @@ struct Crowd {
         }
     }
 
-    /// Listens through one adapter until it shows what is committed through another.
+    /// Listens through one adapter until it shows a commit of another.
     ///
-    /// Ends the process, which the test does not expect, if a listener shows something else than its steps.
+    /// Exits with a failure if the changes of a snapshot do not lead to its documents.
     private func listen(
         to adapter: SQLiteStorageAdapter,
         while batch: WriteBatch,
@@ -80,13 +80,13 @@ struct Crowd {
             }
             if shown != Set(snapshot.documents.map(\.path)) { exit(3) }
             let document = snapshot.documents.first { $0.path == path }
-            // Another process of this name may not have written to it since: names are one's own.
+            // No other process writes to this document, because names are unique.
             if document?.revision == revision { return }
         }
         exit(4)
     }
 
-    /// Counts in a transaction, whose body must see both counters as one commit leaves them.
+    /// Counts in a transaction whose body must see both counters at one commit.
     private func transact(on adapter: SQLiteStorageAdapter) async throws {
         let (one, other) = (DocumentPath("pairs/\(name)-1"), DocumentPath("pairs/\(name)-2"))
         try await StorageClient(adapter).transaction { transaction in
@@ -124,7 +124,7 @@ struct Crowd {
         _ = try await adapter.commit([batch])[0].get()
     }
 
-    /// SplitMix64 (Steele, Lea and Flood, 2014), so that a seed gives the same choices again.
+    /// SplitMix64 (Steele, Lea and Flood, 2014), so that a seed reproduces the choices.
     private struct Generator: RandomNumberGenerator {
         var state: UInt64
 

@@ -3,25 +3,25 @@ import Foundation
 import GRDBSQLite
 import Synchronization
 
-/// A file system for SQLite (https://sqlite.org/vfs.html) that passes everything on to the system's and keeps a
-/// log of what changes a file, of what was synchronised, and of what a caller was told.
+/// A file system for SQLite (https://sqlite.org/vfs.html) that forwards to the system's and logs changes,
+/// synchronizations and acknowledgements.
 ///
-/// From the log, `PowerLog` of the tests builds what a power failure may leave at any moment. Nothing is
-/// flushed to the disk here: the log says what would have been.
+/// From the log, `PowerLog` of the tests builds the possible results of a power failure at any time. Nothing is
+/// flushed to the disk here; the log says what would have been flushed.
 ///
-/// A record is a byte of kind and three 8-byte numbers of the machine's order: the file, a position, and the
+/// A record consists of a kind byte and three 8-byte numbers in native byte order: the file, a position, and the
 /// count of the bytes that follow.
 final class PowerRecorder: Sendable {
     enum Kind: UInt8 {
-        /// A file was opened under the path that follows; it may have been made.
+        /// A file was opened, and possibly created, under the path that follows.
         case open = 1
         case write, truncate
-        /// What was written to the file before the record that `position` counts is on the disk.
+        /// All writes to the file before the record number `position` are durable.
         case sync
-        /// The entries of the folder are on the disk.
+        /// The entries of the folder are durable.
         case syncFolder
         case delete
-        /// A caller was told that the batch of this number is committed.
+        /// The commit of the batch of this number was acknowledged to its caller.
         case acknowledge
     }
 
@@ -31,9 +31,9 @@ final class PowerRecorder: Sendable {
         var fileCount: Int64 = 0
     }
 
-    /// The only one, because callbacks of C cannot carry another.
+    /// The only recorder, because C callbacks cannot carry another one.
     ///
-    /// It is installed before they are called.
+    /// It is installed before any callback.
     static var shared: PowerRecorder { installed.unsafelyUnwrapped }
     nonisolated(unsafe) private static var installed: PowerRecorder?
 
@@ -41,7 +41,7 @@ final class PowerRecorder: Sendable {
     private let output: Int32
     private let state = Mutex(State())
 
-    /// Makes this the file system of all connections that are opened from now on.
+    /// Installs the file system for all connections that are opened from now on.
     static func install(log path: String) {
         let output = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         precondition(output >= 0, "cannot write to \(path)")
@@ -63,7 +63,7 @@ final class PowerRecorder: Sendable {
         system = sqlite3_vfs_find(nil)
     }
 
-    /// Counts an acknowledgement.
+    /// Records an acknowledgement.
     func acknowledge(_ number: Int64) {
         state.withLock { append(.acknowledge, file: 0, position: number, to: &$0) }
     }
@@ -81,7 +81,7 @@ final class PowerRecorder: Sendable {
         }
     }
 
-    /// Makes a change and records it, with no other change between the two.
+    /// Makes a change and records it atomically.
     fileprivate func change(
         _ kind: Kind,
         _ file: Int64,
@@ -98,7 +98,7 @@ final class PowerRecorder: Sendable {
         }
     }
 
-    /// A synchronisation, which covers what was written before it began and counts from its end.
+    /// Records a synchronization, which covers the writes before its begin and takes effect at its end.
     fileprivate func synchronised(_ file: Int64, folder: Bool) {
         let covered = state.withLock { $0.count }
         state.withLock { state in
@@ -139,12 +139,12 @@ final class PowerRecorder: Sendable {
     }
 }
 
-/// What SQLite keeps of an open file: this, and behind it what the system's file system keeps.
+/// SQLite's state of an open file, followed by the state of the system's file system.
 struct RecordedFile {
-    // The first field, as in SQLite's own struct.
+    // The first field, as in SQLite's struct.
     var methods: UnsafePointer<sqlite3_io_methods>?
     var file: Int64
-    /// Whether the first synchronisation is one of the folder too, as in SQLite's `unixSync`.
+    /// Whether the first synchronization includes the folder, as in SQLite's `unixSync`.
     var syncsFolder: Bool
 
     static let byteCount: Int32 = 64
@@ -182,7 +182,7 @@ struct RecordedFile {
         UnsafeMutableRawPointer(file.unsafelyUnwrapped).assumingMemoryBound(to: Self.self)
     }
 
-    /// The methods of SQLite's version 2, without those that map the file itself into memory.
+    /// The methods of SQLite's version 2, without those that map the file into memory.
     nonisolated(unsafe) private static let methods: UnsafeMutablePointer<sqlite3_io_methods> = {
         let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
         UnsafeMutableRawPointer(methods).initializeMemory(

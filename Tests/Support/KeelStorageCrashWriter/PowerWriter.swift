@@ -4,7 +4,7 @@ import KeelStorage
 import KeelStorageAdapting
 import KeelStorageSQLite
 
-/// Writes numbered batches under `PowerRecorder`, through two adapters, compacting the file on the way.
+/// A writer of numbered batches under `PowerRecorder`, through two adapters, that sometimes compacts the file.
 ///
 /// Batch n sets `shared/a`, `shared/b` and `shared/c` to n, and `own/(n % 20)`.
 struct PowerWriter {

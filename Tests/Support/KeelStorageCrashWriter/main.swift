@@ -1,12 +1,11 @@
-// Writes numbered batches to a store until it is killed, and prints each number once its commit
-// has returned. The crash tests start it, kill it, and look at what is left.
+// Writes numbered batches to a store until it is killed, and prints each number once its commit has returned; see
+// CrashSafetyTests.
 //
-// Each batch sets the same three documents to its number and adds one of its own, so that a batch
-// that is there in part shows: see CrashSafetyTests.
+// Each batch sets the same three documents to its number and adds a new one, so that a partial batch shows.
 //
-// With "visit" in place of a number it opens the store, prints how many documents there are in `a`,
-// and closes it. With "crowd" it is one of several processes with several adapters: see Crowd.swift. With
-// "power" it keeps a log of what it wrote and synchronised: see PowerWriter.swift.
+// With "visit" in place of a number it opens the store, prints the number of documents in `a`, and closes it. With
+// "crowd" it is one of several processes with several adapters; see Crowd.swift. With "power" it logs its writes and
+// synchronizations; see PowerWriter.swift.
 
 import KeelStorageAdapting
 
@@ -71,7 +70,7 @@ while true {
         WriteBatch(id: number % 2 == 0 ? "batch-\(number)" : nil, shared + [own, old])
     ])
     _ = try results[0].get()
-    // One write of a short line to a pipe is whole or not there.
+    // Writing a short line to a pipe is atomic.
     FileHandle.standardOutput.write(Data("\(number)\n".utf8))
     number += 1
 }

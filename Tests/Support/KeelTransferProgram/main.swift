@@ -1,4 +1,4 @@
-// Downloads or uploads one file until it is done or killed: see KeelHTTPTransfersTests.
+// Downloads or uploads one file until it is done or killed; see KeelHTTPTransfersTests.
 
 #if AsyncHTTPClient
 import Foundation
@@ -6,12 +6,12 @@ import KeelAsyncHTTPClient
 import KeelHTTP
 import KeelHTTPTransfers
 
-/// Prints one line; one write of a short line to a pipe is whole or not there.
+/// Prints one line; writing a short line to a pipe is atomic.
 @Sendable func say(_ text: String) {
     FileHandle.standardOutput.write(Data("\(text)\n".utf8))
 }
 
-/// The most memory that this process has had, in KiB (Linux).
+/// Returns the peak memory of this process, in KiB (Linux).
 func peakMemory() -> Int {
     let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
     let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""
