@@ -31,10 +31,8 @@ extension SeededGenerator {
         Int.random(in: 0..<total, using: &self) < count
     }
 
-    /// Returns a random number from a range.
     mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &self) }
 
-    /// Returns a random element of a nonempty array.
     mutating func pick<Value>(_ values: [Value]) -> Value {
         values[Int.random(in: 0..<values.count, using: &self)]
     }

@@ -129,7 +129,6 @@ extension LegacyFailure {
 
 typealias LegacyResult = Result<LegacyResponse, LegacyFailure>
 
-/// A request of the imaginary client.
 struct LegacyRequest: Sendable {
     var method: String
     var address: String
@@ -138,14 +137,12 @@ struct LegacyRequest: Sendable {
     var timeout: Duration?
 }
 
-/// A response of the imaginary client.
 struct LegacyResponse: Sendable {
     var status: Int
     var headers: [(String, String)] = []
     var body: [UInt8] = []
 }
 
-/// The failures of the imaginary client.
 enum LegacyFailure: Error, CaseIterable, Sendable {
     case cancelled, timedOut, hostNotFound, notConnected
     case secureConnectionFailed, connectionLost, other

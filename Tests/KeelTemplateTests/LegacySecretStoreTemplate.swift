@@ -60,7 +60,6 @@ extension LegacyVault {
 }
 
 extension SecretName {
-    /// The name in the vault.
     fileprivate var key: String {
         [service, account].map { Data($0.utf8).base64EncodedString() }.joined(separator: ".")
     }

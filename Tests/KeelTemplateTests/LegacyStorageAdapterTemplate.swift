@@ -87,7 +87,6 @@ extension LegacyRecords {
 
 // MARK: The SDK
 
-/// A record of the imaginary SDK.
 struct LegacyRecord {
     var bytes: [UInt8]
     var revision: Int64

@@ -2,7 +2,6 @@ import KeelCore
 import KeelStorage
 import KeelStorageAdapting
 
-/// Returns the change that adds 1 to a field.
 func increment(_ field: FieldPath) -> FieldChange {
     FieldChange(field, .transform(.increment(1)))
 }
@@ -12,7 +11,6 @@ func incrementBatch(_ path: DocumentPath) -> WriteBatch {
     WriteBatch([DocumentWrite(path, .update([increment("count")]))])
 }
 
-/// Returns a batch that sets a note's text.
 func textBatch(_ path: DocumentPath, _ text: String) throws -> WriteBatch {
     WriteBatch([try .set(["text": .string(text)], at: path)])
 }

@@ -9,7 +9,6 @@ import KeelStorage
 import KeelTestKit
 import Testing
 
-/// Checks the codes of every area's error.
 @Suite("Each area's errors follow the house rules")
 struct HouseRuleTests {
     @Test("Each code of StorageError has a name of its own, advice and a localized description")

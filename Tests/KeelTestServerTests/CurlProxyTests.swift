@@ -19,7 +19,6 @@ struct CurlProxyTests {
 
     private static let ada = TestProxy.Credentials(name: "ada", password: "s3cret")
 
-    /// Sends a request to `server` through `proxy`.
     private func ask(
         _ kind: Kind,
         _ proxy: TestProxy,

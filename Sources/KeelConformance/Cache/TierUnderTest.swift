@@ -99,10 +99,8 @@ final class TierUnderTest: Sendable {
         try await tier.read(Array(key.utf8))
     }
 
-    /// Returns the whole value under a key.
     func value(_ key: String) async throws -> [UInt8]? { try await read(key)?.body.bytes() }
 
-    /// Returns the keys that are found.
     func found(_ keys: String...) async throws -> [String] {
         var found: [String] = []
         for key in keys where try await read(key) != nil { found.append(key) }

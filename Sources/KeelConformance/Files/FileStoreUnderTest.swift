@@ -24,10 +24,8 @@ struct FileStoreUnderTest: Sendable {
         try await body(test)
     }
 
-    /// Opens the same store again.
     func reopened() async throws -> FileStore { FileStore(try await subject.open(name)) }
 
-    /// Writes a text.
     @discardableResult
     func put(
         _ text: String,
@@ -42,7 +40,6 @@ struct FileStoreUnderTest: Sendable {
         try await files.readIfPresent(path).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Returns the paths of a folder's files.
     func paths(in folder: FileStoreFolder = .root) async throws(FileStoreError) -> [String] {
         var paths: [String] = []
         for try await file in files.files(in: folder, pageSize: 3) {

@@ -49,7 +49,6 @@ struct TransportUnderTest: Sendable {
         }
     }
 
-    /// Returns the first request of the check.
     func request() async throws -> HTTPTestRequest {
         try #require(try await origin.waitForRequests(1, whole: true).first)
     }

@@ -26,7 +26,6 @@ final class LocationUnderTest: Sendable {
         return reports
     }
 
-    /// Starts a monitoring.
     func start(
         _ request: LocationRequest = LocationRequest(),
         _ also: @escaping @Sendable (LocationEvent, LocationReports) -> Void = { _, _ in }
@@ -49,12 +48,10 @@ final class LocationUnderTest: Sendable {
         return reports.fixes[count]
     }
 
-    /// Waits until the source has no users.
     func waitForNoUsers() async throws {
         try await waitForUsers("The source is still held.") { $0 == 0 }
     }
 
-    /// Waits until the source has this many users.
     func waitForUsers(_ count: Int) async throws {
         try await waitForUsers("There never were \(count) users.") { $0 == count }
     }
@@ -73,7 +70,6 @@ final class LocationUnderTest: Sendable {
     }
 }
 
-/// An error for an event that did not occur.
 struct LocationCheckFailure: Error, CustomStringConvertible {
     let description: String
 

@@ -47,7 +47,6 @@ struct SecretStoreUnderTest: Sendable {
         try SecretStore(adapter, service: store.service + suffix)
     }
 
-    /// Opens the same store again.
     func reopened() async throws -> SecretStore {
         try SecretStore(try await subject.open(setting), service: store.service)
     }

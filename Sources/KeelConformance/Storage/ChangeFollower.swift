@@ -32,7 +32,6 @@ struct ChangeFollower {
         Issue.record("the change log never says that the reader has caught up")
     }
 
-    /// Reads one page.
     @discardableResult
     mutating func step(limit: Int = 500) async throws -> ChangePage {
         let request = ChangeRequest(after: cursor, scope: scope, limit: limit)

@@ -15,13 +15,10 @@ package struct ClockWalk: Sendable {
 
         package init() {}
 
-        /// The time that the clock shows.
         package var now: Timestamp { time.withLock { $0 } }
 
-        /// Sets the clock.
         package func set(_ now: Timestamp) { time.withLock { $0 = now } }
 
-        /// Moves the clock forward or backward.
         package func move(by duration: Duration) {
             time.withLock { $0 = Timestamp(microseconds: $0.microseconds + duration.microseconds) }
         }
@@ -68,7 +65,6 @@ package struct ClockWalk: Sendable {
 
 /// The state of a walk and the model of the store.
 private struct ClockWalkRun {
-    /// A past state of the store.
     private struct Moment {
         let time: Timestamp
         let truth: Timestamp
@@ -224,7 +220,6 @@ private struct ClockWalkRun {
         return (Dictionary(uniqueKeysWithValues: documents), result.time)
     }
 
-    /// Follows the change log to its end.
     private mutating func follow() async throws -> String? {
         while true {
             let scope = ChangeScope.collections([collection])
@@ -255,7 +250,6 @@ private struct ClockWalkRun {
         }
     }
 
-    /// Reads a past state again.
     private mutating func lookBack() async throws -> String? {
         guard let history else { return nil }
         // While it is wrong, a leaping clock costs a quarter of a short history.

@@ -30,7 +30,6 @@ struct ListenerFollower {
         }
     }
 
-    /// Takes the next snapshot.
     mutating func step() async throws {
         let snapshot = try #require(try await snapshots.next(), "listening ended without an error")
         shown.apply(snapshot.changes) { $0 }

@@ -26,13 +26,11 @@ struct StoreUnderTest: Sendable {
 
     // MARK: Writing
 
-    /// Replaces a document.
     @discardableResult
     func set(_ fields: DocumentFields, _ id: String = "d") async throws -> CommitReceipt {
         try await client.setDocument(path(id), fields)
     }
 
-    /// Changes fields of a document.
     @discardableResult
     func update(_ id: String = "d", _ changes: FieldChange...) async throws -> CommitReceipt {
         try await client.updateDocument(path(id), changes)
@@ -128,12 +126,10 @@ struct StoreUnderTest: Sendable {
 }
 
 extension FieldChange {
-    /// Returns a change that sets a field.
     static func put(_ field: FieldPath, _ value: DocumentValue) -> Self {
         Self(field, .set(value))
     }
 
-    /// Returns a change that computes a field.
     static func compute(_ field: FieldPath, _ operation: FieldTransform.Operation) -> Self {
         Self(field, .transform(operation))
     }

@@ -20,7 +20,6 @@ public indirect enum AnalyticsFault: Sendable, Hashable {
     /// Whether the batch arrives despite the fault.
     var hasArrived: Bool { self == .lostReply }
 
-    /// The outcome that the destination reports.
     var outcome: DeliveryOutcome {
         switch self {
         case .lostReply, .lost: .unknown(DeliveryProblem("the connection was reset"))

@@ -143,13 +143,11 @@ public final class AnalyticsServerDouble: Sendable {
     }
 }
 
-/// The validation rules of a vendor.
 protocol VendorRules: Sendable {
     /// Judges a request without keeping state.
     func judge(_ request: VendorRequest) -> VendorVerdict
 }
 
-/// The judgment of a request.
 struct VendorVerdict {
     /// An accepted event and the key that deduplicates it; an empty key never matches.
     struct Counted {
@@ -163,7 +161,6 @@ struct VendorVerdict {
     /// Makes the response body from the flags that say which of ``counted`` are new; nil sends no body.
     var body: ([Bool]) -> String? = { _ in nil }
 
-    /// Refuses the whole request.
     static func refused(_ status: Int, _ reason: String, body: String? = nil) -> VendorVerdict {
         VendorVerdict(status: status, refusals: [reason], body: { _ in body })
     }

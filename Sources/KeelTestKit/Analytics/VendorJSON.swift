@@ -25,22 +25,18 @@ enum VendorJSON: Sendable, Hashable {
         return member
     }
 
-    /// The members, if this is an object.
     var members: [String: VendorJSON]? {
         if case .object(let members) = self { members } else { nil }
     }
 
-    /// The elements, if this is an array.
     var elements: [VendorJSON]? {
         if case .array(let elements) = self { elements } else { nil }
     }
 
-    /// The text, if this is a string.
     var text: String? {
         if case .text(let text) = self { text } else { nil }
     }
 
-    /// The integer, if this is one.
     var integer: Int64? {
         if case .integer(let number) = self { number } else { nil }
     }

@@ -1,6 +1,5 @@
 internal import Synchronization
 
-/// A fault that can begin with a delay.
 protocol DelayingFault: Sendable {
     /// The initial delay and the fault that follows it; nil if the fault does not begin with a delay.
     var initialDelay: (duration: Duration, rest: Self?)? { get }

@@ -5,7 +5,6 @@ package struct SimulatedDisk: Sendable {
     /// The number of the file at each path.
     package var paths: [String: Int] = [:]
 
-    /// Creates an empty disk.
     package init() {}
 
     /// The total size in bytes of the files that have a path.

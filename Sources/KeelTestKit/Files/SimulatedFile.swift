@@ -1,7 +1,6 @@
 internal import KeelCore
 internal import Synchronization
 
-/// An open file of a simulated disk.
 final class SimulatedFile: OpenFile {
     private let file: Int
     private let path: String

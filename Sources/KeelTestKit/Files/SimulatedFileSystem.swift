@@ -26,7 +26,6 @@ package final class SimulatedFileSystem: FileSystem {
 
     let state: Mutex<State>
 
-    /// Creates a file system with the given disk.
     package init(_ disk: SimulatedDisk = SimulatedDisk()) {
         let next = (disk.contents.keys.max() ?? 0) + 1
         state = Mutex(State(disk: disk, nextFile: next))
@@ -168,7 +167,6 @@ extension SimulatedFileSystem.State {
     }
 }
 
-/// A lock of a simulated disk.
 private final class SimulatedLock: FileLock {
     private let path: String
     private let files: SimulatedFileSystem

@@ -11,7 +11,6 @@ package final class Gate: Sendable {
 
     private let state = Mutex(State())
 
-    /// Creates a closed gate.
     package init() {}
 
     /// The number of tasks that have reached the gate.

@@ -131,7 +131,6 @@ struct HTTP1RequestParser: Sendable {
 }
 
 extension Substring {
-    /// The text without surrounding blanks.
     fileprivate var trimmed: String {
         let start = drop { $0 == " " || $0 == "\t" }
         let end = start.lastIndex { $0 != " " && $0 != "\t" }

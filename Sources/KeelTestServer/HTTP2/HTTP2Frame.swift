@@ -45,7 +45,6 @@ struct HTTP2Frame: Sendable, Hashable {
 
     func has(_ flag: UInt8) -> Bool { flags & flag != 0 }
 
-    /// The encoded frame.
     var bytes: [UInt8] {
         let size = UInt32(payload.count).bigEndianBytes.dropFirst()
         return Array(size) + [kind?.rawValue ?? 0xff, flags] + stream.bigEndianBytes + payload

@@ -22,7 +22,6 @@ struct ProxySession: Sendable {
         }
     }
 
-    /// Simulates a fault.
     private func fail(_ fault: TestProxy.Fault, refusal: [UInt8], unreachable: [UInt8]) async throws
     {
         switch fault {
@@ -93,7 +92,6 @@ struct ProxySession: Sendable {
         )
     }
 
-    /// Reads to the end of a head.
     private func readHead(_ bytes: inout [UInt8]) async throws -> (HTTPTestRequest, Int)? {
         while true {
             if let end = HTTP1RequestParser.end(of: bytes[...]) {

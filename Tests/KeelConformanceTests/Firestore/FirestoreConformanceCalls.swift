@@ -34,7 +34,6 @@ struct FirestoreCall {
         return members
     }
 
-    /// Makes the call on a client.
     func run(on client: StorageClient) async throws {
         switch vector.call {
         case "get": _ = try await client.findDocument(path)

@@ -40,7 +40,6 @@ struct FileSender: OutboxSender {
     }
 }
 
-/// A service that produces the events and writes.
 struct Producer: Service {
     let analytics: AnalyticsService
     let outbox: Outbox

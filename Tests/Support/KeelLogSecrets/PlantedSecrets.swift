@@ -10,7 +10,6 @@ package struct PlantedSecrets {
     package let secrets: [String]
     private let events: [@Sendable (Logger) -> Void]
 
-    /// Logs all secrets.
     package func log(to logger: Logger) {
         for event in events { event(logger) }
     }

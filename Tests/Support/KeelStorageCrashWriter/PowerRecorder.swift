@@ -63,7 +63,6 @@ final class PowerRecorder: Sendable {
         system = sqlite3_vfs_find(nil)
     }
 
-    /// Records an acknowledgement.
     func acknowledge(_ number: Int64) {
         state.withLock { append(.acknowledge, file: 0, position: number, to: &$0) }
     }

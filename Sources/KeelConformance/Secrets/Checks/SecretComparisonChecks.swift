@@ -134,7 +134,6 @@ extension SecretStoreCheck {
 }
 
 extension SecretStoreUnderTest {
-    /// Compares and sets text.
     fileprivate func set(_ key: String, from old: String?, to new: String?) async throws -> Bool {
         try await store.compareAndSet(
             forKey: key,

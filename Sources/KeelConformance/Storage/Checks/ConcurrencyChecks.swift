@@ -129,7 +129,6 @@ extension StorageAdapterCheck {
         },
     ]
 
-    /// Runs a closure many times at once.
     private static func together(
         _ count: Int,
         _ body: @escaping @Sendable (Int) async throws -> Void

@@ -3,7 +3,6 @@ internal import KeelStorageAdapting
 import Testing
 
 extension StorageAdapterCheck {
-    /// The checks of held reads.
     static let heldReads: [Self] = [
         held("is read again in parts, whatever is written meanwhile") { store in
             try await store.fill(all: (0..<30).map { ("\(10 + $0)", ["n": .integer(0)]) })

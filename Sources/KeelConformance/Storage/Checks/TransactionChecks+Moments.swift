@@ -166,10 +166,8 @@ extension StorageAdapterCheck {
 }
 
 extension StoreUnderTest {
-    /// The path of a document in another collection.
     fileprivate var elsewhere: DocumentPath { CollectionPath(name + "x").document("other") }
 
-    /// Sets `a` and `b` to a number in one commit.
     fileprivate func setBoth(_ number: Int64) async throws {
         try await client.commit([
             try .set(["n": .integer(number)], at: path("a")),

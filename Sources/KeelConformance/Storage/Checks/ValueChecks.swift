@@ -167,7 +167,6 @@ extension StorageAdapterCheck {
         (0..<depth).reduce(1) { inner, _ in ["a": inner] }
     }
 
-    /// Returns fields whose body has this many bytes.
     private static func ofSize(_ size: Int) -> DocumentFields {
         let probe = 100_000
         let overhead =

@@ -57,7 +57,6 @@ public struct DifferentialFuzz: Sendable {
     }
 }
 
-/// The state of a run.
 struct FuzzRun {
     var source: FuzzSource
     private(set) var summary = FuzzSummary()

@@ -26,7 +26,6 @@ struct FuzzBatch: CustomStringConvertible {
     /// A query that is run first, and whether the batch gets its true result.
     var query: (query: DocumentQuery, isCurrent: Bool)?
 
-    /// Whether a field gets the server time.
     var setsServerTime: Bool {
         writes.contains { write in
             switch write.operation {

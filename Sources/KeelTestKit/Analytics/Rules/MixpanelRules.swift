@@ -186,7 +186,6 @@ private struct MixpanelRules: VendorRules {
     }
 }
 
-/// An event as Mixpanel interprets it.
 private struct MixpanelEvent {
     let json: VendorJSON
 

@@ -24,7 +24,6 @@ extension HTTPTestAnswer {
         case untilClose
     }
 
-    /// Returns the steps of this answer to a request with this method.
     package func steps(answering method: String) -> [Step] {
         var steps: [Step] = delay.map { [.pause($0)] } ?? []
         steps += informational.map { .informational($0) }

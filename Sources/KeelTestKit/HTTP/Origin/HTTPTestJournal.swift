@@ -32,7 +32,6 @@ package struct HTTPTestJournal: Sendable {
         return connections.count - 1
     }
 
-    /// Records a request and returns its number.
     package mutating func begin(_ request: HTTPTestRequest, on connection: Int) -> Int {
         var request = request
         request.number = requests.count

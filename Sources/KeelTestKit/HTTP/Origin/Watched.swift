@@ -28,7 +28,6 @@ package final class Watched<State: Sendable>: Sendable {
         contents = Mutex(Contents(state: state))
     }
 
-    /// The current value.
     package var value: State { contents.withLock { $0.state } }
 
     /// Changes the value and resumes the tasks whose condition now holds.
