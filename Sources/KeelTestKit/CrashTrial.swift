@@ -9,7 +9,7 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// Runs of a program that a test starts and kills.
+/// Trials that run a program and kill it.
 package enum CrashTrial {
     /// Finds a program that the package builds beside the tests.
     ///

@@ -27,7 +27,7 @@ public struct HTTPTransportCheck: Sendable, CustomTestStringConvertible {
         case bodies
         /// Header fields and trailers.
         case fields
-        /// Features that a transport must not add.
+        /// Behavior that a transport must not add.
         case restraint
         /// Concurrent exchanges, and connections.
         case connections

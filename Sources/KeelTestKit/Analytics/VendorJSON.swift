@@ -50,7 +50,7 @@ enum VendorJSON: Sendable, Hashable {
         }
     }
 
-    /// The number of nested objects and arrays.
+    /// The nesting depth of objects and arrays.
     var depth: Int {
         switch self {
         case .array(let elements): 1 + (elements.map(\.depth).max() ?? 0)

@@ -53,7 +53,7 @@ package final class SimulatedFileSystem: FileSystem {
         state.withLock { $0.fault = fault }
     }
 
-    /// Removes all files, as if the folder was deleted; open files stay readable.
+    /// Removes all files, as if the folder were deleted; open files stay readable.
     package func vanish() {
         state.withLock { state in
             state.disk.paths = [:]

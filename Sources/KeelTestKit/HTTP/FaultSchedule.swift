@@ -3,7 +3,7 @@
 /// Requests after the last fault succeed. A schedule drawn from a seed is reproducible: print the seed in the test to
 /// repeat a failure.
 public struct FaultSchedule: Sendable, Hashable, CustomStringConvertible {
-    /// The faults in the order of the requests; nil is no fault.
+    /// The faults in the order of the requests; nil lets a request succeed.
     public var faults: [Fault?]
 
     /// Creates a schedule.

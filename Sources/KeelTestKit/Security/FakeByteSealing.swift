@@ -12,7 +12,7 @@ public final class FakeByteSealing: ByteSealing {
     private let key: UInt64
     private let nonce = Atomic<UInt64>(1)
 
-    /// Creates a stand-in with a key.
+    /// Creates a sealing with a key.
     public init(key: UInt64) { self.key = key }
 
     public func seal(_ plain: [UInt8], context: [UInt8]) throws -> [UInt8] {

@@ -97,7 +97,7 @@ final class PowerRecorder: Sendable {
         }
     }
 
-    /// Records a synchronization, which covers the writes before its begin and takes effect at its end.
+    /// Records a synchronization, which covers the writes before its start and takes effect at its end.
     fileprivate func synchronised(_ file: Int64, folder: Bool) {
         let covered = state.withLock { $0.count }
         state.withLock { state in

@@ -60,7 +60,7 @@ extension HTTPTransportCheck {
         },
     ]
 
-    /// The checks of features that a transport must not add.
+    /// The checks of behavior that a transport must not add.
     public static let restraint: [Self] =
         [301, 302, 303, 307, 308].map(redirectCheck)
         + ["gzip", "deflate", "br"].map(codingCheck)

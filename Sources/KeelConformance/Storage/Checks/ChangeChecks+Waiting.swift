@@ -3,7 +3,7 @@ internal import KeelStorageAdapting
 import Testing
 
 extension StorageAdapterCheck {
-    /// The timeout of a wait, followed by the upper bound for a wait that a commit ends.
+    /// The timeout of a wait; a wait that a commit ends takes less than `patience`.
     private static let limit = Duration.seconds(300)
     private static let patience = Duration.seconds(290)
 

@@ -68,7 +68,7 @@ extension StorageAdapterCheck {
                 $0.kind == kind && $0.rung >= one.rung && !$0.isNaN
             },
         ].filter { check in
-            // There is no boolean above the greater one.
+            // No boolean is greater than true.
             !(kind == .boolean && check.promise.hasPrefix("> "))
         }
     }
