@@ -51,16 +51,12 @@ public struct AnalyticsDestinationCheck: Sendable, CustomTestStringConvertible {
 
     /// Runs the check on a destination, recording an issue with the current test for each violation.
     ///
-    /// - Parameter subject: The destination.
     /// - Throws: The error of opening the destination.
     public func run(on subject: AnalyticsDestinationSubject) async throws {
         try await body(try await subject.open(condition))
     }
 
     /// Returns the checks that need only these conditions.
-    ///
-    /// - Parameter conditions: The conditions that a subject supports.
-    /// - Returns: The checks.
     public static func applicable(
         to conditions: Set<AnalyticsDestinationSubject.Condition>
     ) -> [Self] {

@@ -71,7 +71,6 @@ public struct FileStoreCheck: Sendable, CustomTestStringConvertible {
 
     /// Runs the check on a store, recording an issue with the current test for each violation.
     ///
-    /// - Parameter subject: The factory of the store.
     /// - Throws: An error of the store that the promise does not allow.
     public func run(on subject: FileStoreSubject) async throws {
         try await FileStoreUnderTest.run(on: subject, body)

@@ -68,7 +68,6 @@ public struct LocationAdapterCheck: Sendable, CustomTestStringConvertible {
 
     /// Runs the check on a source, recording an issue with the current test for each violation.
     ///
-    /// - Parameter subject: The factory of the source.
     /// - Throws: An error of the source that the promise does not allow.
     public func run(on subject: LocationAdapterSubject) async throws {
         let setting = LocationAdapterSubject.Setting(permission: permission, answer: answer)

@@ -49,7 +49,6 @@ public struct LocalDataSourceCheck<Element: Sendable & Equatable>: Sendable,
 
     /// Runs the check on a source, recording an issue with the current test for each violation.
     ///
-    /// - Parameter subject: The factory of the source.
     /// - Throws: An error of the source that the promise does not allow.
     public func run(on subject: LocalDataSourceSubject<Element>) async throws {
         try await body(

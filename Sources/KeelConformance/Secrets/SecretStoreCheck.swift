@@ -75,7 +75,6 @@ public struct SecretStoreCheck: Sendable, CustomTestStringConvertible {
 
     /// Runs the check on a store, recording an issue with the current test for each violation.
     ///
-    /// - Parameter subject: The factory of the store.
     /// - Throws: An error of the store that the promise does not allow.
     public func run(on subject: SecretStoreSubject) async throws {
         try await SecretStoreUnderTest.run(on: subject, holding: contents, body)

@@ -115,11 +115,6 @@ extension AnalyticsDestination {
     }
 
     /// Makes the first deliveries fail; see ``FaultInjectingAnalyticsDestination``.
-    ///
-    /// - Parameters:
-    ///   - faults: The fault of each delivery, in order; nil lets a batch through.
-    ///   - clock: The clock that measures delays.
-    /// - Returns: The decorated destination.
     public func failing(
         _ faults: [AnalyticsFault?],
         clock: any Clock<Duration> = ContinuousClock()

@@ -12,12 +12,9 @@ public struct FaultInjectingCacheTier<Upstream: CacheTier>: CacheTier {
     private let upstream: Upstream
     private let schedule: CallFaults<CacheTierCall, CacheTierFault>
 
-    /// Creates a tier that asks a closure for the fault of each call.
+    /// Creates a tier that asks a closure for the fault of each call; nil lets the call through.
     ///
-    /// - Parameters:
-    ///   - upstream: The tier that answers the calls that get through.
-    ///   - clock: The clock that measures delays.
-    ///   - fault: Returns the fault of a call; nil lets it through.
+    /// Delays are measured on `clock`.
     public init(
         _ upstream: Upstream,
         clock: any Clock<Duration> = ContinuousClock(),
@@ -27,12 +24,9 @@ public struct FaultInjectingCacheTier<Upstream: CacheTier>: CacheTier {
         schedule = CallFaults(clock, fault: fault)
     }
 
-    /// Creates a tier with a list of faults for its first calls; later calls get through.
+    /// Creates a tier with the faults of its first calls, in order; nil lets a call through.
     ///
-    /// - Parameters:
-    ///   - upstream: The tier that answers the calls that get through.
-    ///   - clock: The clock that measures delays.
-    ///   - faults: The faults of the calls of any kind, in order; nil lets a call through.
+    /// Later calls get through. Delays are measured on `clock`.
     public init(
         _ upstream: Upstream,
         clock: any Clock<Duration> = ContinuousClock(),

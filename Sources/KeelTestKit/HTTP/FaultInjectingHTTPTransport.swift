@@ -13,12 +13,9 @@ public struct FaultInjectingHTTPTransport<Upstream: HTTPTransport>: HTTPTranspor
     private let upstream: Upstream
     private let schedule: CallFaults<HTTPCall, HTTPFault>
 
-    /// Creates a transport that asks a closure for the fault of each call.
+    /// Creates a transport that asks a closure for the fault of each call; nil lets the call through.
     ///
-    /// - Parameters:
-    ///   - upstream: The transport that answers the calls that get through.
-    ///   - clock: The clock that measures delays.
-    ///   - fault: Returns the fault of a call; nil lets it through.
+    /// Delays are measured on `clock`.
     public init(
         _ upstream: Upstream,
         clock: any Clock<Duration> = ContinuousClock(),
@@ -28,12 +25,9 @@ public struct FaultInjectingHTTPTransport<Upstream: HTTPTransport>: HTTPTranspor
         schedule = CallFaults(clock, fault: fault)
     }
 
-    /// Creates a transport with a list of faults for its first calls; later calls get through.
+    /// Creates a transport with the faults of its first calls, in order; nil lets a call through.
     ///
-    /// - Parameters:
-    ///   - upstream: The transport that answers the calls that get through.
-    ///   - clock: The clock that measures delays.
-    ///   - faults: The faults of the calls, in order; nil lets a call through.
+    /// Later calls get through. Delays are measured on `clock`.
     public init(
         _ upstream: Upstream,
         clock: any Clock<Duration> = ContinuousClock(),

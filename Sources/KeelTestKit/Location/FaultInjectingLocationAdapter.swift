@@ -14,12 +14,9 @@ public struct FaultInjectingLocationAdapter<Upstream: LocationAdapter>: Location
     private let upstream: Upstream
     private let schedule: CallFaults<LocationCall, LocationFault>
 
-    /// Creates an adapter that asks a closure for the fault of each call.
+    /// Creates an adapter that asks a closure for the fault of each call; nil lets the call through.
     ///
-    /// - Parameters:
-    ///   - upstream: The adapter that answers the calls that get through.
-    ///   - clock: The clock that measures delays.
-    ///   - fault: Returns the fault of a call; nil lets it through.
+    /// Delays are measured on `clock`.
     public init(
         _ upstream: Upstream,
         clock: any Clock<Duration> = ContinuousClock(),
@@ -29,12 +26,9 @@ public struct FaultInjectingLocationAdapter<Upstream: LocationAdapter>: Location
         schedule = CallFaults(clock, fault: fault)
     }
 
-    /// Creates an adapter with a list of faults for its first calls; later calls get through.
+    /// Creates an adapter with the faults of its first calls, in order; nil lets a call through.
     ///
-    /// - Parameters:
-    ///   - upstream: The adapter that answers the calls that get through.
-    ///   - clock: The clock that measures delays.
-    ///   - faults: The faults of the calls of any kind, in order; nil lets a call through.
+    /// Later calls get through. Delays are measured on `clock`.
     public init(
         _ upstream: Upstream,
         clock: any Clock<Duration> = ContinuousClock(),
