@@ -117,8 +117,10 @@ let package = Package(
         keel("KeelSecurity", ["KeelCore"]),
         keel("KeelSecurityFiles", ["KeelFiles", "KeelSecurity"]),
         keel("KeelSecuritySecrets", ["KeelCore", "KeelSecrets", "KeelSecurity"]),
-        keel("KeelStorage", ["KeelCore"]),
-        keel("KeelStorageFirestore", ["KeelCore", "KeelHTTP", "KeelStorage", httpTypes]),
+        keel("KeelDocuments", ["KeelCore"]),
+        keel("KeelStorageAdapting", ["KeelCore", "KeelDocuments"]),
+        keel("KeelStorage", ["KeelCore", "KeelDocuments", "KeelStorageAdapting"]),
+        keel("KeelStorageFirestore", ["KeelCore", "KeelHTTP", "KeelStorageAdapting", httpTypes]),
         keel("KeelSync", ["KeelCore", "KeelStorage"], beside: ["Darwin"]),
         keel(
             "KeelRepositories",
@@ -141,7 +143,8 @@ let package = Package(
             "KeelTestKit",
             [
                 "KeelAnalytics", "KeelCache", "KeelCore", "KeelFiles", "KeelHTTP",
-                "KeelHTTPCompression", "KeelLocation", "KeelSecrets", "KeelStorage", httpTypes,
+                "KeelHTTPCompression", "KeelLocation", "KeelSecrets", "KeelStorageAdapting",
+                httpTypes,
             ],
             beside: ["Darwin"]
         ),
