@@ -1,10 +1,11 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// What measures Keel: `keel-bench` against named peers, `keel-soak` by failures, for hours if need be.
+// The measuring tools of Keel: `keel-bench` compares it with named peers, `keel-soak` provokes failures, for hours if
+// needed.
 // Run them through `Scripts/bench.sh` and `Scripts/soak.sh`.
 
-/// The settings of every target: see STYLE in CONTRIBUTING.md.
+/// The settings of every target; see the style section of CONTRIBUTING.md.
 let strict: [SwiftSetting] =
     [
         "ExistentialAny",
@@ -70,7 +71,7 @@ let package = Package(
     ],
     dependencies: [
         .package(name: "keel", path: "..", traits: [.defaults, "Logging", "WebSocket"]),
-        // For its program `keel`, which the measures of the server start.
+        // Its program `keel` is started by the server's measures.
         .package(name: "keel-tools", path: "../Tools"),
         .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),

@@ -1,11 +1,11 @@
 internal import CacheSimulation
 internal import Foundation
 
-/// Prints the hit ratios of cache policies on the trace of a file.
+/// Prints the hit ratios of cache policies on a trace file.
 @main
 struct CacheSimulate {
     static func main() {
-        // A child that ends early is told by its exit code, not by a signal.
+        // A child that ends early is reported by its exit code, not by a signal.
         signal(SIGPIPE, SIG_IGN)
         do {
             let options = try SimulationOptions(Array(CommandLine.arguments.dropFirst()))

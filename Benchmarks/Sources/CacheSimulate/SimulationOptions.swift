@@ -1,7 +1,7 @@
 internal import CacheSimulation
 internal import Foundation
 
-/// What the command line asks for.
+/// The options of the command line.
 struct SimulationOptions {
     static let usage = """
         usage: cache-simulate TRACE --format FORMAT --sizes N,N,… [--policies P,P,…] [--json FILE]
@@ -91,7 +91,7 @@ struct SimulationOptions {
     }
 }
 
-/// A command line that makes no sense, in words.
+/// An error in the command line.
 struct SimulationUsageError: Error {
     let message: String
 }

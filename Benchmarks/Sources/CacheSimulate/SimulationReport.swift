@@ -5,7 +5,7 @@ internal import Foundation
 struct SimulationReport: Encodable {
     struct Row: Encodable {
         let size: Int
-        /// By the name of the policy, from 0 to 1.
+        /// The hit ratio from 0 to 1, by policy name.
         let ratios: [String: Double]
     }
 
@@ -38,7 +38,7 @@ struct SimulationReport: Encodable {
         }
     }
 
-    /// Hits in percent, a line for each size.
+    /// The hits in percent, one line per size.
     var table: String {
         let width = max(11, policies.map(\.count).max() ?? 0)
         func cell(_ text: String) -> String {

@@ -1,15 +1,15 @@
 internal import Foundation
 
-/// The bytes of a file or of the standard input, unpacked by `gzip` or `xz` where needed.
+/// The bytes of a file or of standard input, decompressed with `gzip` or `xz` if needed.
 enum TraceBytes {
     private static let pieceSize = 1 << 16
 
-    /// Reads everything once, from the beginning to the end.
+    /// Reads everything once.
     ///
     /// - Parameters:
     ///   - path: The file, or `-`.
-    ///   - body: Takes the next piece.
-    /// - Throws: `TraceError`, and what `body` throws.
+    /// - body: Receives the next piece.
+    /// - Throws: `TraceError`, or an error of `body`.
     static func forEachPiece(of path: String, _ body: (Data) throws -> Void) throws {
         let input = try open(path)
         guard let first = try next(input) else {
@@ -41,7 +41,7 @@ enum TraceBytes {
         return piece.flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// The program that unpacks what begins like this, or nil where nothing is packed.
+    /// Returns the program that decompresses data with this beginning; nil for uncompressed data.
     private static func unpacker(for first: Data) throws -> String? {
         let bytes = [UInt8](first.prefix(6))
         if bytes.starts(with: [0x1F, 0x8B]) { return "gzip" }
@@ -67,7 +67,7 @@ enum TraceBytes {
         let (packed, unpacked) = (Pipe(), Pipe())
         process.standardInput = packed
         process.standardOutput = unpacked
-        // What the program complains about goes to our own standard error.
+        // The program's errors go to our own standard error.
         try process.run()
         let feeder = Thread {
             let writer = packed.fileHandleForWriting

@@ -1,4 +1,4 @@
-/// How the requests of a trace are written.
+/// The format of a trace.
 enum TraceFormat: String, CaseIterable {
     case u32be
     case u64be
@@ -7,7 +7,7 @@ enum TraceFormat: String, CaseIterable {
     case arc
 }
 
-/// Why a trace cannot be read, in words.
+/// The reason why a trace cannot be read.
 struct TraceError: Error {
     let message: String
 }

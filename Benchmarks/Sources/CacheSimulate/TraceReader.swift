@@ -1,16 +1,16 @@
 internal import CacheSimulation
 internal import Foundation
 
-/// Turns the bytes of a trace into requests, piece by piece.
+/// An incremental parser of traces.
 struct TraceReader {
-    /// The longest line of a text, in bytes.
+    /// The maximum length of a text line in bytes.
     private static let longestLine = 1 << 20
-    /// The most blocks of one line of an ARC trace: more means that it is something else.
+    /// The maximum number of blocks in a line of an ARC trace; more indicate another format.
     private static let mostBlocks: UInt64 = 1 << 24
 
     private let format: TraceFormat
     private var trace: Trace
-    /// The beginning of a number or of a line whose end has not come yet.
+    /// The beginning of an incomplete number or line.
     private var rest: [UInt8] = []
     private var lineNumber = 0
 
@@ -18,7 +18,7 @@ struct TraceReader {
     ///
     /// - Parameters:
     ///   - path: The file, or `-`.
-    ///   - format: How it is written.
+    /// - format: The format.
     /// - Returns: The trace, with at least one request.
     /// - Throws: `TraceError`.
     static func read(_ path: String, _ format: TraceFormat) throws -> Trace {
@@ -54,7 +54,7 @@ struct TraceReader {
         return trace
     }
 
-    /// Takes numbers of `width` bytes, which `key` gets as if their first byte were the highest.
+    /// Reads numbers of `width` bytes, which are passed to `key` in big-endian order.
     private mutating func takeNumbers(
         _ piece: Data,
         width: Int,
@@ -111,7 +111,7 @@ struct TraceReader {
         trace.append(key)
     }
 
-    /// FNV-1a in 64 bits: two of ten million keys meet with a probability of 1 to 370,000.
+    /// Returns the 64-bit FNV-1a hash: a collision among ten million keys has a probability of 1 to 370,000.
     private static func hash(_ line: ArraySlice<UInt8>) -> UInt64 {
         line.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
     }

@@ -1,16 +1,16 @@
-/// Lists of keys with newest first, linked by index; each key is in one of them or in none.
+/// Lists of keys, newest first, linked by index; each key is in at most one list.
 struct KeyLists {
     private var previous: ContiguousArray<Int32>
     private var next: ContiguousArray<Int32>
-    /// In which list a key is, or -1.
+    /// The list of each key, or -1.
     private var lists: ContiguousArray<Int8>
-    /// How many keys each list has.
+    /// The number of keys in each list.
     private(set) var counts: [Int]
     private let keyCount: Int
 
     /// - Parameters:
-    ///   - listCount: How many lists there are.
-    ///   - keyCount: Keys are below this number.
+    /// - listCount: The number of lists.
+    /// - keyCount: The number of keys; each key is less than this.
     init(_ listCount: Int, keyCount: Int) {
         // The heads come after the keys.
         let size = keyCount + listCount
@@ -28,7 +28,7 @@ struct KeyLists {
         return last < keyCount ? last : nil
     }
 
-    /// The key that is newer than this one in its list.
+    /// Returns the next newer key in the list of this one.
     func newer(than key: Int) -> Int? {
         let newer = Int(previous[key])
         return newer < keyCount ? newer : nil
@@ -42,7 +42,7 @@ struct KeyLists {
         previous[Int(next[key])] = previous[key]
     }
 
-    /// Puts a key first in a list, wherever it was.
+    /// Moves a key to the front of a list, from any list or none.
     mutating func move(_ key: Int, to list: Int) {
         remove(key)
         let head = keyCount + list

@@ -1,4 +1,4 @@
-/// The policies that a simulation knows.
+/// The policies that can be simulated.
 public enum PolicyName: String, CaseIterable, Sendable {
     case fifo
     case lru
@@ -9,15 +9,15 @@ public enum PolicyName: String, CaseIterable, Sendable {
     case keel
     case optimal
 
-    /// The part of the requests of a trace that a cache of `capacity` keys answers, from 0 to 1.
+    /// Returns the share of a trace's requests that a cache of `capacity` keys answers.
     ///
-    /// Every request counts, those that fill the cache too, and every key weighs the same.
+    /// Every request counts, including those that fill the cache, and every key has the same weight.
     ///
     /// - Parameters:
     ///   - trace: The requests.
-    ///   - capacity: How many keys the cache holds, at least 1.
-    ///   - seed: The seed of policies that use chance.
-    /// - Returns: The hit ratio; 0 for an empty trace.
+    /// - capacity: The number of keys that fit in the cache, at least 1.
+    /// - seed: The seed of randomized policies.
+    /// - Returns: The hit ratio from 0 to 1; 0 for an empty trace.
     public func hitRatio(on trace: Trace, capacity: Int, seed: UInt64 = 1) -> Double {
         let keyCount = trace.keyCount
         return switch self {

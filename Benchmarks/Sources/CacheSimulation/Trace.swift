@@ -1,16 +1,16 @@
-/// The keys that were asked for, in order, numbered from 0 as they first appear.
+/// The requested keys in order, numbered from 0 in the order of their first appearance.
 public struct Trace: Sendable {
-    /// What the trace is called in tables.
+    /// The name in tables.
     public let name: String
-    /// The number of the key of each request.
+    /// The key's number for each request.
     public private(set) var keys: ContiguousArray<Int32> = []
-    /// How many distinct keys there are.
+    /// The number of distinct keys.
     public var keyCount: Int { numbers.count }
     private var numbers: [UInt64: Int32] = [:]
 
     /// Creates a trace without requests.
     ///
-    /// - Parameter name: What it is called in tables.
+    /// - Parameter name: The name in tables.
     public init(name: String) { self.name = name }
 
     /// Adds a request.
@@ -21,7 +21,7 @@ public struct Trace: Sendable {
         keys.append(number)
     }
 
-    /// For each request the place of the next one of the same key, or `Int32.max`.
+    /// The index of the next request for the same key, for each request; `Int32.max` if there is none.
     public var nextUses: ContiguousArray<Int32> {
         var next = ContiguousArray(repeating: Int32.max, count: keys.count)
         var last = ContiguousArray(repeating: Int32.max, count: keyCount)

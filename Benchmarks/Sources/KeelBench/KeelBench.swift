@@ -1,9 +1,9 @@
 import Foundation
 
-/// Measures Keel against named peers in one process: see Documentation/Benchmarks.md.
+/// Compares Keel with named peers in one process; see Documentation/Benchmarks.md.
 @main
 struct KeelBench {
-    /// Every group by the name that the command line uses.
+    /// All groups, by their names on the command line.
     static let groups: [String: @concurrent @Sendable (Options) async throws -> [Measure]] = [
         "analytics": AnalyticsGroup.measures,
         "cache": CacheGroup.measures,
@@ -16,17 +16,17 @@ struct KeelBench {
         "storage": StorageGroup.measures,
     ]
 
-    /// Waits on its thread for the work to end the process.
+    /// Blocks its thread until the work ends the process.
     ///
-    /// An asynchronous `main` would park this thread in a call of libdispatch's that crashes
-    /// valgrind up to 3.19, which counts instructions: it writes to the mask that `sigsuspend` gets,
-    /// and libdispatch's lies in memory that cannot be written.
+    /// An asynchronous `main` would park this thread in a libdispatch call that crashes valgrind up to 3.19, which
+    /// counts instructions: valgrind writes to the mask passed to `sigsuspend`, and libdispatch's is in read-only
+    /// memory.
     static func main() {
         Task { @concurrent in exit(await finish(Array(CommandLine.arguments.dropFirst()))) }
         while true { pause() }
     }
 
-    /// Does what the command line asks for, and returns the code to exit with.
+    /// Executes the command line, and returns the exit code.
     private static func finish(_ arguments: [String]) async -> Int32 {
         do {
             if arguments.first == ChildWork.command {
@@ -55,7 +55,7 @@ struct KeelBench {
         }
     }
 
-    /// Runs the groups away from the main actor, where an app's storage work would run too.
+    /// Runs the groups off the main actor, like an app's storage work.
     @concurrent
     private static func run(_ options: Options) async throws -> Int32 {
         var results: [MeasureResult] = []

@@ -1,7 +1,7 @@
 import NIOCore
 import NIOWebSocket
 
-/// Sends every message of a WebSocket back, frame by frame.
+/// Echoes every message of a WebSocket, frame by frame.
 final class Echo: ChannelInboundHandler {
     typealias InboundIn = WebSocketFrame
     typealias OutboundOut = WebSocketFrame

@@ -4,7 +4,7 @@ import NIOHTTP1
 import NIOPosix
 import NIOWebSocket
 
-/// The server that both sides of an HTTP benchmark call, in a process of its own.
+/// The server of the HTTP benchmarks, in a separate process.
 ///
 /// Prints its port on the first line and ends with its standard input.
 @main
@@ -28,7 +28,7 @@ struct KeelBenchServer {
         exit(0)
     }
 
-    /// Answers requests, and echoes where a connection becomes a WebSocket.
+    /// Responds to requests, and echoes messages after an upgrade to a WebSocket.
     private static func configure(_ pipeline: ChannelPipeline) throws {
         let upgrader = NIOWebSocketServerUpgrader(
             shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture([:]) },

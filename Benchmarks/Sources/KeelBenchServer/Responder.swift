@@ -2,16 +2,16 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// Answers requests with bytes that are ready beforehand, so that the server costs little.
+/// Responds to requests with prepared bytes, so that the server costs little.
 ///
-/// | path | answer |
+/// | path | response |
 /// |---|---|
 /// | `/small` | 256 bytes |
 /// | `/json` | a list of 20 objects, about 3 KB |
 /// | `/bytes/N` | N bytes |
-/// | `/count` | how many bytes were sent, in digits |
-/// | `/slow/NAME` | nothing, after 5 ms, and after 100 ms once in each hundred requests |
-/// | anything else | the body that was sent |
+/// | `/count` | the number of received bytes, in digits |
+/// | `/slow/NAME` | nothing, after 5 ms, and after 100 ms for one in each hundred requests |
+/// | anything else | the received body |
 final class Responder: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
@@ -86,7 +86,7 @@ final class Responder: ChannelInboundHandler, RemovableChannelHandler {
         context.write(wrapOutboundOut(.head(head)), promise: nil)
     }
 
-    /// Writes a long body piece by piece, each when the one before it has left.
+    /// Writes a long body in pieces, each after the previous one was sent.
     private func stream(_ left: Int, _ context: ChannelHandlerContext) {
         guard left > 0 else {
             context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
@@ -102,7 +102,7 @@ final class Responder: ChannelInboundHandler, RemovableChannelHandler {
     }
 }
 
-/// Says of one request in each hundred, at a random place in it, that it is slow.
+/// Marks one request in each hundred as slow, at a random position.
 private struct SlowRequests {
     private var number = 0
     private var slow = 0

@@ -3,16 +3,14 @@ import KeelStorage
 import KeelStorageAdapting
 import KeelStorageSQLite
 
-/// The process that is killed: it writes numbered batches, and prints each number once the commit
-/// has returned.
+/// The process that is killed: it writes numbered batches, and prints each number after the commit has returned.
 ///
-/// Each batch sets the same three documents to its number, adds one of its own and removes an old
-/// one, so that a batch that is there in part shows. It is the writer of `CrashSafetyTests`, which
-/// this package cannot depend on.
+/// Each batch sets the same three documents to its number, adds a document and removes an old one, so that a partial
+/// batch is detectable. It is the writer of `CrashSafetyTests`, on which this package cannot depend.
 enum CrashWriter {
     static let command = "write"
 
-    /// How many batches' own documents are there at a time.
+    /// The number of batches whose added documents exist at a time.
     static let kept: Int64 = 50
 
     static func run(_ arguments: [String]) async throws {
@@ -35,7 +33,7 @@ enum CrashWriter {
         )
         while true {
             _ = try await adapter.commit([batch(number)]).first?.get()
-            // One write of a short line to a pipe is whole or not there.
+            // A write of a short line to a pipe is atomic.
             FileHandle.standardOutput.write(Data("\(number)\n".utf8))
             number += 1
         }
@@ -43,7 +41,7 @@ enum CrashWriter {
 
     static func adapter(_ file: String) throws -> SQLiteStorageAdapter {
         var configuration = SQLiteStorageAdapter.Configuration()
-        // Short, so that the log is trimmed during the trials too.
+        // Small, so that the log is trimmed during the trials.
         configuration.retention = .init(bytes: 8000, tombstoneBytes: 8000)
         return try SQLiteStorageAdapter(at: .file(file), configuration: configuration)
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Breaks Keel on purpose, again and again, and looks at what is left: see Scripts/soak.sh.
+/// Breaks Keel on purpose, repeatedly, and checks the result; see Scripts/soak.sh.
 @main
 struct KeelSoak {
     private static let usage = """
@@ -31,7 +31,7 @@ struct KeelSoak {
     }
 }
 
-/// What went wrong, in words.
+/// A failed trial.
 struct Failure: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }

@@ -2,11 +2,10 @@ import Foundation
 import KeelStorage
 import KeelStorageSQLite
 
-/// Kills writers with SIGKILL at random moments, all on one store, and checks it after each.
+/// Kills writers of one store with SIGKILL at random moments, and checks the store after each.
 ///
-/// Whatever the writer printed must be there; of the batch it was at, everything or nothing. It
-/// proves what the death of a process does, not what a power failure does: the system keeps what
-/// the process has written.
+/// Everything that the writer printed must be present; its current batch must be present as a whole or absent. This
+/// tests the death of a process, not a power failure: the system keeps what the process has written.
 struct KillTrials {
     private var count = 10_000
     private var seed = UInt64.random(in: 1...9_999_999_999)
@@ -25,7 +24,7 @@ struct KillTrials {
         }
     }
 
-    /// - Returns: Whether every trial held.
+    /// - Returns: Whether every trial succeeded.
     func run() async throws -> Bool {
         let own = folder.appending(path: "keel-soak-\(ProcessInfo.processInfo.processIdentifier)")
         try FileManager.default.createDirectory(at: own, withIntermediateDirectories: true)
@@ -35,7 +34,7 @@ struct KillTrials {
         var figures = Figures()
         let start = ContinuousClock.now
         for trial in 1...count {
-            // Some die while they open the store; most between their first commit and some later.
+            // Some are killed while they open the store, most between their first commit and some later one.
             let waits = random.next() % 8 != 0
             let delay = Duration.microseconds(Int(200 + random.next() % 20_000))
             let printed = try await killedWriter(on: file, from: figures.last + 1, waits, delay)
@@ -57,10 +56,10 @@ struct KillTrials {
     }
 
     private struct Figures: CustomStringConvertible {
-        /// The number of the last batch that is in the store.
+        /// The number of the last batch in the store.
         var last: Int64 = 0
         var acknowledged = 0
-        /// Batches that were there although the writer had not come to printing them.
+        /// The number of batches that were present but not yet printed.
         var unprinted = 0
         var integrityChecks = 0
 
@@ -109,7 +108,7 @@ struct KillTrials {
             throw Failure("the writer printed \(printed)")
         }
         figures.acknowledged += printed.count
-        // A writer may die before there is a file.
+        // A writer may be killed before a file exists.
         guard FileManager.default.fileExists(atPath: file) else { return }
         let adapter = try CrashWriter.adapter(file)
         defer { try? adapter.close() }
@@ -126,7 +125,7 @@ struct KillTrials {
         figures.integrityChecks += 1
     }
 
-    /// The number of the last batch, after checking that it is there as a whole.
+    /// Returns the number of the last batch, after checking that it is complete.
     private func lastBatch(in client: StorageClient) async throws -> Int64 {
         let shared = try await client.findDocuments(CrashWriter.shared)
         let present = shared.compactMap(\.self)
@@ -145,7 +144,7 @@ struct KillTrials {
         return number
     }
 
-    /// Random numbers of a seed (SplitMix64).
+    /// A generator of random numbers with a seed (SplitMix64).
     private struct Generator {
         var state: UInt64
 

@@ -2,10 +2,10 @@ import Foundation
 import KeelCore
 import KeelSecurity
 
-/// Compares Argon2id at the usual cost, in release, with argon2-cffi and with the reference's own
-/// program: what one makes the other verifies, and refuses with another password.
+/// Compares Argon2id at the default cost, in release mode, with argon2-cffi and with the reference implementation's
+/// program: each verifies the other's hashes, and refuses another password.
 ///
-/// The tests compare small costs: without optimisation the usual one takes seconds.
+/// The tests compare small costs, because the default one takes seconds without optimization.
 struct PasswordTrials {
     private var count = 200
 
@@ -19,7 +19,7 @@ struct PasswordTrials {
         }
     }
 
-    /// Returns whether everything agreed.
+    /// Returns whether all results agreed.
     func run() async throws -> Bool {
         let hasher = PasswordHasher()
         var ours: [String] = []

@@ -22,7 +22,7 @@ struct PolicyTests {
 
     @Test("The optimum passes keys by that come too late")
     func optimal() {
-        // By hand: 1 stays throughout; 2 and 3 take turns with nobody, so 2 stays.
+        // Worked out by hand: 1 stays throughout; 2 and 3 alternate with keys that never return, so 2 stays.
         #expect(hits(.optimal, [1, 2, 3, 1, 2, 3, 1, 2, 3], 2) == 4)
         #expect(hits(.optimal, [1, 2, 3, 4, 1], 1) == 1)
     }

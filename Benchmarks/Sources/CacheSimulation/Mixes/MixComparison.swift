@@ -9,19 +9,19 @@ public struct MixComparison: Sendable {
         /// The hit ratio of each policy, from 0 to 1.
         public let ratios: [PolicyName: Double]
 
-        /// How far Keel is below LRU, in points of 100; negative where it is above.
+        /// The points out of 100 by which Keel is below LRU; negative if it is above.
         public var lossToLRU: Double { ((ratios[.lru] ?? 0) - (ratios[.keel] ?? 0)) * 100 }
     }
 
-    /// A row for each mix and size.
+    /// One row per mix and size.
     public let rows: [Row]
 
-    /// Runs policies on mixes.
+    /// Runs policies on synthetic mixes.
     ///
     /// - Parameters:
     ///   - mixes: The mixes, each with its cache sizes.
-    ///   - policies: The policies; `lru`, `keel` and `optimal` run in any case.
-    ///   - seed: Equal seeds give equal figures.
+    /// - policies: The policies; `lru`, `keel` and `optimal` always run.
+    /// - seed: The seed; equal seeds give equal figures.
     public init(
         _ mixes: [SyntheticMix],
         policies: [PolicyName] = PolicyName.allCases,
@@ -42,10 +42,10 @@ public struct MixComparison: Sendable {
         self.rows = rows
     }
 
-    /// The mean over all rows of a policy's ratio, as a part of the optimal one.
+    /// Returns the mean over all rows of a policy's ratio, relative to the optimal one.
     ///
     /// - Parameter policy: The policy.
-    /// - Returns: From 0 to 1; rows in which no policy can hit are left out.
+    /// - Returns: From 0 to 1; rows in which no policy can hit are ignored.
     public func meanOfOptimal(_ policy: PolicyName) -> Double {
         let parts = rows.compactMap { row -> Double? in
             guard let ratio = row.ratios[policy], let optimal = row.ratios[.optimal], optimal > 0
@@ -55,7 +55,7 @@ public struct MixComparison: Sendable {
         return parts.isEmpty ? 0 : parts.reduce(0, +) / Double(parts.count)
     }
 
-    /// The figures as a table in Markdown, hits in percent.
+    /// The figures as a Markdown table, hits in percent.
     public var table: String {
         let policies = PolicyName.allCases.filter { rows.first?.ratios[$0] != nil }
         var lines = [
@@ -73,7 +73,7 @@ public struct MixComparison: Sendable {
         return lines.joined(separator: "\n")
     }
 
-    /// A number with one digit after the point.
+    /// Returns a number with one decimal digit.
     private static func text(_ number: Double, scale: Double) -> String {
         let tenths = Int((number * scale * 10).rounded())
         return "\(tenths / 10).\(tenths % 10)"

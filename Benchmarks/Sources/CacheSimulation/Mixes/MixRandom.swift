@@ -1,4 +1,4 @@
-/// Chance for synthetic traces: the same numbers for the same seed, on every platform.
+/// A random number generator for synthetic traces, with the same numbers for a seed on every platform.
 struct MixRandom: RandomNumberGenerator {
     private var state: UInt64
 
@@ -9,7 +9,7 @@ struct MixRandom: RandomNumberGenerator {
         return HashMix.mix(state)
     }
 
-    /// A number from 0 to below 1.
+    /// Returns a number from 0 to below 1.
     mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
 
     mutating func below(_ count: Int) -> Int { Int(next() % UInt64(count)) }

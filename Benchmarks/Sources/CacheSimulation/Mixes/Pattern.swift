@@ -1,22 +1,22 @@
-/// A way in which keys are asked for.
+/// A pattern of requests for keys.
 indirect enum Pattern {
-    /// A few keys often, many seldom: the key of rank r with a weight of r to the power of `-skew`.
+    /// A few keys often, many rarely: the key of rank r has a weight of r to the power of `-skew`.
     case zipf(skew: Double, keys: Int)
-    /// As `zipf`, but the popular keys change: every `every` requests the ranks move by one.
+    /// Like `zipf`, but the popular keys change: the ranks shift by one after `every` requests.
     case drifting(skew: Double, keys: Int, every: Int)
-    /// The same keys over and over, in order.
+    /// The same keys repeatedly, in order.
     case loop(keys: Int)
-    /// Keys that never come again.
+    /// Keys that are never requested again.
     case scan
-    /// New keys all the time, each used again `uses` times within the next `span` requests.
+    /// New keys throughout, each requested `uses` more times within the next `span` requests.
     case recent(span: Int, uses: Int)
-    /// Each request from one of the patterns, with a probability in proportion to its weight.
+    /// Each request from one of the patterns, with a probability proportional to its weight.
     case mixed([(weight: Double, Pattern)])
-    /// One after the other, each for so many requests; then again from the first.
+    /// One pattern after the other, each for its number of requests; then from the first again.
     case phases([(requests: Int, Pattern)])
 }
 
-/// The keys of a pattern.
+/// A generator of a pattern's keys.
 struct PatternSource {
     private enum State {
         case zipf(sums: [Double], every: Int)
@@ -28,13 +28,13 @@ struct PatternSource {
     }
 
     private var state: State
-    /// What tells the keys of one part from those of another.
+    /// The offset that keeps the keys of different parts distinct.
     private let base: UInt64
     private var step = 0
 
     /// - Parameters:
     ///   - pattern: The pattern.
-    ///   - nextBase: The number of the part, counted up for each part inside.
+    /// - nextBase: The number of the part, incremented for each nested part.
     init(_ pattern: Pattern, nextBase: inout UInt64) {
         base = nextBase << 40
         nextBase += 1
@@ -107,7 +107,7 @@ struct PatternSource {
 }
 
 extension [Double] {
-    /// The first place of a number above this one, in numbers that ascend.
+    /// Returns the first index whose number is greater than this one, in ascending numbers.
     fileprivate func firstIndex(above number: Double) -> Int {
         var (low, high) = (0, count - 1)
         while low < high {

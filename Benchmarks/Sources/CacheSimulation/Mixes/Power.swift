@@ -1,4 +1,4 @@
-// The power of numbers is the C library's: no Foundation for one function.
+// The C library's function, because Foundation is not needed for anything else.
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
@@ -8,6 +8,6 @@ internal import Darwin
 #endif
 
 extension Double {
-    /// This number to the power of another.
+    /// Returns this number raised to a power.
     func power(_ exponent: Double) -> Double { pow(self, exponent) }
 }

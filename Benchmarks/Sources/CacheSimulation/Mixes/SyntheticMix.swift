@@ -1,9 +1,9 @@
 /// A synthetic trace and the cache sizes to try on it.
 ///
-/// The policy was tuned on these, and on nothing else: they cover skews, loops, scans, keys used
-/// again soon, changes of load, and mixtures of them.
+/// The policy was tuned only on these mixes. They cover skews, loops, scans, keys used again soon, changes of load, and
+/// mixtures of these.
 public struct SyntheticMix: Sendable {
-    /// What the mix is called in tables.
+    /// The name in tables.
     public let name: String
     /// The cache sizes, in keys.
     public let sizes: [Int]
@@ -22,9 +22,9 @@ public struct SyntheticMix: Sendable {
         self.pattern = pattern
     }
 
-    /// The requests of the mix.
+    /// Returns the requests of the mix.
     ///
-    /// - Parameter seed: Equal seeds give equal traces.
+    /// - Parameter seed: The seed; equal seeds give equal traces.
     /// - Returns: The trace.
     public func trace(seed: UInt64 = 1) -> Trace {
         var base: UInt64 = 0
@@ -35,18 +35,18 @@ public struct SyntheticMix: Sendable {
         return trace
     }
 
-    /// The same mix with fewer requests, where it only matters that it runs.
+    /// Returns the same mix with fewer requests, for quick runs.
     ///
-    /// - Parameter requests: The most requests.
+    /// - Parameter requests: The maximum number of requests.
     /// - Returns: The mix.
     public func shortened(to requests: Int) -> SyntheticMix {
         SyntheticMix(name, sizes, requests: min(self.requests, requests), pattern)
     }
 
-    /// Mixes for caches of 250 to 4000 entries: seconds in a release build.
+    /// Mixes for caches of 250 to 4000 entries, which take seconds in a release build.
     public static let small: [SyntheticMix] = zipfs + loops + recents + shifts + mixtures
 
-    /// Mixes for caches of 10,000 to 100,000 entries, whose shadows see a sample of the keys.
+    /// Mixes for caches of 10,000 to 100,000 entries, whose shadows sample the keys.
     public static let large: [SyntheticMix] = [
         .init("large zipf 0.8", [10_000, 100_000], requests: 2_000_000) {
             .zipf(skew: 0.8, keys: 1_000_000)
@@ -106,7 +106,7 @@ public struct SyntheticMix: Sendable {
         },
     ]
 
-    /// Recency, then loops, then recency: a window that was right becomes wrong.
+    /// Recency, then loops, then recency: a window that fitted becomes wrong.
     private static let shifts: [SyntheticMix] = [
         .init("recent, loop, recent", [512, 513, 1000, 4096], requests: 700_000) {
             .phases([

@@ -1,11 +1,11 @@
-/// Balances recency and frequency by what it finds among the keys it threw out.
+/// A policy that balances recency and frequency by its hits among recently evicted keys.
 ///
 /// Megiddo, Modha: "ARC: A Self-Tuning, Low Overhead Replacement Cache" (FAST 2003), figure 4.
 struct ARCPolicy: SimulatedPolicy {
     private static let (t1, t2, b1, b2) = (0, 1, 2, 3)
     private var keys: KeyLists
     private let capacity: Int
-    /// What T1 should have.
+    /// The target size of T1.
     private var target = 0
 
     /// Creates an empty cache of `capacity` keys, all below `keyCount`.
@@ -35,7 +35,7 @@ struct ARCPolicy: SimulatedPolicy {
         return false
     }
 
-    /// Case IV of the paper: the key was seen nowhere.
+    /// Handles case IV of the paper: the key is in none of the lists.
     private mutating func makeRoom(_ counts: [Int]) {
         let recent = counts[Self.t1] + counts[Self.b1]
         let total = counts.reduce(0, +)

@@ -1,4 +1,4 @@
-/// Throws out the key that came first, used or not.
+/// A policy that evicts the oldest key, used or not.
 struct FIFOPolicy: SimulatedPolicy {
     private var keys: KeyLists
     private let capacity: Int

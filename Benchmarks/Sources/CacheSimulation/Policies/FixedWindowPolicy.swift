@@ -1,7 +1,7 @@
-/// W-TinyLFU with a window of one hundredth that never changes: what adaptation must beat.
+/// W-TinyLFU with a fixed window of one hundredth: the baseline for the adaptive window.
 ///
-/// Einziger, Friedman, Manes: "TinyLFU: A Highly Efficient Cache Admission Policy" (2017). It
-/// shares no code with Keel's policy, so that a mistake would show as a difference.
+/// Einziger, Friedman, Manes: "TinyLFU: A Highly Efficient Cache Admission Policy" (2017). It shares no code with
+/// Keel's policy, so that a bug in either shows as a difference.
 struct FixedWindowPolicy: SimulatedPolicy {
     private static let (window, probation, protected) = (0, 1, 2)
     private var keys: KeyLists

@@ -1,6 +1,6 @@
 @_spi(Simulation) internal import KeelCache
 
-/// Keel's own policy, with a table of slots around it.
+/// Keel's own policy, with a slot table.
 struct KeelPolicy: SimulatedPolicy {
     private var eviction: SimulatedEviction
     private var slots: ContiguousArray<Int32>

@@ -1,4 +1,4 @@
-/// Throws out the key that was not used for the longest time.
+/// A policy that evicts the least recently used key.
 struct LRUPolicy: SimulatedPolicy {
     private var keys: KeyLists
     private let capacity: Int

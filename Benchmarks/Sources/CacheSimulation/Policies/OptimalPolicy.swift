@@ -1,16 +1,16 @@
-/// What no policy can beat: it knows the future, and keeps the keys whose next use is nearest.
+/// The upper bound for all policies: it knows the future, and keeps the keys whose next use is nearest.
 ///
-/// Belady's rule (1966), with the freedom not to keep a key at all.
+/// Belady's rule (1966), which here may also decline to keep a key.
 struct OptimalPolicy: SimulatedPolicy {
     private let nextUses: ContiguousArray<Int32>
     private let capacity: Int
     private var now = 0
     private var count = 0
-    /// When a key that is kept is used next, or -1.
+    /// The next use of each cached key, or -1.
     private var keptUntil: ContiguousArray<Int32>
     private var farthest = FarthestUses()
 
-    /// Creates an empty cache of `capacity` keys that will be asked for the keys of `trace`.
+    /// Creates an empty cache of `capacity` keys for the requests of `trace`.
     init(capacity: Int, trace: Trace) {
         self.capacity = capacity
         nextUses = trace.nextUses
@@ -21,7 +21,7 @@ struct OptimalPolicy: SimulatedPolicy {
         let next = nextUses[now]
         now += 1
         let isHit = keptUntil[key] >= 0
-        // A key that never comes again needs no place.
+        // A key that is never requested again is not kept.
         guard next < .max else {
             if isHit { count -= 1 }
             keptUntil[key] = -1
@@ -31,7 +31,7 @@ struct OptimalPolicy: SimulatedPolicy {
         farthest.push(next, Int32(key))
         if !isHit { count += 1 }
         while count > capacity, let (use, key) = farthest.pop() {
-            // What was used since lies in the heap with a time that has passed.
+            // Keys used in the meantime remain in the heap with a past time.
             guard keptUntil[Int(key)] == use else { continue }
             keptUntil[Int(key)] = -1
             count -= 1
@@ -40,7 +40,7 @@ struct OptimalPolicy: SimulatedPolicy {
     }
 }
 
-/// A heap of the next uses of keys, the farthest first.
+/// A heap of the next uses of keys, latest first.
 private struct FarthestUses {
     private var heap: ContiguousArray<UInt64> = []
 

@@ -1,4 +1,4 @@
-/// Three queues: a small one for new keys, a main one, and one of keys thrown out lately.
+/// A policy with three queues: a small one for new keys, a main one, and one of recently evicted keys.
 ///
 /// Yang et al.: "FIFO queues are all you need for cache eviction" (SOSP 2023), with a small queue
 /// of a tenth and as many ghosts as the main queue has entries.

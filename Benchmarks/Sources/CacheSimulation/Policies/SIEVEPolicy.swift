@@ -1,4 +1,4 @@
-/// One queue and a hand that spares keys used since it last passed.
+/// A policy with one queue and a hand that spares keys used since it last passed.
 ///
 /// Zhang et al.: "SIEVE is Simpler than LRU" (NSDI 2024).
 struct SIEVEPolicy: SimulatedPolicy {

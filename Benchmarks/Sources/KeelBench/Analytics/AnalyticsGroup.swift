@@ -1,5 +1,6 @@
-/// Tracked events against what else keeps an event on disk: Documentation/Benchmarks.md has the
-/// targets.
+/// Tracked events, compared with other ways to keep an event on disk.
+///
+/// Documentation/Benchmarks.md has the targets.
 enum AnalyticsGroup {
     @concurrent
     static func measures(_ options: Options) async throws -> [Measure] {
@@ -30,7 +31,7 @@ enum AnalyticsGroup {
         ]
     }
 
-    /// A row of single calls, of which so large a part was not slower than the figure.
+    /// Measures a quantile of the durations of single calls.
     private static func calls(
         _ name: String,
         _ target: Target,

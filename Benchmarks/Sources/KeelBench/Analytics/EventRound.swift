@@ -1,7 +1,7 @@
 import Foundation
 import KeelAnalytics
 
-/// One round of events into a folder of its own.
+/// One round of events in a separate folder.
 struct EventRound {
     let count: Int
     private let folder: WorkFolder
@@ -11,19 +11,19 @@ struct EventRound {
         folder = try WorkFolder("analytics", in: options.folder)
     }
 
-    /// How many events are kept before the clock starts.
+    /// The number of events before the clock starts.
     private var warmUp: Int { count / 10 }
 
     // MARK: Keel
 
-    /// Microseconds that a call of `trackEvent` takes on average.
+    /// Returns the average microseconds of a call of `trackEvent`.
     func keel() throws -> Double {
         let service = try service()
         for number in 0..<warmUp { try track(number, service) }
         return try Timing.perCall(count) { try track(warmUp + $0, service) }
     }
 
-    /// Microseconds that each call of `trackEvent` takes, what looking at the clock takes included.
+    /// Returns the microseconds of each call of `trackEvent`, including reading the clock.
     func keelCalls() throws -> [Double] {
         let service = try service()
         for number in 0..<warmUp { try track(number, service) }
@@ -37,9 +37,9 @@ struct EventRound {
         }
     }
 
-    /// A service as it is by default, with a destination that gets nothing.
+    /// Returns a service with default settings and a destination that receives nothing.
     ///
-    /// Nobody runs the deliveries, and the user has not decided yet, so that events wait.
+    /// The deliveries are not running and the user has not decided yet, so events wait.
     private func service() throws -> AnalyticsService {
         var configuration = AnalyticsConfiguration()
         configuration.add(HandlerDestination("nowhere") { _ in })
@@ -48,7 +48,7 @@ struct EventRound {
 
     // MARK: Peers
 
-    /// Microseconds that SQLite takes for a row of the event's bytes, each in its own transaction.
+    /// Returns the microseconds that SQLite takes for a row with the event's bytes, each in a separate transaction.
     func table() throws -> Double {
         let events = try PeerEventTable(folder.path("events.sqlite"))
         let bytes = try TrackedOrder.json(0)
@@ -56,7 +56,7 @@ struct EventRound {
         return try Timing.perCall(count) { _ in try events.append(bytes) }
     }
 
-    /// Microseconds that a file of the event's bytes takes.
+    /// Returns the microseconds for a file with the event's bytes.
     func files(renamed: Bool) throws -> Double {
         let events = PeerEventFiles(
             folder: folder.url.path(percentEncoded: false),
@@ -67,7 +67,7 @@ struct EventRound {
         return try Timing.perCall(count) { try events.append(bytes, warmUp + $0) }
     }
 
-    /// Microseconds of each call with which the bytes of an event are put at a file's end.
+    /// Returns the microseconds of each call that appends the bytes of an event to a file.
     func bareWrites() throws -> [Double] {
         let file = try AppendingFile(folder.path("events.jsonl"))
         let bytes = try TrackedOrder.json(0)

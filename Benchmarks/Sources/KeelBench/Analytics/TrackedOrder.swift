@@ -1,11 +1,11 @@
 import Foundation
 import KeelAnalytics
 
-/// The event of the benchmarks: three properties, of which two are others each time.
+/// The event of the benchmarks: three properties, two of which vary.
 struct TrackedOrder: Encodable {
     static let name = "order_placed"
 
-    /// What an app hands to Keel.
+    /// The event that an app passes to Keel.
     static func parameters(_ number: Int) -> [String: AnalyticsValue] {
         [
             "items": .integer(Int64(number % 8)), "total": .double(Double(number) + 0.95),
@@ -13,7 +13,7 @@ struct TrackedOrder: Encodable {
         ]
     }
 
-    /// What the peers keep: the same event as JSON, with all that Keel keeps of it.
+    /// The bytes that the peers store: the same event as JSON, with everything that Keel stores of it.
     static func json(_ number: Int) throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys

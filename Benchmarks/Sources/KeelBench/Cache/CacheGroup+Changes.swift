@@ -4,7 +4,7 @@ import KeelCache
 extension CacheGroup {
     // MARK: Eviction
 
-    /// Values for new keys into a full cache; the dictionary drops the oldest key for each.
+    /// Measures values for new keys in a full cache; the dictionary drops the oldest key for each.
     static func insertion(_ options: Options) -> Measure {
         let (room, count) = (options.scaled(10_000), options.scaled(200_000))
         return Measure(
@@ -13,7 +13,7 @@ extension CacheGroup {
             target: .atMost(2),
             keel: {
                 let cache = Cache<Int, Int>(CacheConfiguration(limits: .count(room)))
-                // Twice, until every part of the cache is full.
+                // Twice, to fill every part of the cache.
                 for number in 0..<(2 * room) { cache.setSynchronously(number, for: number) }
                 let before = cache.statistics.evictions
                 let start = ContinuousClock.now
@@ -43,7 +43,7 @@ extension CacheGroup {
 
     // MARK: Stale values
 
-    /// A stale value, while one load for it is under way; against a value that is fresh.
+    /// Measures reads of a stale value during one load, against reads of a fresh value.
     static func staleHit(_ options: Options) -> Measure {
         let count = options.scaled(200_000)
         return Measure(
@@ -69,7 +69,7 @@ extension CacheGroup {
         )
     }
 
-    /// The origin answers when everything is measured: it is slower than any hit.
+    /// The origin answers after the measurement, because it is slower than any hit.
     @concurrent
     private static func revalidating(_ count: Int) async throws -> Double {
         let cache = revalidatingCache()

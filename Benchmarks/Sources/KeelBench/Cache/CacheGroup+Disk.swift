@@ -14,7 +14,7 @@ extension CacheGroup {
                 )
             }
         }
-        // A limit that the entries put in later exceed: making room is a part of putting.
+        // A limit that later entries exceed, because eviction is part of a put.
         let written = pair(count, of: 4096, byteLimit: options.scaled(64 << 20))
         return [
             put(written, options),

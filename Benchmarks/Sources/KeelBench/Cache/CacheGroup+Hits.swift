@@ -1,7 +1,7 @@
 import Foundation
 import KeelCache
 
-// The closures have concrete types: a generic one might be compiled for all types, on both sides.
+// The closures have concrete types, because generic ones might not be specialized, on either side.
 extension CacheGroup {
     // MARK: One thread
 
@@ -85,7 +85,7 @@ extension CacheGroup {
             "Int hit, awaited by two threads / actor",
             .info,
             of: pair,
-            // Thirty times slower than the other rows, where two threads fight for the actor.
+            // Thirty times slower than the other rows, because two threads contend for the actor.
             maximumRounds: 3,
             keel: { pair in
                 try await pair.byTwo { _ = try await awaited($0, pair.cache) }
@@ -116,7 +116,7 @@ extension CacheGroup {
         return try perRead(found, of: keys.count, since: start)
     }
 
-    /// Nanoseconds a read up to now, if every entry was found.
+    /// Returns the nanoseconds per read so far, if every entry was found.
     static func perRead(
         _ found: Int,
         of count: Int,
@@ -127,7 +127,7 @@ extension CacheGroup {
         return time / .nanoseconds(1) / Double(count)
     }
 
-    /// A row of nanoseconds whose sides read the same entries.
+    /// Measures nanoseconds of two sides that read the same entries.
     private static func hit<Key>(
         _ name: String,
         _ target: Target,

@@ -1,7 +1,7 @@
 import CacheSimulation
 
 extension CacheGroup {
-    /// How many requests of synthetic mixes a cache answers; nothing here is timed.
+    /// Measures hit ratios on synthetic mixes, without timing.
     static func ratios(_ options: Options) -> [Measure] {
         let comparison = Lazily {
             guard !options.isQuick else {

@@ -1,4 +1,4 @@
-/// The cache against dictionaries, an actor, NSCache and SQLite.
+/// The cache, compared with dictionaries, an actor, NSCache and SQLite.
 ///
 /// Documentation/Benchmarks.md has the targets.
 enum CacheGroup {

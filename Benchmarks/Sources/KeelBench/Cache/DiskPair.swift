@@ -1,9 +1,9 @@
 import Foundation
 import KeelCache
 
-/// The same entries in a disk tier and in SQLite, each in a folder of its own.
+/// The same entries in a disk tier and in SQLite, each in a separate folder.
 final class DiskPair: Sendable {
-    /// Entry and value of a number; the value is another each time.
+    /// Returns the entry of a number, with a different value each time.
     struct Entry: Sendable {
         let key: String
         let value: [UInt8]
@@ -30,11 +30,11 @@ final class DiskPair: Sendable {
     /// Fills both sides.
     ///
     /// - Parameters:
-    ///   - count: How many entries there are.
-    ///   - byteCount: How long each value is.
-    ///   - byteLimit: What the tier may take.
-    ///   - folder: Where the pair makes its own folder, which goes with it.
-    /// - Throws: What either side throws.
+    /// - count: The number of entries.
+    /// - byteCount: The size of each value.
+    /// - byteLimit: The maximum size of the tier.
+    /// - folder: The folder for the pair's own folder, which is removed with it.
+    /// - Throws: The error of either side.
     @concurrent
     init(count: Int, of byteCount: Int, byteLimit: Int, in folder: URL) async throws {
         self.count = count
@@ -63,12 +63,12 @@ final class DiskPair: Sendable {
 
     static func key(_ number: Int) -> String { Draws.text(number) }
 
-    /// Entries that take the place of others, in random order.
+    /// Returns replacements of entries, in random order.
     func replacements(_ amount: Int) -> [Entry] {
         (0..<amount).map { _ in Entry(.random(in: 0..<count), byteCount: byteCount) }
     }
 
-    /// Puts entries into the tier, and makes them survive the process.
+    /// Stores entries in the tier durably.
     func put(_ entries: some Collection<Entry>) async throws {
         let records = entries.map { entry in
             let created = CacheClock.system.now
@@ -85,7 +85,7 @@ final class DiskPair: Sendable {
 
     static func later() -> Int64 { CacheClock.system.now.advanced(bySeconds: 3600).microseconds }
 
-    /// Closes both sides, with nothing left to be replayed.
+    /// Closes both sides, with nothing left to replay.
     func close() async throws {
         await tier.close()
         try peer.close()

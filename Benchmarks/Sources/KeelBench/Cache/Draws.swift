@@ -1,8 +1,8 @@
 import Foundation
 
-/// Which of a number of keys are read, in order: few of them often, many seldom.
+/// The keys to read, in order: a few often, many rarely.
 enum Draws {
-    /// Ranks by Zipf's law with an exponent of 0.99, as in YCSB.
+    /// Draws ranks by Zipf's law with an exponent of 0.99, as in YCSB.
     static func ranks(_ count: Int, of keys: Int) -> [Int] {
         var sum = 0.0
         let sums = (1...keys).map { rank -> Double in
@@ -21,10 +21,10 @@ enum Draws {
         }
     }
 
-    /// The key of a rank: those that are read often are not neighbours.
+    /// Returns the key of a rank; frequently read keys are not adjacent.
     static func number(_ rank: Int) -> Int { (rank &* 0x9E37_79B1) & 0xFFFF_FFFF }
 
-    /// The same as a key of 30 bytes.
+    /// Returns the same as a key of 30 bytes.
     static func text(_ rank: Int) -> String {
         "restaurants/berlin/" + String(10_000_000_000 + number(rank))
     }

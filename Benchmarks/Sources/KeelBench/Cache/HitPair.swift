@@ -1,11 +1,11 @@
 import KeelCache
 
-/// The same entries in a cache and in what an app would use instead.
+/// The same entries in a cache and in an app's alternative.
 final class HitPair<Key: Hashable & Sendable>: Sendable {
-    /// What is read, in order; other instances than the keys of the entries.
+    /// The keys to read, in order, which are not the same instances as those of the entries.
     let reads: [Key]
     let cache: Cache<Key, Int>
-    /// The cache whose entries can expire.
+    /// The cache with expiring entries.
     let expiring: Cache<Key, Int>
     let dictionary = PeerDictionary<Key>()
     let sharded = PeerShards<Key>()
@@ -18,7 +18,7 @@ final class HitPair<Key: Hashable & Sendable>: Sendable {
     }
 
     init(_ keys: [Key], reads count: Int) where Key == String {
-        // One more instance of each key, as a caller would make it.
+        // Another instance of each key, as a caller would create.
         let others = keys.indices.map(Draws.text)
         reads = Draws.ranks(count, of: keys.count).map { others[$0] }
         (cache, expiring, isolated) = Self.filled(keys, dictionary, sharded, timed)
@@ -30,7 +30,7 @@ final class HitPair<Key: Hashable & Sendable>: Sendable {
         _ sharded: PeerShards<Key>,
         _ timed: PeerTimedDictionary<Key>
     ) -> (Cache<Key, Int>, Cache<Key, Int>, PeerActor<Key>) {
-        // Room for all, however the keys fall to the cache's parts: only hits are measured.
+        // Enough capacity for all, however the keys are distributed among the cache's parts, to measure hits only.
         let limits = CacheLimits.count(keys.count * 5 / 4)
         let cache = Cache<Key, Int>(CacheConfiguration(limits: limits))
         let expiring = Cache<Key, Int>(CacheConfiguration(limits: limits, expiry: .hours(1)))
@@ -46,21 +46,21 @@ final class HitPair<Key: Hashable & Sendable>: Sendable {
         return (cache, expiring, PeerActor(entries))
     }
 
-    /// Nanoseconds that a read takes.
+    /// Returns the nanoseconds of a read.
     ///
-    /// Inlined, so that what is called is compiled for the caller's types.
+    /// Inlined, so that the called code is specialized for the caller's types.
     @inline(__always)
     func perRead(_ read: (Key) -> Int?) throws -> Double {
         try Self.perRead(reads[...], read)
     }
 
-    /// Nanoseconds a read while two threads read, each its half.
+    /// Returns the nanoseconds of a read while two threads each read half.
     @inline(__always)
     func perReadOfTwo(_ read: @escaping @Sendable (Key) -> Int?) async throws -> Double {
         try await byTwo { _ = try Self.perRead($0, read) }
     }
 
-    /// Nanoseconds a read while two tasks read, each its half.
+    /// Returns the nanoseconds of a read while two tasks each read half.
     func byTwo(
         _ read: @escaping @concurrent @Sendable (ArraySlice<Key>) async throws -> Void
     ) async throws -> Double {

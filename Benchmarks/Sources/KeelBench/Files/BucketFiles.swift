@@ -3,7 +3,7 @@ import KeelAsyncHTTPClient
 import KeelFiles
 import KeelFilesS3
 
-/// A file that Keel and boto3 put into the same server, rclone on loopback, and get out of it.
+/// A file that Keel and boto3 put to and get from the same server, rclone on loopback.
 final class BucketFiles: Sendable {
     private static let mebibytes = 64
     private static let bucket = "keel-tests"
@@ -62,13 +62,13 @@ final class BucketFiles: Sendable {
 
     deinit { try? input.fileHandleForWriting.close() }
 
-    /// Megabytes a second of a put in parts of 8 MiB, four at a time, from the file.
+    /// Returns the megabytes per second of a put from a file, in parts of 8 MiB, four at a time.
     @concurrent
     func keelPut() async throws -> Double {
         try await speed { try await store.write(contentsOf: file, to: "keel") }
     }
 
-    /// Megabytes a second of a get into a file.
+    /// Returns the megabytes per second of a get into a file.
     @concurrent
     func keelGet() async throws -> Double {
         if try await !store.exists("keel") { _ = try await keelPut() }
@@ -76,7 +76,7 @@ final class BucketFiles: Sendable {
         return try await speed { try await store.download("keel", to: target) }
     }
 
-    /// The same by boto3, whose start does not count.
+    /// Returns the same for boto3, excluding its start.
     @concurrent
     func boto3(_ action: String) async throws -> Double {
         let arguments = [
@@ -99,7 +99,7 @@ final class BucketFiles: Sendable {
 
     private static let here = URL(filePath: #filePath).deletingLastPathComponent()
     private static let peerScript = here.appending(path: "Peers/files-peer.py").path
-    /// The one that the tests use.
+    /// The server that the tests use.
     private static let serverScript = (0..<4).reduce(here) { url, _ in
         url.deletingLastPathComponent()
     }.appending(path: "Tests/KeelFilesS3Tests/Support/s3-peer.py").path

@@ -1,7 +1,8 @@
 import Foundation
 import KeelFiles
 
-/// Puts and gets files against plain file handles, and against boto3 on the same server:
+/// Puts and gets of files, compared with plain file handles, and with boto3 on the same server.
+///
 /// Documentation/Benchmarks.md has the targets.
 enum FilesGroup {
     @concurrent

@@ -1,8 +1,8 @@
 import Foundation
 import KeelFiles
 
-/// A file that a folder's store and a plain file handle write and read, with the same durability:
-/// each waits for the disk before it says that the file is there.
+/// A file that a folder's store and a plain file handle write and read with the same durability: each waits for the
+/// disk before it reports completion.
 struct LocalFiles: Sendable {
     private static let pieceByteCount = 256 << 10
 
@@ -28,7 +28,7 @@ struct LocalFiles: Sendable {
         )
     }
 
-    /// Milliseconds of one put.
+    /// Returns the milliseconds of one put.
     @concurrent
     func keelPut(_ count: Int) async throws -> Double {
         let pieces = pieces
@@ -42,14 +42,14 @@ struct LocalFiles: Sendable {
         } / 1000
     }
 
-    /// Milliseconds of writing beside the place, synchronising, renaming and synchronising the folder.
+    /// Returns the milliseconds of writing a temporary file, synchronizing, renaming and synchronizing the folder.
     @concurrent
     func handlePut(_ count: Int) async throws -> Double {
         let handles = FileHandleFiles(folder.path("plain"))
         return try Timing.perCall(count) { _ in try handles.put(pieces) } / 1000
     }
 
-    /// Milliseconds of reading the file piece by piece.
+    /// Returns the milliseconds of reading the file in pieces.
     @concurrent
     func keelGet(comparing: Bool) async throws -> Double {
         let store = comparing ? store : unchecked
@@ -62,7 +62,7 @@ struct LocalFiles: Sendable {
         return time / 1000
     }
 
-    /// The same with a file handle.
+    /// Returns the same for a file handle.
     @concurrent
     func handleGet() async throws -> Double {
         let handles = FileHandleFiles(folder.path("plain"))

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Gives pieces in their order.
+/// Provides pieces in order.
 final class PieceSource: Sendable {
     private let rest: Mutex<ArraySlice<[UInt8]>>
 

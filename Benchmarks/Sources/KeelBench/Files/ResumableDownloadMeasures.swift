@@ -2,7 +2,7 @@ import Foundation
 import KeelHTTP
 import KeelHTTPTransfers
 
-/// Resumable downloads beside curl, from the same server.
+/// Resumable downloads, compared with curl on the same server.
 enum ResumableDownloadMeasures {
     /// All measures of transfers.
     @concurrent
@@ -11,10 +11,10 @@ enum ResumableDownloadMeasures {
         return [download(pair, options)]
     }
 
-    /// A download to a file that is synchronised at the end.
+    /// Measures a download to a file that is synchronized at the end.
     ///
-    /// curl does not synchronise, so `sync` of coreutils does it after it. Keel synchronises at each
-    /// checkpoint too, and notes that; curl has a process to start.
+    /// curl does not synchronize, so `sync` of coreutils runs after it. Keel also synchronizes and records each
+    /// checkpoint; curl has a process to start.
     private static func download(_ pair: Lazily<HTTPPair>, _ options: Options) -> Measure {
         let count = options.isQuick ? 1 << 20 : 256 << 20
         @Sendable @concurrent

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Work that a measure gives to a process of its own, to count what that process takes.
+/// Work in a separate process, whose cost is counted.
 ///
-/// `keel-bench __child get|down|up keel|peer COUNT PORT`: so many requests one by one, or so many
-/// bytes to or from the server. Transfers print by how many MiB resident memory grew at the most.
+/// `keel-bench __child get|down|up keel|peer COUNT PORT` makes COUNT requests one by one, or transfers COUNT bytes to
+/// or from the server. Transfers print the peak growth of resident memory in MiB.
 struct ChildWork: Sendable {
     static let command = "__child"
 
@@ -26,7 +26,7 @@ struct ChildWork: Sendable {
         (self.kind, isKeel, self.count, self.port) = (kind, words[1] == "keel", count, port)
     }
 
-    /// The program and the arguments that do this work.
+    /// The program and its arguments.
     static func call(
         _ kind: Kind,
         isKeel: Bool,
@@ -48,7 +48,7 @@ struct ChildWork: Sendable {
             }
             return
         }
-        // Connections, thread stacks and the allocator's arenas are made once.
+        // Connections, thread stacks and the allocator's arenas are created once.
         try await transfer(8 << 20, pair)
         let before = try ResidentMemory.start()
         try await transfer(count, pair)

@@ -2,7 +2,7 @@ import Foundation
 import KeelHTTP
 
 extension HTTPGroup {
-    /// Server-sent events as a language model streams them: a type, a number and a line of JSON.
+    /// Measures server-sent events like those of a language model: a type, a number and a line of JSON.
     static func eventParsing(_ options: Options) -> Measure {
         let count = options.scaled(20_000)
         let stream = (0..<count).map { number in
@@ -19,7 +19,7 @@ extension HTTPGroup {
                 let start = ContinuousClock.now
                 var parser = ServerSentEventParser()
                 var found = 0
-                // In pieces, as they come from the network.
+                // In pieces, as they arrive from the network.
                 for position in stride(from: 0, to: bytes.count, by: 16_384) {
                     parser.append(bytes[position..<min(position + 16_384, bytes.count)])
                     while let event = try parser.next() { found += event.data.isEmpty ? 0 : 1 }

@@ -9,7 +9,7 @@ extension HTTPGroup {
         var path: EndpointPath { "/slow/keel" }
     }
 
-    /// Hedging over real connections, to a server that takes 5 ms, and 100 ms for 1 % of requests.
+    /// Measures hedging over real connections to a server that takes 5 ms, and 100 ms for 1 % of requests.
     static func hedgedSockets(_ pair: Lazily<HTTPPair>, _ options: Options) -> Measure {
         let count = options.isQuick ? 40 : 1_200
         let client = Lazily {
@@ -38,7 +38,7 @@ extension HTTPGroup {
         )
     }
 
-    /// Makes calls, four at a time, and returns what 99 % of them took at the most.
+    /// Makes calls, four at a time, and returns the 99th percentile of their durations.
     @concurrent
     private static func p99(
         _ count: Int,

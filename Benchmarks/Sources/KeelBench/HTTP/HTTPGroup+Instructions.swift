@@ -1,8 +1,8 @@
 extension HTTPGroup {
-    /// The instructions of a request, the server's not counted.
+    /// Measures the instructions of a request, excluding the server's.
     ///
-    /// Two processes make different numbers of requests, and what one takes more than the other is
-    /// divided by the difference: starting the program and opening the connection fall out.
+    /// Two processes make different numbers of requests, and the difference in instructions is divided by the
+    /// difference in requests, which cancels the start of the program and the opening of the connection.
     static func instructions(_ pair: Lazily<HTTPPair>, _ options: Options) -> Measure {
         let counter = Lazily { try await InstructionCounter.find() }
         let (few, many) = options.isQuick ? (1, 3) : (200, 1_200)

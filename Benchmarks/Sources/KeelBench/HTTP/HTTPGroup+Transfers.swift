@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 
 extension HTTPGroup {
-    /// A download to a file with a checksum; the target is 0.9 times the peer's throughput.
+    /// Measures a download to a file with a checksum; the target is 0.9 times the peer's throughput.
     static func file(_ pair: Lazily<HTTPPair>, _ options: Options, syncs: Bool) -> Measure {
         let count = options.isQuick ? 1 << 20 : 64 << 20
         let expectedDigest = Lazily { digest(ofDownloaded: count) }
@@ -47,7 +47,7 @@ extension HTTPGroup {
         return hash.finalize()
     }
 
-    /// By how much resident memory grows while a long body moves, each time in a new process.
+    /// Measures the growth of resident memory during a long transfer, each in a new process.
     static func memory(
         _ pair: Lazily<HTTPPair>,
         _ options: Options,

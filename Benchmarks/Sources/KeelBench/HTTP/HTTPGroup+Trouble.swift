@@ -4,7 +4,7 @@ import KeelHTTP
 import KeelTestKit
 import Synchronization
 
-/// What Keel does for servers in trouble, in virtual time.
+/// Keel's behavior towards failing servers, in virtual time.
 extension HTTPGroup {
     // MARK: A dead server
 
@@ -32,7 +32,7 @@ extension HTTPGroup {
 
     private typealias Call = @Sendable () async throws -> Void
 
-    /// Makes calls that all fail; returns requests for each, and the median time in milliseconds.
+    /// Makes calls that all fail; returns the requests per call and the median time in milliseconds.
     @concurrent
     private static func callDead(
         _ count: Int,
@@ -53,7 +53,7 @@ extension HTTPGroup {
         return (Double(server.transport.calls.count) / Double(count), times.median)
     }
 
-    /// One that refuses each connection after 20 ms.
+    /// A server that refuses each connection after 20 ms.
     private struct DeadServer: Sendable {
         let clock: LeapingClock
         let transport: ScriptedHTTPTransport
@@ -69,7 +69,7 @@ extension HTTPGroup {
             )
         }
 
-        /// Keel's client with its usual repetitions.
+        /// Keel's client with its default retries.
         func keel() throws -> Call {
             let transport = transport
             guard let address = URL(string: "http://dead.example.com") else {
@@ -77,13 +77,13 @@ extension HTTPGroup {
             }
             var configuration = NetworkClient.Configuration(baseURL: address)
             configuration.clock = clock
-            // On this clock a limit would pass at once.
+            // On this clock a limit would expire immediately.
             configuration.timeout = nil
             let client = NetworkClient(configuration, transport: transport)
             return { _ = try await client.response(to: HTTPPair.GetSmall()).get() }
         }
 
-        /// Three attempts with the same drawn pauses in between, and no budget.
+        /// Three attempts with the same random delays and no budget.
         func naive() -> Call {
             let (clock, transport) = (clock, transport)
             return {
@@ -136,7 +136,7 @@ extension HTTPGroup {
         let requests = Mutex((sent: 0, slow: 0))
         let server = HTTPNext { _ async throws(TransportError) in
             let isSlow = requests.withLock { requests in
-                // One in each hundred, at a random place in it.
+                // One in each hundred, at a random position.
                 if requests.sent.isMultiple(of: 100) {
                     requests.slow = requests.sent + .random(in: 0..<100)
                 }
@@ -169,6 +169,6 @@ extension HTTPGroup {
 }
 
 extension [Double] {
-    /// The figure that 99 % of all are below.
+    /// Returns the 99th percentile.
     var p99: Double { isEmpty ? .nan : sorted()[count * 99 / 100] }
 }

@@ -4,7 +4,7 @@ import KeelHTTP
 import KeelWebSocket
 
 extension HTTPGroup {
-    /// Round trips of 64 bytes, both clients at the benchmark server, without compression.
+    /// Measures round trips of 64 bytes of both clients to the benchmark server, without compression.
     static func webSocketEcho(_ pair: Lazily<HTTPPair>, _ options: Options) -> Measure {
         let count = options.scaled(5_000)
         return Measure(
@@ -12,7 +12,7 @@ extension HTTPGroup {
             unit: "µs",
             target: .atLeast(3),
             keel: {
-                // Before any work: without a peer there is no comparison.
+                // Checked first, because there is no comparison without a peer.
                 _ = try python()
                 return try await echo(count, "ws://127.0.0.1:\(try await pair.value().port)/echo")
             },
@@ -36,7 +36,7 @@ extension HTTPGroup {
         return interpreter
     }
 
-    /// Microseconds for one round trip, after a tenth of them as a warm-up.
+    /// Returns the microseconds of a round trip; a tenth of them are the warm-up.
     @concurrent
     private static func echo(_ count: Int, _ address: String) async throws -> Double {
         guard let url = URL(string: address) else { throw Flaw("No address.") }

@@ -1,7 +1,6 @@
 import Foundation
 
-/// The HTTP client against AsyncHTTPClient and URLSession: Documentation/Benchmarks.md has the
-/// targets.
+/// The HTTP client, compared with AsyncHTTPClient and URLSession; Documentation/Benchmarks.md has the targets.
 enum HTTPGroup {
     @concurrent
     static func measures(_ options: Options) async throws -> [Measure] {
@@ -26,7 +25,7 @@ enum HTTPGroup {
         ]
     }
 
-    /// Microseconds that a call takes, with so many calls under way at any time.
+    /// Measures the microseconds of a call with a number of concurrent calls.
     @concurrent
     static func time(
         _ count: Int,

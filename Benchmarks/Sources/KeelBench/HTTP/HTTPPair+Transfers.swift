@@ -88,7 +88,7 @@ extension HTTPPair {
 
     // MARK: Files
 
-    /// Returns the checksum of what was written.
+    /// Returns the checksum of the written bytes.
     @concurrent
     func keelFile(_ count: Int, _ file: URL) async throws -> SHA256.Digest {
         let hash = Mutex(SHA256())
@@ -100,8 +100,8 @@ extension HTTPPair {
         return hash.withLock { $0.finalize() }
     }
 
-    /// Writes each piece as it comes, then, if asked, does what Keel promises: the bytes are on the
-    /// disk before the file has its name.
+    /// Writes each piece on arrival and then, if asked, does what Keel promises: the bytes are on disk before the file
+    /// gets its name.
     @concurrent
     func peerFile(_ count: Int, _ file: URL, syncs: Bool) async throws -> SHA256.Digest {
         let partial = file.path + ".part"

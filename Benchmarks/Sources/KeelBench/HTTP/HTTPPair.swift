@@ -4,7 +4,7 @@ import KeelAsyncHTTPClient
 import KeelHTTP
 import NIOCore
 
-/// Keel's client with its usual layers, and AsyncHTTPClient as it comes, on the same server.
+/// Keel's client with its default layers, and AsyncHTTPClient with its defaults, on the same server.
 final class HTTPPair: Sendable {
     let port: Int
     let client: NetworkClient
@@ -12,13 +12,13 @@ final class HTTPPair: Sendable {
     private let transport: AsyncHTTPClientTransport
     private let server: ServerProcess?
 
-    /// Creates both for a server of their own.
+    /// Creates both clients with a server.
     convenience init() throws {
         let server = try ServerProcess()
         try self.init(port: server.port, server)
     }
 
-    /// Creates both for a server that somebody else has started, or for one to keep alive.
+    /// Creates both clients for a server that is already running, or for one to retain.
     init(port: Int, _ server: ServerProcess? = nil) throws {
         self.port = port
         self.server = server
@@ -31,20 +31,20 @@ final class HTTPPair: Sendable {
     }
 
     deinit {
-        // One that is dropped while open traps in debug builds.
+        // A client that is released without a shutdown traps in debug builds.
         try? peer.syncShutdown()
     }
 
     var address: String { "http://127.0.0.1:\(port)" }
 
-    /// Keel's client with other settings, on the same connections.
+    /// Returns Keel's client with other settings, on the same connections.
     func client(_ change: (inout NetworkClient.Configuration) -> Void) -> NetworkClient {
         var configuration = client.configuration
         change(&configuration)
         return NetworkClient(configuration, transport: transport)
     }
 
-    /// A place, as the server's JSON has it.
+    /// A place in the server's JSON.
     struct Place: Codable, Sendable {
         struct Address: Codable, Sendable {
             var street: String

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The benchmark server, running in a process of its own for as long as this value lives.
+/// The benchmark server in a separate process, which ends with this value.
 final class ServerProcess: Sendable {
     let port: Int
     private let input: Pipe

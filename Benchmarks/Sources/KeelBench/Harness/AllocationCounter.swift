@@ -1,10 +1,9 @@
-/// Counts how often a program asks for memory.
+/// Counts a program's memory allocations.
 enum AllocationCounter {
-    /// Runs a program to its end under valgrind, whose allocator counts, and returns how often it
-    /// asked for memory.
+    /// Runs a program to its end under valgrind, whose allocator counts, and returns the number of allocations.
     @concurrent
     static func count(_ program: String, _ arguments: [String]) async throws -> Double {
-        // What memory is read before it was written is another question, and a slow one.
+        // Checks for uninitialized memory are off, because they are slow.
         let options = ["--tool=memcheck", "--undef-value-errors=no", "--leak-check=no"]
         let run = try await Valgrind.run(options, program, arguments)
         guard run.status == 0 else {

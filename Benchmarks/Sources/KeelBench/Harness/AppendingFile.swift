@@ -1,8 +1,8 @@
 import Foundation
 
-/// A file at whose end bytes are put, with one call of the system for each piece.
+/// A file to which each piece is appended with one system call.
 ///
-/// It is what peers write to, and the least that any log which survives its process can cost.
+/// Peers write to it; it is the minimal cost of a log that survives its process.
 final class AppendingFile: Sendable {
     private let descriptor: Int32
 
@@ -13,7 +13,7 @@ final class AppendingFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Whether all of the bytes were written.
+    /// Whether all bytes were written.
     func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
         write(descriptor, bytes.baseAddress, bytes.count) == bytes.count
     }

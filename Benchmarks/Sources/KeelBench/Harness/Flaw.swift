@@ -1,4 +1,4 @@
-/// A benchmark that did not do what it was to do; its figure would mean nothing.
+/// An error of a benchmark that did not do its intended work, so that its figure would be meaningless.
 struct Flaw: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }

@@ -1,4 +1,4 @@
-/// Random numbers that are the same in every run (SplitMix64).
+/// A generator of the same random numbers in every run (SplitMix64).
 struct Generator: RandomNumberGenerator {
     private var state: UInt64
 

@@ -4,10 +4,10 @@ import Foundation
 enum InstructionCounter: Sendable {
     /// The processor's own counter, through Linux's `perf`.
     case perf
-    /// Valgrind's cachegrind, where there is no such counter, as in most virtual machines.
+    /// Valgrind's cachegrind, for machines without such a counter, such as most virtual ones.
     case valgrind
 
-    /// The first tool that counts on this machine.
+    /// Returns the first tool that works on this machine.
     @concurrent
     static func find() async throws -> InstructionCounter {
         var reasons: [String] = []
@@ -22,7 +22,7 @@ enum InstructionCounter: Sendable {
         throw NotRun("nothing counts instructions here: \(reasons.joined(separator: "; "))")
     }
 
-    /// Runs a program to its end and returns how many instructions it took.
+    /// Runs a program to its end and returns the number of instructions.
     @concurrent
     func count(_ program: String, _ arguments: [String]) async throws -> Double {
         let file = FileManager.default.temporaryDirectory

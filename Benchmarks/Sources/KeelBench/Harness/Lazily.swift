@@ -1,4 +1,4 @@
-/// A value that is made when it is first needed, so that unselected measures cost nothing.
+/// A value that is created on first use, so that unselected measures cost nothing.
 actor Lazily<Value: Sendable> {
     private let make: @concurrent @Sendable () async throws -> Value
     private var made: Value?

@@ -1,14 +1,14 @@
-/// What a ratio must be.
+/// The target for a ratio.
 enum Target: Sendable {
     /// Keel's figure divided by the peer's is at most this.
     case atMost(Double)
     /// The peer's figure divided by Keel's is at least this.
     case atLeast(Double)
-    /// Keel's figure divided by the peer's is at least this: where more is better.
+    /// Keel's figure divided by the peer's is at least this, if higher is better.
     case partAtLeast(Double)
-    /// Keel's own figure is at most this, in the unit of the measure, whatever the peer's is.
+    /// Keel's own figure is at most this, in the measure's unit, independent of the peer's.
     case keelAtMost(Double)
-    /// The row is printed for information: the ratio is how many times faster Keel is.
+    /// The row is informational: its ratio is how many times faster Keel is.
     case info
 
     var text: String? {
@@ -27,7 +27,7 @@ enum Target: Sendable {
         }
     }
 
-    /// Whether the target is met; nil where there is none, or where a side did not run.
+    /// Whether the target is met; nil without a target, or if a side did not run.
     func holds(keel: Double, peer: Double) -> Bool? {
         let ratio = ratio(keel: keel, peer: peer)
         return switch self {
@@ -39,23 +39,23 @@ enum Target: Sendable {
     }
 }
 
-/// Why a measure cannot run on this machine, in words; thrown by one of its sides.
+/// The reason why a measure cannot run on this machine, thrown by one of its sides.
 struct NotRun: Error {
     let reason: String
     init(_ reason: String) { self.reason = reason }
 }
 
-/// One comparison: the same work done by Keel and by a peer.
+/// A comparison of the same work done by Keel and by a peer.
 ///
-/// Each side returns its figure in the measure's unit. The rounds alternate (A/B/A/B), so that
-/// whatever else the machine does at the time falls on both sides.
+/// Each side returns its figure in the measure's unit. The rounds alternate (A/B/A/B), so that other activity of the
+/// machine affects both sides.
 struct Measure: Sendable {
     typealias Side = @concurrent @Sendable () async throws -> Double
 
     let name: String
     let unit: String
     let target: Target
-    /// The most rounds that are worth their time, where the figures hardly vary.
+    /// The maximum number of rounds for figures that hardly vary.
     var maximumRounds = Int.max
     let keel: Side
     let peer: Side
@@ -71,8 +71,8 @@ struct Measure: Sendable {
             _ = try await peer()
         }
         for round in 0..<min(options.rounds, maximumRounds) {
-            // Who begins changes too: what one side leaves behind, such as a full disk cache, would
-            // always fall on the other.
+            // The first side alternates as well: otherwise what one side leaves behind, such as a full disk cache,
+            // would always affect the other.
             if round.isMultiple(of: 2) {
                 ours.append(try await keel())
                 theirs.append(try await peer())
@@ -94,9 +94,9 @@ struct MeasureResult: Sendable {
     let peer: Double
     let ratio: Double
     let holds: Bool?
-    /// Half of the range between the quartiles of each side, relative to its median: how noisy it was.
+    /// The noise: half of the interquartile range of each side, relative to its median.
     let noise: Double
-    /// Why the measure did not run; nil if it did.
+    /// The reason why the measure did not run; nil if it did.
     private(set) var absence: String?
 
     init(_ measure: Measure, keel: [Double], peer: [Double]) {
@@ -110,7 +110,7 @@ struct MeasureResult: Sendable {
         noise = max(keel.spread, peer.spread)
     }
 
-    /// The row of a measure that could not run.
+    /// Creates the row of a measure that could not run.
     init(_ measure: Measure, absence: NotRun) {
         self.init(measure, keel: [], peer: [])
         self.absence = absence.reason
@@ -122,7 +122,7 @@ extension [Double] {
 
     var spread: Double { (quantile(0.75) - quantile(0.25)) / 2 / Swift.max(median, .ulpOfOne) }
 
-    /// The figure that so large a part of all figures is not above.
+    /// Returns the figure at a quantile.
     func quantile(_ part: Double) -> Double {
         guard !isEmpty else { return .nan }
         let sorted = sorted()

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the command line asks for.
+/// The options of the command line.
 struct Options: Sendable {
     static let usage = """
         usage: keel-bench [group…] [--json FILE] [--only TEXT] [--rounds N] [--folder FOLDER]
@@ -54,7 +54,7 @@ struct Options: Sendable {
 
     func selects(_ name: String) -> Bool { only.map(name.contains) ?? true }
 
-    /// A size in a real run, cut down in a quick one.
+    /// Returns a size for a real run, or a smaller one for a quick run.
     func scaled(_ count: Int) -> Int { isQuick ? max(1, count / 100) : count }
 }
 

@@ -1,12 +1,12 @@
 import Foundation
 
-/// What a program did that was run to its end.
+/// The result of a program that ran to its end.
 struct ProgramRun: Sendable {
     let status: Int32
-    /// What it printed, its errors included.
+    /// The output, including errors.
     let output: String
 
-    /// Runs a program; one without a slash in its name is looked for on the `PATH`.
+    /// Runs a program; a name without a slash is looked up in `PATH`.
     @concurrent
     init(_ program: String, _ arguments: [String]) async throws {
         let process = Process()
@@ -22,20 +22,20 @@ struct ProgramRun: Sendable {
         process.standardError = pipe
         process.standardInput = FileHandle.nullDevice
         try process.run()
-        // To the end of the output first: a full pipe would stop the program.
+        // The output is read to its end first, because a full pipe would block the program.
         let bytes = pipe.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         status = process.terminationStatus
         output = String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The last line of the output that says something, for messages.
+    /// The last nonempty line of the output, for messages.
     var lastLine: String {
         let line = output.split(separator: "\n").last { $0.contains { $0.isLetter } }
         return line.map(String.init) ?? "nothing was printed"
     }
 
-    /// The only number that the program printed.
+    /// The only number in the program's output.
     func number() throws -> Double {
         let text = output.trimmingCharacters(in: .whitespacesAndNewlines)
         guard status == 0, let number = Double(text) else {

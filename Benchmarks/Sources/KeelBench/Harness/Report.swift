@@ -1,6 +1,6 @@
 import Foundation
 
-/// Prints results and writes them down.
+/// Prints results and saves them.
 enum Report {
     private static let widths = [46, 14, 14, 8, 12, 7]
 
@@ -12,7 +12,7 @@ enum Report {
     }
 
     static func print(_ result: MeasureResult) {
-        // A long run should show how far it is, also through a pipe.
+        // A long run shows its progress, even through a pipe.
         defer { fflush(nil) }
         if let absence = result.absence {
             Swift.print("\(result.name): DID NOT RUN: \(absence)")
@@ -27,7 +27,7 @@ enum Report {
         let cells = [
             result.name, "\(text(result.keel)) \(result.unit)",
             "\(text(result.peer)) \(result.unit)",
-            // Nothing by nothing, where both sides count what went wrong.
+            // Zero by zero, if both sides count errors.
             result.ratio.isNaN ? "-" : String(format: "%.2f", result.ratio),
             result.target.text ?? "-",
             String(format: "±%.0f%%", result.noise * 100),
@@ -73,7 +73,7 @@ enum Report {
             )
         }
         let encoder = JSONEncoder()
-        // What --side leaves out is no number.
+        // A side that `--side` excludes has no number.
         encoder.nonConformingFloatEncodingStrategy = .convertToString(
             positiveInfinity: "inf",
             negativeInfinity: "-inf",

@@ -1,12 +1,11 @@
 import Foundation
 
-/// How much of this process lies in memory.
+/// Measures the resident memory of processes.
 enum ResidentMemory {
-    /// Begins to look for the peak anew, and returns what is resident now, in MiB.
+    /// Resets the peak, and returns this process's resident memory in MiB.
     static func start() throws -> Double {
         #if os(Linux)
-        // 5 resets the peak (proc(5)). Not getrusage: its peak outlives `exec`, so that a child
-        // begins with its parent's.
+        // 5 resets the peak (proc(5)). The peak of getrusage survives `exec`, so a child would start with its parent's.
         try? Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs"))
         return try status("VmRSS:")
         #else
@@ -14,7 +13,7 @@ enum ResidentMemory {
         #endif
     }
 
-    /// The most that was resident since the start, in MiB.
+    /// Returns this process's peak of resident memory since the start, in MiB.
     static func peak() throws -> Double {
         #if os(Linux)
         try status("VmHWM:")
@@ -23,7 +22,7 @@ enum ResidentMemory {
         #endif
     }
 
-    /// What is resident of another process now, in MiB.
+    /// Returns another process's resident memory in MiB.
     static func of(_ process: Int32) throws -> Double {
         #if os(Linux)
         try status("VmRSS:", of: "\(process)")
@@ -32,13 +31,13 @@ enum ResidentMemory {
         #endif
     }
 
-    /// Begins to look for the peak of another process anew, and returns what is resident of it now, in MiB.
+    /// Resets the peak of another process, and returns its resident memory in MiB.
     static func start(of process: Int32) throws -> Double {
         try? Data("5".utf8).write(to: URL(filePath: "/proc/\(process)/clear_refs"))
         return try of(process)
     }
 
-    /// The most that was resident of another process since the start, in MiB.
+    /// Returns another process's peak of resident memory since the start, in MiB.
     static func peak(of process: Int32) throws -> Double {
         #if os(Linux)
         try status("VmHWM:", of: "\(process)")

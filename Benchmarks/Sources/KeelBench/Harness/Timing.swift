@@ -1,22 +1,22 @@
 import Foundation
 
-/// Measures time on the clock and on the processors.
+/// Measures elapsed and processor time.
 enum Timing {
-    /// Microseconds that one of `count` calls takes on average.
+    /// Returns the average microseconds of one of `count` calls.
     static func perCall(_ count: Int, _ body: (Int) throws -> Void) rethrows -> Double {
         let start = ContinuousClock.now
         for number in 0..<count { try body(number) }
         return start.duration(to: .now).microseconds / Double(count)
     }
 
-    /// Microseconds that one of `count` asynchronous calls takes on average.
+    /// Returns the average microseconds of one of `count` asynchronous calls.
     static func perCall(_ count: Int, _ body: (Int) async throws -> Void) async rethrows -> Double {
         let start = ContinuousClock.now
         for number in 0..<count { try await body(number) }
         return start.duration(to: .now).microseconds / Double(count)
     }
 
-    /// The processor time, in microseconds, that the process has used so far in all of its threads.
+    /// Returns the processor time of all of the process's threads so far, in microseconds.
     static func processorTime() -> Double {
         var usage = rusage()
         getrusage(0, &usage)  // RUSAGE_SELF, which Glibc imports as another type

@@ -2,15 +2,14 @@ import Foundation
 
 /// Runs programs under valgrind.
 enum Valgrind {
-    /// Runs a program to its end under the tool that the options name.
+    /// Runs a program to its end under the tool named by the options.
     @concurrent
     static func run(
         _ options: [String],
         _ program: String,
         _ arguments: [String]
     ) async throws -> ProgramRun {
-        // Valgrind up to 3.19 gives up when it reads the debugging information of large Swift
-        // programs.
+        // Valgrind up to 3.19 fails while reading the debugging information of large Swift programs.
         let bare = FileManager.default.temporaryDirectory
             .appending(path: "keel-bench-\(UUID().uuidString).program").path
         defer { try? FileManager.default.removeItem(atPath: bare) }

@@ -1,10 +1,10 @@
 import Foundation
 
-/// A folder for the files of one round, which goes with this value.
+/// A folder for the files of one round, which is removed with this value.
 final class WorkFolder: Sendable {
     let url: URL
 
-    /// Makes the folder in another, on the disk that the measures are about.
+    /// Creates the folder in another one, on the disk to be measured.
     init(_ name: String, in folder: URL) throws {
         url = folder.appending(path: "keel-bench-\(name)-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
@@ -12,6 +12,6 @@ final class WorkFolder: Sendable {
 
     deinit { try? FileManager.default.removeItem(at: url) }
 
-    /// The path of a file in it.
+    /// Returns the path of a file in the folder.
     func path(_ name: String) -> String { url.appending(path: name).path(percentEncoded: false) }
 }

@@ -2,7 +2,7 @@ import Foundation
 import KeelLogging
 import Logging
 
-/// One round of records into a file of its own.
+/// One round of records in a separate file.
 struct LogRound {
     static let label = "app"
     private static let fileName = "app.log"
@@ -11,29 +11,29 @@ struct LogRound {
     private let folder: WorkFolder
 
     init(_ options: Options) throws {
-        // Fewer than fill a file: rotating and compressing are beside these measures.
+        // Fewer records than fill a file: rotation and compression are not measured.
         count = options.scaled(20_000)
         folder = try WorkFolder("logging", in: options.folder)
     }
 
     var path: String { folder.path(Self.fileName) }
 
-    /// How many records are written before the clock starts.
+    /// The number of records before the clock starts.
     private var warmUp: Int { count / 10 }
 
-    /// Microseconds that a record takes in Keel's rotating file, which is as it is by default.
+    /// Returns the microseconds of a record in Keel's rotating file with default settings.
     func keel() throws -> Double {
         let file = try RotatingLogFile(at: URL(filePath: path))
         return try time { RotatingFileLogHandler(label: $0, output: file) }
     }
 
-    /// Microseconds that a record takes in swift-log's own handler, over a file.
+    /// Returns the microseconds of a record in swift-log's own handler, over a file.
     func stream() throws -> Double {
         let stream = PeerFileStream(file: try AppendingFile(path))
         return try time { StreamLogHandler(label: $0, stream: stream) }
     }
 
-    /// Microseconds that a record takes in spdlog.
+    /// Returns the microseconds of a record in spdlog.
     @concurrent
     func spdlog(_ program: SpdlogProgram) async throws -> Double {
         let time = try await program.run(path, count: count, warmUp: warmUp)
@@ -41,7 +41,7 @@ struct LogRound {
         return time
     }
 
-    /// Microseconds that a record takes in a handler that has its line ready and only writes it.
+    /// Returns the microseconds of a record in a handler that only writes a prepared line.
     func readyLine() throws -> Double {
         let handler = ReadyLineLogHandler(line: try lineOfKeel(), file: try AppendingFile(path))
         return try time { _ in handler }
@@ -62,7 +62,7 @@ struct LogRound {
         }
     }
 
-    /// A line as Keel writes it.
+    /// A line in Keel's format.
     private func lineOfKeel() throws -> Data {
         let sample = folder.path("sample.log")
         let file = try RotatingLogFile(at: URL(filePath: sample))

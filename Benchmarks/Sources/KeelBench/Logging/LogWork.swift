@@ -3,7 +3,7 @@ import KeelLogging
 import Logging
 import Synchronization
 
-/// Records that a process of its own logs, to count what that takes.
+/// Log records of a separate process, whose cost is counted.
 ///
 /// `keel-bench __log keel|discarding COUNT FILE`.
 struct LogWork: Sendable {
@@ -25,7 +25,7 @@ struct LogWork: Sendable {
         (self.handler, self.count, path) = (handler, count, words[2])
     }
 
-    /// The program and the arguments that do this work.
+    /// The program and its arguments.
     static func call(
         _ handler: Handler,
         _ count: Int,
@@ -52,10 +52,10 @@ struct LogWork: Sendable {
     }
 }
 
-/// A clock that goes on by the same step each time it is read.
+/// A clock that advances by the same step on each read.
 ///
-/// What counts makes a program many times slower, and what it does now and then many times as
-/// frequent; with this clock a record is as far from the next as it is otherwise.
+/// Counting makes a program many times slower, and its periodic work many times more frequent; with this clock, the
+/// interval between records is the usual one.
 private final class Pace: Sendable {
     private let step: Int64
     private let time: Atomic<Int64>

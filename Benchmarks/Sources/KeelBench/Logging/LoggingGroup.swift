@@ -2,8 +2,9 @@ import Foundation
 import KeelLogging
 import Logging
 
-/// Log records into files against swift-log's own handler and spdlog: Documentation/Benchmarks.md
-/// has the targets.
+/// Log records in files, compared with swift-log's own handler and spdlog.
+///
+/// Documentation/Benchmarks.md has the targets.
 enum LoggingGroup {
     @concurrent
     static func measures(_ options: Options) async throws -> [Measure] {
@@ -33,7 +34,7 @@ enum LoggingGroup {
             unit: "µs",
             target: .atMost(1.5),
             keel: {
-                // Before any work: without a peer there is no comparison.
+                // Checked first, because there is no comparison without a peer.
                 _ = try await program.value()
                 return try LogRound(options).keel()
             },
@@ -41,8 +42,8 @@ enum LoggingGroup {
         )
     }
 
-    /// The row of Keel's own time; the peer's is what no handler can go below that keeps a record
-    /// before the call returns.
+    /// Measures Keel's own time; the peer is the lower bound of any handler that stores a record before the call
+    /// returns.
     private static func readyLine(_ options: Options) -> Measure {
         Measure(
             name: "record to a file / a line that is ready",
@@ -72,10 +73,10 @@ enum LoggingGroup {
         )
     }
 
-    /// How often a record asks for memory, what swift-log and the statement itself do included.
+    /// Measures the allocations of a record, including those of swift-log and the statement itself.
     ///
-    /// Two processes log different numbers of records, and what one asks for more often than the
-    /// other is divided by the difference: starting the program and opening the file fall out.
+    /// Two processes log different numbers of records, and the difference in allocations is divided by the difference
+    /// in records, which cancels the start of the program and the opening of the file.
     private static func allocations(_ options: Options) -> Measure {
         let (few, many) = options.isQuick ? (20, 120) : (1_000, 21_000)
         @Sendable @concurrent
@@ -86,7 +87,7 @@ enum LoggingGroup {
                 return try await AllocationCounter.count(call.program, call.arguments)
             }
             let count = (try await total(many) - total(few)) / Double(many - few)
-            // To hundredths: what the threads of libdispatch ask for varies by some dozens.
+            // Rounded to hundredths, because libdispatch's threads vary by some dozens of allocations.
             return (count * 100).rounded() / 100
         }
         return Measure(

@@ -1,7 +1,7 @@
 import Logging
 
-/// The statement that every logger of the benchmarks gets: a message and three fields, of which one
-/// is new each time, one repeats after eight records and one is always the same.
+/// The statement that every logger of the benchmarks receives: a message and three fields, of which one is new each
+/// time, one repeats after eight records and one is constant.
 enum OrderStatement {
     static func log(_ number: Int, to logger: Logger) {
         logger.info(
@@ -13,7 +13,7 @@ enum OrderStatement {
         )
     }
 
-    /// The same at a level that the loggers of the benchmarks leave out.
+    /// Logs the same at a level that the benchmarks' loggers ignore.
     static func logDebug(_ number: Int, to logger: Logger) {
         logger.debug(
             "order placed",

@@ -4,10 +4,9 @@ import KeelRepositories
 import KeelStorage
 import KeelStorageSQLite
 
-/// Measures how much a repository's memory saves.
+/// Reads of a repository with a memory, compared with the same repository without one, which reads its store.
 ///
-/// The peer is the same repository without one, which reads its store; Documentation/Benchmarks.md
-/// has the targets.
+/// Documentation/Benchmarks.md has the targets.
 enum RepositoriesGroup {
     @concurrent
     static func measures(_ options: Options) async throws -> [Measure] {
@@ -67,7 +66,7 @@ enum RepositoriesGroup {
     }
 }
 
-/// Two repositories on one SQLite file with 1,000 places, one of them with a memory.
+/// Two repositories on one SQLite file with 1,000 places, one of which has a memory.
 private struct RepositoryPair: Sendable {
     static let count = 1_000
 
@@ -97,7 +96,7 @@ private struct RepositoryPair: Sendable {
     }
 }
 
-/// The document is the thing itself, so that only reading and decoding are measured.
+/// The document is the domain value itself, so that only reading and decoding are measured.
 extension Place: DomainMappable {
     func toDomain() throws(MappingError) -> Place { self }
     init(domain: Place) { self = domain }

@@ -3,7 +3,8 @@ import Foundation
 import KeelCore
 import KeelSecurity
 
-/// Encrypts and hashes against swift-crypto itself, Tink, age and libargon2:
+/// Encryption and hashes, compared with swift-crypto, Tink, age and libargon2.
+///
 /// Documentation/Benchmarks.md has the targets.
 enum SecurityGroup {
     @concurrent
@@ -110,7 +111,7 @@ enum SecurityGroup {
         )
     }
 
-    /// How much a process grows that encrypts a long stream, and one that encrypts a short one.
+    /// Measures the memory growth of a process that encrypts a long stream, and of one with a short stream.
     private static func memory(_ options: Options) -> Measure {
         let (long, short) = options.isQuick ? (32, 16) : (10 << 10, 16)
         @Sendable @concurrent func growth(_ mebibytes: Int) async throws -> Double {
@@ -153,7 +154,7 @@ enum SecurityGroup {
 
     // MARK: Peers
 
-    /// Runs the script that has the peers in Python, and returns its figure.
+    /// Runs the Python script with the peers, and returns its figure.
     @concurrent
     static func peer(_ python: String, _ arguments: [String]) async throws -> Double {
         let script = URL(filePath: #filePath).deletingLastPathComponent()

@@ -1,7 +1,7 @@
 import Foundation
 import KeelSecurity
 
-/// A file that Keel and its peers encrypt, from disk to disk, without synchronising.
+/// A file that Keel and its peers encrypt from disk to disk, without synchronization.
 struct StreamFiles: Sendable {
     private let folder: WorkFolder
     private let plain: String
@@ -24,7 +24,7 @@ struct StreamFiles: Sendable {
         try content.write(to: URL(filePath: plain))
     }
 
-    /// The speed of Keel, in MiB a second.
+    /// Returns the speed of Keel in MiB per second.
     @concurrent
     func keel() async throws -> Double {
         let target = folder.path("keel")
@@ -44,14 +44,14 @@ struct StreamFiles: Sendable {
         return Double(mebibytes) / microseconds * 1_000_000
     }
 
-    /// The speed of Tink, in MiB a second: the same keyset, pieces of the same size.
+    /// Returns the speed of Tink in MiB per second, with the same keyset and the same segment size.
     @concurrent
     func tink(_ python: String) async throws -> Double {
         let arguments = ["stream", keysetFile, plain, folder.path("tink")]
         return Double(mebibytes) / (try await SecurityGroup.peer(python, arguments))
     }
 
-    /// The speed of the program age, its start included, in MiB a second.
+    /// Returns the speed of the program age in MiB per second, including its start.
     @concurrent
     func age() async throws -> Double {
         let identity = folder.path("identity")

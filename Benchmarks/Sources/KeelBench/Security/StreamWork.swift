@@ -1,7 +1,7 @@
 import Foundation
 import KeelSecurity
 
-/// Encrypts a stream in a process of its own, and prints how many MiB the process grew by.
+/// A process that encrypts a stream and prints by how many MiB it grew.
 struct StreamWork {
     static let command = "stream-memory"
 
@@ -23,7 +23,7 @@ struct StreamWork {
         let encryptor = try streams.encryptor()
         let piece = Data(repeating: 0x41, count: 1 << 20)
         let output = try FileHandle(forWritingTo: URL(filePath: "/dev/null"))
-        // What the first pieces make room for is not growth.
+        // The first pieces allocate buffers once, which is not growth.
         let before = try ResidentMemory.start()
         for _ in 0..<mebibytes {
             try output.write(contentsOf: try encryptor.update(piece))

@@ -3,21 +3,20 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// Connections that have each asked for something once and stay open: event streams, or connections
-/// that are kept alive.
+/// Connections that have each sent one request and stay open: event streams, or kept-alive connections.
 ///
-/// They are raw sockets on one thread: what the listening side costs should be little, as both sides
-/// of a measure share the machine.
+/// They are raw sockets on one thread, because the listening side shares the machine with the measured servers and
+/// should cost little.
 final class Listeners: Sendable {
     private let channels: [any Channel]
     private let arrivals: Arrivals
 
-    /// Opens connections one after the other, each when the answer to the one before has begun.
+    /// Opens connections one after the other, each once the previous response has begun.
     ///
     /// - Parameters:
-    ///   - count: How many.
-    ///   - port: The server's.
-    ///   - target: What each asks for.
+    /// - count: The number of connections.
+    /// - port: The server's port.
+    /// - target: The request target of each connection.
     /// - Throws: If the server does not answer.
     @concurrent
     init(_ count: Int, at port: Int, target: String) async throws {
@@ -31,7 +30,7 @@ final class Listeners: Sendable {
         var channels: [any Channel] = []
         for _ in 0..<count {
             let channel = try await bootstrap.connect(host: "127.0.0.1", port: port).get()
-            // As clients of server-sent events ask.
+            // The header that clients of server-sent events send.
             let request =
                 "GET \(target) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n"
                 + "Accept: text/event-stream\r\n\r\n"
@@ -44,8 +43,7 @@ final class Listeners: Sendable {
         self.arrivals = arrivals
     }
 
-    /// The microseconds that pass until all connections have received a text, from before `cause`
-    /// is called.
+    /// Returns the microseconds from before the call of `cause` until all connections have received a text.
     @concurrent
     func time(to text: String, _ cause: () async throws -> Void) async throws -> Double {
         let arrived = arrivals.expect(text, from: channels.count)
@@ -59,7 +57,7 @@ final class Listeners: Sendable {
     }
 }
 
-/// Counts on how many connections a text has arrived.
+/// Counts the connections at which a text has arrived.
 private final class Arrivals: Sendable {
     private struct State {
         var text: [UInt8] = []
@@ -86,19 +84,19 @@ private final class Arrivals: Sendable {
         promise?.succeed(ContinuousClock.now)
     }
 
-    /// A connection that ends early would be waited for without end.
+    /// Without this, the wait for a connection that ended early would never end.
     func fail() {
         state.withLock { $0.promise.take() }?.fail(Flaw("The server closed a connection."))
     }
 }
 
-/// Looks for the expected text in what arrives; it is found once.
+/// Searches the received bytes for the expected text, which it finds once.
 private final class ArrivalHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     private let arrivals: Arrivals
     private var found: [UInt8] = []
-    /// The end of the bytes before, in which the text may begin.
+    /// The end of the preceding bytes, in which the text may begin.
     private var rest: [UInt8] = []
 
     init(_ arrivals: Arrivals) { self.arrivals = arrivals }

@@ -1,7 +1,7 @@
 import Foundation
 
 extension ServerGroup {
-    /// A query without a limit, against the peer's list of all rows.
+    /// Measures a query without a limit against the peer's list of all rows.
     static func allDocuments(_ pair: Lazily<ServerPair>) -> Measure {
         @Sendable @concurrent
         func time(
@@ -21,9 +21,9 @@ extension ServerGroup {
         )
     }
 
-    /// How much memory such a reply takes, in servers that have answered a small request.
+    /// Measures the memory for such a reply, in servers that have answered a small request.
     static func replyMemory(_ count: Int, in folder: URL) -> Measure {
-        // Servers of their own for each round: memory that others have used is not given back.
+        // New servers for each round, because freed memory stays resident.
         @Sendable @concurrent
         func growth(isKeel: Bool) async throws -> Double {
             let pair = try await ServerPair(count: count, in: folder)

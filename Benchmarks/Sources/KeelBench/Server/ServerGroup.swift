@@ -2,7 +2,8 @@ import Foundation
 import KeelStorage
 import KeelStorageSQLite
 
-/// `keel serve` and `keel documents` against a bare server and the store itself:
+/// `keel serve` and `keel documents`, compared with a bare server and with direct access to the store.
+///
 /// Documentation/Benchmarks.md has the targets.
 enum ServerGroup {
     @concurrent
@@ -33,7 +34,7 @@ enum ServerGroup {
         ]
     }
 
-    /// Calls of one kind, from the same client, to a server and to its peer.
+    /// Measures calls of one kind from the same client to a server and to its peer.
     private static func calls(
         _ name: String,
         _ pair: Lazily<ServerPair>,
@@ -75,7 +76,7 @@ enum ServerGroup {
         @Sendable @concurrent
         func time(_ listeners: Lazily<Listeners>, _ collection: String) async throws -> Double {
             let pair = try await pair.value()
-            // Both are open in either measure.
+            // Both are open while either is measured.
             _ = (try await crowd.value(), try await single.value())
             let listeners = try await listeners.value()
             var times: [Double] = []
@@ -101,7 +102,7 @@ enum ServerGroup {
 
     private static func idle(_ options: Options, in folder: URL) -> Measure {
         let count = options.scaled(10_000)
-        // A server of its own for each round: memory that others have used is not given back.
+        // A new server for each round, because freed memory stays resident.
         @Sendable @concurrent
         func memory(_ target: String, _ server: (ServerPair) -> StoreServer) async throws -> Double
         {

@@ -5,8 +5,7 @@ import KeelStorageSQLite
 import NIOCore
 import NIOHTTP1
 
-/// `keel serve` and a bare Hummingbird server, each on a file with the same documents, and one client
-/// that calls both.
+/// `keel serve` and a bare Hummingbird server, each on a file with the same documents, and a client of both.
 final class ServerPair: Sendable {
     let keel: StoreServer
     let peer: StoreServer
@@ -23,7 +22,7 @@ final class ServerPair: Sendable {
     }
 
     deinit {
-        // One that is dropped while open traps in debug builds.
+        // A client that is released without a shutdown traps in debug builds.
         try? client.syncShutdown()
     }
 
@@ -31,7 +30,7 @@ final class ServerPair: Sendable {
 
     // MARK: All documents
 
-    /// Asks Keel for all documents at once, and reads the reply as it comes.
+    /// Requests all documents from Keel at once, and reads the reply as it arrives.
     @concurrent
     func keelAll() async throws {
         var request = HTTPClientRequest(
@@ -123,7 +122,7 @@ final class ServerPair: Sendable {
         return body.readableBytesView
     }
 
-    /// A place with a score and a note that it has not had.
+    /// A place with a new score and note.
     private static func changed(_ count: Int) -> Place {
         var place = Place(Int.random(in: 0..<count))
         let change = Int.random(in: 0..<1_000_000_000)
@@ -133,7 +132,7 @@ final class ServerPair: Sendable {
     }
 }
 
-/// The body of a commit, as Firestore's REST protocol has it.
+/// The body of a commit in Firestore's REST protocol.
 private struct CommitBody: Encodable {
     struct Write: Encodable { let update: Update }
 
@@ -158,7 +157,7 @@ private struct CommitBody: Encodable {
             var container = encoder.container(keyedBy: Key.self)
             switch self {
             case .string(let value): try container.encode(value, forKey: .stringValue)
-            // 64 bits go as text.
+            // The protocol encodes 64-bit integers as strings.
             case .integer(let value): try container.encode("\(value)", forKey: .integerValue)
             case .double(let value): try container.encode(value, forKey: .doubleValue)
             case .boolean(let value): try container.encode(value, forKey: .booleanValue)

@@ -1,12 +1,12 @@
 import Foundation
 
-/// A server over a store of the benchmarks, in a process of its own for as long as this value lives.
+/// A server process over a store of the benchmarks, which ends with this value.
 final class StoreServer: Sendable {
     let port: Int
     private let process: Process
     private let input: Pipe
 
-    /// Starts `keel serve` on a file, with commits that wait for the disk as little as the peer's.
+    /// Starts `keel serve` on a file, with the peer's durability.
     static func keel(on file: URL) throws -> StoreServer {
         try StoreServer(
             URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
@@ -18,7 +18,7 @@ final class StoreServer: Sendable {
         )
     }
 
-    /// Starts the peer: this program again, see ``PeerServer``.
+    /// Starts the peer as another process of this program; see ``PeerServer``.
     static func peer(on file: URL) throws -> StoreServer {
         try StoreServer(
             URL(filePath: CommandLine.arguments[0]),
@@ -47,17 +47,17 @@ final class StoreServer: Sendable {
         (self.port, self.process, self.input) = (port, process, input)
     }
 
-    /// What is resident of the server now, in MiB.
+    /// Returns the server's resident memory in MiB.
     func residentMemory() throws -> Double { try ResidentMemory.of(process.processIdentifier) }
 
-    /// Begins to look for the peak of the server's memory anew, and returns what is resident now, in MiB.
+    /// Resets the peak of the server's resident memory, and returns the current value in MiB.
     func startMemory() throws -> Double { try ResidentMemory.start(of: process.processIdentifier) }
 
-    /// The most that was resident of the server since ``startMemory()``, in MiB.
+    /// Returns the peak of the server's resident memory since ``startMemory()``, in MiB.
     func peakMemory() throws -> Double { try ResidentMemory.peak(of: process.processIdentifier) }
 
     deinit {
-        // The peer ends with its input, `keel serve` with a signal.
+        // The peer ends at the end of its input, `keel serve` on a signal.
         try? input.fileHandleForWriting.close()
         process.terminate()
         process.waitUntilExit()

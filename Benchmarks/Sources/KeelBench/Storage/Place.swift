@@ -16,7 +16,7 @@ struct Place: Codable, Identifiable, Sendable {
     var inspected: Date
     var note: String
 
-    /// The place of a number, always the same.
+    /// Creates the place of a number, which is always the same.
     init(_ number: Int) {
         var generator = Generator(seed: UInt64(number) &+ 1)
         id = Self.id(number)
@@ -35,13 +35,13 @@ struct Place: Codable, Identifiable, Sendable {
         note = (0..<20).map { _ in Self.words[generator.next(upTo: 8)] }.joined(separator: " ")
     }
 
-    /// One of ten, each with every tenth place.
+    /// One of ten values, each shared by every tenth place.
     static func district(_ number: Int) -> String { "district \(number % 10)" }
 
-    /// One of 250.
+    /// One of 250 values.
     static func city(_ number: Int) -> String { "city \(number / 10 % 250)" }
 
-    /// The id of a number: 20 characters in no order, as `addDocument` makes them.
+    /// Returns the id of a number: 20 characters in no order, like those of `addDocument`.
     static func id(_ number: Int) -> String {
         var generator = Generator(seed: UInt64(number) &* 0x9E37_79B9 &+ 7)
         return String(

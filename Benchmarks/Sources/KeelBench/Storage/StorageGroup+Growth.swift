@@ -5,14 +5,14 @@ import KeelStorageSQLite
 
 /// Keel's stores of several sizes, for costs that should not grow with the store.
 ///
-/// Half of the documents are in `places`, the others in as many collections `areas/N/places` as the
-/// square root of their number.
+/// Half of the documents are in `places`, the others in the collections `areas/N/places`, whose number is the square
+/// root of the number of documents.
 final class SizedStore: Sendable {
     let file: URL
     let count: Int
     let client: StorageClient
     let adapter: SQLiteStorageAdapter
-    /// The time that an import of one document took, in microseconds.
+    /// The import time per document in microseconds.
     let importTime: Double
 
     static let schema = StorageSchema(indexes: [
@@ -45,7 +45,7 @@ final class SizedStore: Sendable {
 }
 
 extension StorageGroup {
-    /// The work whose result has the same size in every store.
+    /// Measures work whose result has the same size in every store.
     private struct Work: Sendable {
         let name: String
         var calls = 500
@@ -107,7 +107,7 @@ extension StorageGroup {
         },
     ]
 
-    /// The same work in a large store and in one of 10,000 documents.
+    /// Measures the same work in a large store and in one of 10,000 documents.
     static func growth(_ options: Options, in folder: URL) -> [Measure] {
         func store(_ count: Int) -> Lazily<SizedStore> {
             Lazily { try await SizedStore(options.scaled(count), in: folder) }
@@ -180,7 +180,7 @@ extension StorageGroup {
         return figures.median
     }
 
-    /// A document that is there; one after the other they are far apart.
+    /// Returns existing documents; consecutive ones are far apart.
     private static func path(_ number: Int, in store: SizedStore) -> DocumentPath {
         DocumentPath("places", Place.id(number &* 7_919 % (store.count / 2)))
     }

@@ -7,11 +7,11 @@ import Synchronization
 extension StorageGroup {
     // MARK: Live queries
 
-    /// From the call that commits a change to the snapshot at a typed listener, the commit
-    /// included; against running the query again and decoding its result.
+    /// Measures from the call that commits a change to the snapshot at a typed listener, including the commit; against
+    /// running the query again and decoding its result.
     ///
-    /// A reader that keeps the last snapshot, as a view does, makes the listener copy the array of
-    /// the 10,000 values for the next one: a row of its own.
+    /// A reader that keeps the last snapshot, as a view does, makes the listener copy the array of 10,000 values for
+    /// the next one, which a separate row measures.
     static func live(
         _ pair: Lazily<StorePair>,
         _ options: Options,
@@ -72,7 +72,7 @@ extension StorageGroup {
         for _ in 0..<changes {
             var place = Place(Int.random(in: 0..<pair.count / 10) * 10 + 3)
             place.score = Int.random(in: 0..<1_000_000)
-            // One change by itself: the reader has let go of the snapshot before the last.
+            // A single change: the reader has released the previous snapshots.
             try await Task.sleep(for: .milliseconds(5))
             let start = ContinuousClock.now
             try await pair.client.setDocument(DocumentPath("places", place.id), place)
@@ -86,7 +86,7 @@ extension StorageGroup {
 
     // MARK: Many listeners
 
-    /// The processor time of one change while 1,000 documents are listened to, the write included.
+    /// Measures the processor time of one change with 1,000 listened documents, including the write.
     static func listeners(
         _ pair: Lazily<StorePair>,
         _ options: Options,
@@ -110,7 +110,7 @@ extension StorageGroup {
         )
     }
 
-    /// Long enough for both sides to come to rest after a change.
+    /// A pause in which both sides become idle after a change.
     private static let rest = Duration.milliseconds(150)
 
     @concurrent
@@ -191,7 +191,7 @@ extension StorageGroup {
     }
 }
 
-/// Hands out numbers that were not used before.
+/// Returns unused numbers.
 final class Numbers: Sendable {
     private let last: Mutex<Int>
 

@@ -25,7 +25,7 @@ extension StorageGroup {
         )
     }
 
-    /// What it costs to keep what documents were; the peer is a store of Keel's that does not.
+    /// Measures the cost of a history; the peer is a Keel store without one.
     static func history(
         _ keeping: Lazily<StorePair>,
         _ forgetting: Lazily<StorePair>,
@@ -54,7 +54,7 @@ extension StorageGroup {
         }
     }
 
-    /// Never the same change twice: a write that changes nothing would cost Keel little.
+    /// Always a different change, because a write without effect costs Keel little.
     private static func changed(
         _ pair: StorePair,
         _ options: Options,

@@ -2,7 +2,7 @@ import Foundation
 import KeelStorage
 import KeelStorageSQLite
 
-/// Document storage on SQLite against GRDB: Documentation/Benchmarks.md has the targets.
+/// Document storage on SQLite, compared with GRDB; Documentation/Benchmarks.md has the targets.
 enum StorageGroup {
     @concurrent
     static func measures(_ options: Options) async throws -> [Measure] {
@@ -104,7 +104,7 @@ enum StorageGroup {
         }
     }
 
-    /// Ids that are there, in random order.
+    /// Returns existing ids in random order.
     private static func ids(_ count: Int, of pair: StorePair) -> [String] {
         var generator = SystemRandomNumberGenerator()
         return (0..<count).map { _ in Place.id(Int.random(in: 0..<pair.count, using: &generator)) }

@@ -3,13 +3,13 @@ import GRDB
 import KeelStorage
 import KeelStorageSQLite
 
-/// The same documents in a Keel store and in a peer's file, each in a folder of its own.
+/// The same documents in a Keel store and in a peer's file, each in a separate folder.
 final class StorePair: Sendable {
-    /// Which fields are indexed, on both sides alike.
+    /// The indexed fields of both sides.
     enum Indexing: String, Sendable {
         /// An index on `city` and one on `score`.
         case two
-        /// An index on `district`, then `score` from the highest.
+        /// An index on `district`, then `score` in descending order.
         case composite
 
         var schema: StorageSchema {
@@ -26,7 +26,7 @@ final class StorePair: Sendable {
             }
         }
 
-        /// What the peer's column `category` holds.
+        /// The value of the peer's column `category`.
         func category(_ place: Place) -> String {
             self == .two ? place.city : place.district
         }
@@ -69,10 +69,9 @@ final class StorePair: Sendable {
         }
     }
 
-    /// Closes both files, with nothing left in their write-ahead logs.
+    /// Closes both files with empty write-ahead logs.
     ///
-    /// GRDB leaves the log behind when its pool has read anything, and the next opening would have
-    /// to replay it; Keel's `close` empties it.
+    /// GRDB leaves the log of a pool that has read, and the next opening would replay it; Keel's `close` empties it.
     func close() throws {
         try adapter.close()
         try peer.pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }

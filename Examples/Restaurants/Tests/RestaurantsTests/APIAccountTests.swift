@@ -119,7 +119,7 @@ struct APIAccountTests {
     }
 }
 
-/// A time that a test sets.
+/// A settable time.
 private final class SettableDate: Sendable {
     private let state: Mutex<Date>
 

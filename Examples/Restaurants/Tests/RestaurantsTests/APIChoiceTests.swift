@@ -66,7 +66,7 @@ struct APIChoiceTests {
         #expect(write("DELETE", "favourites/r-1", key: "k2") == 204)
         #expect(write("PUT", "favourites/r-1", key: "k1") == 204)
         #expect(api.choices.favourites(of: "ada") == [])
-        // A key is its user's.
+        // Keys are separate for each user.
         #expect(write("PUT", "favourites/r-1", as: "bob", key: "k1") == 204)
         #expect(api.choices.favourites(of: "bob") == ["r-1"])
         #expect(

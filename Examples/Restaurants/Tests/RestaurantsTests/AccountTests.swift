@@ -78,7 +78,7 @@ struct AccountTests {
         #expect(app.log.all.filter { $0 == "session: credentials renewed" }.count == 1)
         #expect(!app.log.all.contains { $0.contains("access-") || $0.contains("refresh-") })
 
-        // The new tokens are kept: the old refresh token is used up.
+        // The new tokens are stored, because the old refresh token is used up.
         let next = try Instance(.json(ServiceJSON.user), secrets: vault)
         _ = try await next.accounts.currentUser()
         #expect(tokens(next) == ["Bearer access-2"])

@@ -40,7 +40,7 @@ struct CallTests {
     )
     func coalescing() async throws {
         let (clock, begun) = (TestClock(), CallCount())
-        // The first exchange lasts until the clock is moved; any other one ends at once.
+        // The first exchange lasts until the clock is moved; any other ends immediately.
         let found = ServiceJSON.page(gulls)
         let transport = ScriptedHTTPTransport(
             [.json(found).delayed(by: .seconds(1), on: clock)],
@@ -62,7 +62,7 @@ struct CallTests {
             return names
         }
         #expect(names == Array(repeating: "Three Gulls", count: calls))
-        // A call that began late may have made an exchange of its own; none did both or neither.
+        // A call that began late may have made its own exchange; none did both or neither.
         let joined = app.log.all.filter {
             $0 == "GET /restaurants/search?… joined a call under way"
         }
@@ -88,7 +88,7 @@ struct CallTests {
     }
 }
 
-/// Counts the calls that have begun.
+/// Counts the started calls.
 private final class CallCount: HTTPEventObserver {
     private let state = Mutex(0)
 

@@ -7,7 +7,7 @@ import Testing
 @testable import RestaurantsAPI
 @testable import RestaurantsData
 
-/// The two files of restaurants that the example has, as they reach the app.
+/// The example's two files of restaurants, as the app receives them.
 @Suite("The data sets of the example")
 struct DataSetTests {
     static func file(_ name: String) -> URL {
@@ -15,7 +15,7 @@ struct DataSetTests {
             .appending(path: "../../Data/\(name).jsonl").standardized
     }
 
-    /// What the service sends of a file, as the app understands it.
+    /// The service's response for a file, as decoded by the app.
     private func plan(_ name: String) throws -> RefreshPlan {
         let api = APIResponder(catalogue: try RestaurantCatalogue(contentsOf: Self.file(name)))
         let response = api.answer(APIRequest(method: "GET", target: "/restaurants?limit=1000"))
@@ -42,7 +42,7 @@ struct DataSetTests {
         #expect(gulls.openingHours == ["Mon-Fri: 11:00-22:00", "Sat-Sun: 12:00-23:00"])
         #expect(restaurants.allSatisfy { $0.rating != nil && $0.priceLevel != nil })
         #expect(restaurants.contains { $0.imageURL != nil && $0.phoneNumber != nil })
-        // Each optional field is missing somewhere, too.
+        // Each optional field is also missing somewhere.
         #expect(restaurants.contains { $0.imageURL == nil })
         #expect(restaurants.contains { $0.phoneNumber == nil })
         #expect(restaurants.contains { $0.website == nil })

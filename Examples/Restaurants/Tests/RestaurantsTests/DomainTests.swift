@@ -253,7 +253,7 @@ struct UseCaseTests {
     }
 }
 
-/// What a watcher was told.
+/// The events that a watcher received.
 final class Told: Sendable {
     private let state = Mutex<[LiveEvent]>([])
 

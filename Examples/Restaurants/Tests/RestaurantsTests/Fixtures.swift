@@ -11,7 +11,7 @@ import Synchronization
 import Testing
 
 extension Restaurant {
-    /// A restaurant of the tests.
+    /// A restaurant for tests.
     static func fixture(
         _ id: String,
         _ name: String,
@@ -38,12 +38,12 @@ extension Restaurant {
     }
 }
 
-/// A day of the tests: noon, so many days after 1 March 2026.
+/// A day for tests: noon, a number of days after March 1, 2026.
 func day(_ number: Int) -> Date {
     Date(timeIntervalSince1970: 1_772_366_400 + 86_400 * Double(number))
 }
 
-/// Restaurants as the service writes them.
+/// Restaurants in the service's format.
 enum ServiceJSON {
     static func restaurant(
         _ id: String,
@@ -58,7 +58,7 @@ enum ServiceJSON {
         """
     }
 
-    /// What a user gets who signs in, with tokens of a number.
+    /// The response to a user who signs in, with numbered tokens.
     static func grant(_ number: Int, user: String = user) -> String {
         """
         {"access_token": "access-\(number)", "refresh_token": "refresh-\(number)",
@@ -75,7 +75,7 @@ enum ServiceJSON {
     }
 }
 
-/// Texts, in the order in which they came.
+/// Texts in the order of their arrival.
 final class Lines: Sendable {
     private let state = Mutex<[String]>([])
 
@@ -84,7 +84,7 @@ final class Lines: Sendable {
     func add(_ text: String) { state.withLock { $0.append(text) } }
 }
 
-/// The data layer on a store and a service of its own.
+/// The data layer with its own store and service.
 struct Instance {
     let transport: ScriptedHTTPTransport
     let storage: StorageClient
@@ -93,7 +93,7 @@ struct Instance {
     let ratings: StoredRatingRepository
     let outbox: ChoiceOutbox
     let accounts: SessionAccountRepository
-    /// What the app's log told.
+    /// The lines of the app's log.
     let log: Lines
 
     init(
@@ -105,7 +105,7 @@ struct Instance {
         try self.init(ScriptedHTTPTransport(answers), on: adapter, secrets: secrets, at: now)
     }
 
-    /// Creates an instance whose calls are made once, unless a policy says otherwise.
+    /// Creates an instance that makes each call once, unless a policy says otherwise.
     init(
         _ transport: ScriptedHTTPTransport,
         on adapter: some StorageAdapter = InMemoryStorageAdapter(),
@@ -140,7 +140,7 @@ struct Instance {
         let lines = Lines()
         log = lines
         var configuration = StorageClient.Configuration(schema: .restaurants)
-        // A query without its index is a mistake.
+        // A query without its index is an error.
         configuration.isStrict = true
         storage = StorageClient(adapter, configuration: configuration)
         var network = NetworkClient.Configuration(baseURL: address)
@@ -160,7 +160,7 @@ struct Instance {
             now: { now }
         )
         var waiting = ChoiceOutbox.usual
-        // Every pause is an hour: none ends in a test, however slow the machine is.
+        // Every delay is an hour, so none ends in a test, however slow the machine is.
         waiting.jitter = { 1 }
         waiting.retry.baseDelay = .seconds(3600)
         waiting.retry.maximumDelay = .seconds(3600)

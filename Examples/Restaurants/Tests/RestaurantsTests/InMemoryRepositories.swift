@@ -1,7 +1,7 @@
 import RestaurantsDomain
 import Synchronization
 
-/// Repositories of the domain's own, without Keel: the domain can be tested without it.
+/// Repositories for tests of the domain without Keel.
 final class InMemoryRepositories: Sendable {
     private struct State {
         var restaurants: [RestaurantID: Restaurant] = [:]
@@ -165,7 +165,7 @@ extension InMemoryRepositories: AccountRepository {
 }
 
 extension LiveUpdates where Item: Sendable {
-    /// Tells prepared updates, then waits until the task is cancelled.
+    /// Sends prepared updates, then waits until the task is canceled.
     static func prepared(_ updates: [LiveUpdate<Item>]) -> LiveUpdates {
         LiveUpdates {
             var rest = updates[...]

@@ -72,7 +72,7 @@ struct LoggedRepositoryTests {
     }
 }
 
-/// Writes a record as its level, message and metadata in the order of their names.
+/// Formats a record as its level, message and metadata, sorted by name.
 private struct LineHandler: LogHandler {
     let lines: Lines
     var metadata: Logger.Metadata = [:]

@@ -52,7 +52,7 @@ struct MemoryTests {
         _ = try await app.restaurants.refresh()
         #expect(try await names() == ["Four Gulls"])
         _ = try await other.restaurants.refresh()
-        // The store's change log brings it.
+        // The store's change log delivers it.
         try await waitUntil { try await names() == ["Five Gulls"] }
     }
 

@@ -25,7 +25,7 @@ struct OfflineWriteTests {
         rating = Rating(user: ada, restaurant: gull, stars: try Stars(4), date: day(0))
     }
 
-    /// The calls that tell the service of a choice.
+    /// The calls that report a choice to the service.
     private func writes(_ app: Instance) -> [ScriptedHTTPTransport.Call] {
         app.transport.calls.filter { $0.head.path?.hasPrefix("/users/") == true }
     }
@@ -39,7 +39,7 @@ struct OfflineWriteTests {
         await app.outbox.send(of: ada, within: .seconds(30))
     }
 
-    /// Sends what waits, as if its pause were over.
+    /// Sends what is pending, as if its delay were over.
     private func sendAgain(_ app: Instance) async throws {
         for change in try await app.outbox.changes(of: ada) {
             try await app.outbox.retry(change, of: ada)
@@ -147,7 +147,7 @@ struct OfflineWriteTests {
             .status(.noContent),
             .json(ServiceJSON.grant(2, user: ServiceJSON.bob))
         )
-        // Nobody is signed in: it is kept here only.
+        // Without a signed-in user, it is stored only on this device.
         try await app.ratings.save(rating)
         _ = try await app.accounts.signIn(email, password: "engine")
         try await app.favourites.save(favourite)
@@ -199,7 +199,7 @@ struct OfflineWriteTests {
         let (ports, started) = AsyncStream.makeStream(of: Int.self)
         try await withThrowingTaskGroup { group in
             group.addTask {
-                // Where it cannot start, nobody waits for its port.
+                // If it cannot start, its port is not awaited.
                 defer { started.finish() }
                 try await server.run(port: 0) { started.yield($0) }
             }

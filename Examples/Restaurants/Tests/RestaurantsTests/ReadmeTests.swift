@@ -9,7 +9,7 @@ import Testing
 
 @Suite("What README shows")
 struct ReadmeTests {
-    /// The lines of README's sample of `Scripts/demo.sh`.
+    /// The lines of the README's sample of `Scripts/demo.sh`.
     private func sample() throws -> [String] {
         let file = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../../../../README.md").standardized
@@ -36,7 +36,7 @@ struct ReadmeTests {
                 "  B │ \(LiveView.render(told, for: ada, .plain))",
             ]
         )
-        // How long it took differs from run to run.
+        // The duration differs from run to run.
         #expect(lines.last?.hasPrefix("\(count) of \(count) steps held, in ") == true)
         #expect(lines.count == 3)
     }

@@ -9,7 +9,7 @@ import Testing
 
 @testable import RestaurantsData
 
-/// The flaws of the data layer that this app was modelled on: each is absent.
+/// The flaws of the data layer on which this app is modeled: none of them is present.
 @Suite("Flaws of the sample that the app does not have")
 struct SourceDocumentFlawTests {
     private let ada: UserID
@@ -87,7 +87,7 @@ struct SourceDocumentFlawTests {
             at: day(2)
         )
         #expect(try await nextDay.restaurants.restaurant(gull).name == "Four Gulls")
-        // It is young again.
+        // It is fresh again.
         #expect(try await nextDay.restaurants.restaurant(gull).name == "Four Gulls")
         #expect(nextDay.transport.calls.count == 1)
 

@@ -1,13 +1,13 @@
 import Foundation
 
-/// Events in files, one each: made, written and closed.
+/// Events in separate files, each created, written and closed.
 ///
-/// Without renaming, the leanest way: a process that is killed in between leaves an empty file, which
-/// a reader has to tell from an event. With it, nobody finds half an event, as nobody does in Keel's
-/// journal; that is how a careful app does it.
+/// Without renaming, this is the fastest way: a process that is killed in between leaves an empty file, which a reader
+/// must distinguish from an event. With renaming, as in a careful app, no partial event is visible, as in Keel's
+/// journal.
 struct PeerEventFiles {
     let folder: String
-    /// Whether an event is written beside its final name and renamed.
+    /// Whether an event is written to a temporary file and renamed.
     let renames: Bool
 
     func append(_ bytes: Data, _ number: Int) throws {

@@ -3,8 +3,8 @@ import GRDB
 
 /// Events in a table of SQLite, with the write-ahead log and `synchronous=NORMAL`.
 ///
-/// The quickest that GRDB offers: one connection, a cached statement, and nothing around it that
-/// SQLite does not need; a single statement is a transaction of its own.
+/// This is the fastest that GRDB offers: one connection, a cached statement, and no explicit transaction, because a
+/// single statement is one.
 struct PeerEventTable: Sendable {
     private let queue: DatabaseQueue
 

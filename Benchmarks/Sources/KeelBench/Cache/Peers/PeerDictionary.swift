@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A dictionary behind one lock, without any limit or time.
+/// A dictionary behind one lock, without a limit or expiration.
 final class PeerDictionary<Key: Hashable & Sendable>: Sendable {
     private let entries = Mutex<[Key: Int]>([:])
 
@@ -10,7 +10,7 @@ final class PeerDictionary<Key: Hashable & Sendable>: Sendable {
     func set(_ value: Int, for key: Key) { entries.withLock { $0[key] = value } }
 }
 
-/// The same with a time for each entry, which is looked at when it is read.
+/// The same with an expiration per entry, which is checked on each read.
 final class PeerTimedDictionary<Key: Hashable & Sendable>: Sendable {
     private let entries = Mutex<[Key: (value: Int, end: Date)]>([:])
 
@@ -24,7 +24,7 @@ final class PeerTimedDictionary<Key: Hashable & Sendable>: Sendable {
     }
 }
 
-/// Sixteen dictionaries, each behind its lock; the key's hash says which one.
+/// Sixteen dictionaries, each behind its own lock, chosen by the key's hash.
 final class PeerShards<Key: Hashable & Sendable>: Sendable {
     private let shards = (0..<16).map { _ in PeerDictionary<Key>() }
 

@@ -1,14 +1,14 @@
 import Foundation
 
-/// Numbers in an `NSCache`, read by strings that are objects already.
+/// Numbers in an `NSCache`, read by strings that already are objects.
 ///
-/// Unchecked: `NSCache` locks itself, and the array is never changed.
+/// Unchecked, because `NSCache` is thread-safe and the array never changes.
 final class PeerObjects: @unchecked Sendable {
     private let cache = NSCache<NSString, NSNumber>()
     private let reads: [NSString]
 
     init(_ reads: [String]) {
-        // As many objects as keys: the reads of one key share theirs, as they do in Keel's row.
+        // As many objects as keys: reads of a key share its object, as in Keel's row.
         var objects: [String: NSString] = [:]
         for key in reads where objects[key] == nil {
             objects[key] = NSString(string: key)
@@ -17,7 +17,7 @@ final class PeerObjects: @unchecked Sendable {
         self.reads = reads.compactMap { objects[$0] }
     }
 
-    /// Nanoseconds that a read takes.
+    /// Returns the nanoseconds of a read.
     func perRead() throws -> Double {
         var found = 0
         let start = ContinuousClock.now

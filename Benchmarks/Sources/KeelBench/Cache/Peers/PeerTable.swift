@@ -3,8 +3,8 @@ import GRDB
 
 /// Entries in a table of SQLite, with the write-ahead log and `synchronous=NORMAL`.
 ///
-/// The quickest that GRDB offers: one connection, cached statements, and nothing around a statement
-/// that SQLite does not need; a single statement is a transaction of its own.
+/// This is the fastest that GRDB offers: one connection, cached statements, and no explicit transaction around a single
+/// statement, because it is one.
 struct PeerTable: Sendable {
     private let queue: DatabaseQueue
 
@@ -31,7 +31,7 @@ struct PeerTable: Sendable {
         try queue.writeWithoutTransaction { try Self.put(entry, expires, in: $0) }
     }
 
-    /// Puts entries in one transaction.
+    /// Stores entries in one transaction.
     func put(_ entries: some Collection<DiskPair.Entry>, expires: Int64) throws {
         try queue.write { database in
             for entry in entries { try Self.put(entry, expires, in: database) }
@@ -63,13 +63,13 @@ struct PeerTable: Sendable {
         }
     }
 
-    /// Closes the file with nothing left in its write-ahead log.
+    /// Closes the file with an empty write-ahead log.
     func close() throws {
         try queue.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
         try queue.close()
     }
 
-    /// Microseconds to open a file and read all its keys, without keeping them.
+    /// Returns the microseconds to open a file and read all its keys, without keeping them.
     static func open(_ path: String, count: Int) throws -> Double {
         let start = ContinuousClock.now
         let queue = try DatabaseQueue(path: path, configuration: configuration)

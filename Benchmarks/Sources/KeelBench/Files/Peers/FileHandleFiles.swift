@@ -1,6 +1,6 @@
 import Foundation
 
-/// A file that is replaced whole, with Foundation's file handle and the system's calls alone.
+/// A file that is replaced atomically, with only Foundation's file handle and system calls.
 struct FileHandleFiles {
     private let path: String
 
@@ -25,7 +25,7 @@ struct FileHandleFiles {
         close(folder)
     }
 
-    /// How many bytes there are, all of which have been read.
+    /// Reads all bytes and returns their number.
     func get(_ pieceByteCount: Int) throws -> Int {
         let handle = try FileHandle(forReadingFrom: URL(filePath: path))
         var count = 0

@@ -1,9 +1,8 @@
 import Foundation
 
-/// Reads server-sent events as hand-written clients do: the bytes become a text, the text lines,
-/// and the lines fields.
+/// Reads server-sent events like hand-written clients: bytes into text, text into lines, lines into fields.
 ///
-/// It gets the whole stream at once, which spares it the buffer between two pieces.
+/// It receives the whole stream at once, and so needs no buffer between pieces.
 enum PeerEvents {
     struct Event {
         var type = "message"

@@ -1,6 +1,6 @@
 import Logging
 
-/// The least that a handler of swift-log can be: it has a level and writes nothing.
+/// A minimal handler of swift-log, which has a level and writes nothing.
 struct DiscardingLogHandler: LogHandler {
     var logLevel = Logger.Level.info
     var metadata: Logger.Metadata = [:]

@@ -1,7 +1,7 @@
-/// A file for swift-log's `StreamLogHandler`, with one call of the system for each record.
+/// A file for swift-log's `StreamLogHandler`, with one system call per record.
 ///
-/// It is leaner than the stream that `StreamLogHandler` has for the standard output, which goes
-/// through the C library's buffer and flushes it each time.
+/// It is faster than the stream of `StreamLogHandler` for standard output, which uses the C library's buffer and
+/// flushes it each time.
 struct PeerFileStream: TextOutputStream {
     let file: AppendingFile
 

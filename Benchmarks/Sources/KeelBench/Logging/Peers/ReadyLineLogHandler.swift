@@ -1,7 +1,7 @@
 import Foundation
 import Logging
 
-/// A handler of swift-log that makes no line: it writes the same one for each record.
+/// A handler of swift-log that writes the same prepared line for each record.
 struct ReadyLineLogHandler: LogHandler {
     let line: Data
     let file: AppendingFile

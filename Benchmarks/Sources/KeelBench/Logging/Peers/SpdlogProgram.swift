@@ -1,6 +1,6 @@
 import Foundation
 
-/// A program that logs with spdlog, made by the system's C++ compiler when it is first needed.
+/// A program that logs with spdlog, compiled with the system's C++ compiler on first use.
 final class SpdlogProgram: Sendable {
     private let folder: WorkFolder
 
@@ -12,7 +12,7 @@ final class SpdlogProgram: Sendable {
         guard try await ProgramRun("c++", ["--version"]).status == 0 else {
             throw NotRun("there is no C++ compiler of the name c++")
         }
-        // As Debian and Homebrew build the library: not from its headers alone.
+        // With the compiled library of Debian and Homebrew, not header-only.
         let definitions = ["-DSPDLOG_COMPILED_LIB", "-DSPDLOG_FMT_EXTERNAL"]
         let run = try await ProgramRun(
             "c++",
@@ -27,14 +27,14 @@ final class SpdlogProgram: Sendable {
         }
     }
 
-    /// Where Homebrew has its libraries, which a compiler does not look into by itself.
+    /// Homebrew's library folder, which compilers do not search by default.
     private static var homebrew: [String] {
         ["/opt/homebrew", "/usr/local"]
             .filter { FileManager.default.fileExists(atPath: "\($0)/include/spdlog") }
             .flatMap { ["-I\($0)/include", "-L\($0)/lib"] }
     }
 
-    /// Microseconds that a record takes.
+    /// Returns the microseconds of a record.
     @concurrent
     func run(_ file: String, count: Int, warmUp: Int) async throws -> Double {
         try await ProgramRun(folder.path("spdlog-records"), [file, "\(count)", "\(warmUp)"])

@@ -1,12 +1,11 @@
 import Foundation
 import Hummingbird
 
-/// The peer of `keel serve`: a bare Hummingbird server with one route to read a place, one to read
-/// all and one to change one, as a competent user would write them for this one table.
+/// The peer of `keel serve`: a bare Hummingbird server with routes to read one place, to read all and to change one, as
+/// an experienced developer would write them for one table.
 ///
-/// `keel-bench __peer-server FILE` prints its port and ends with its standard input. It does the work
-/// of ``PeerStore`` on the same connection pool, and has no other promises to keep: no protocol, no
-/// limits, no ids of commits, nobody who listens.
+/// `keel-bench __peer-server FILE` prints its port and ends with its standard input. It does the work of ``PeerStore``
+/// on the same connection pool, and has no protocol, limits, commit ids or listeners.
 struct PeerServer: Sendable {
     static let command = "__peer-server"
 
@@ -36,8 +35,7 @@ struct PeerServer: Sendable {
             router: router,
             configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
             onServerRunning: { channel in
-                // Not `print` and `fflush(nil)`: that waits for the lock of the standard input, which
-                // the reader below holds.
+                // `print` with `fflush(nil)` would wait for the lock of standard input, which the reader below holds.
                 let line = "\(channel.localAddress?.port ?? 0)\n"
                 FileHandle.standardOutput.write(Data(line.utf8))
             }

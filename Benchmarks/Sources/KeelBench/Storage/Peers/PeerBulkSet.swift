@@ -1,8 +1,7 @@
 import GRDB
 import KeelStorage
 
-/// Encodes documents and stores each with one upsert and one row in the log: two cached statements,
-/// all in one transaction.
+/// Encodes documents and stores each with an upsert and a log row: two cached statements, in one transaction.
 enum PeerBulkSet {
     static func run(_ places: [Place], in store: PeerStore) throws {
         try store.pool.write { database in

@@ -2,11 +2,11 @@ import Foundation
 import GRDB
 import KeelStorage
 
-/// Reads one row by its id on a cached statement and decodes its blob.
+/// Reads one row by its id with a cached statement and decodes its blob.
 enum PeerGet {
     private static let sql = "SELECT body FROM documents WHERE id = ?"
 
-    /// With the decoder that Keel uses.
+    /// Decodes with Keel's decoder.
     static func withDocumentDecoder(_ id: String, in store: PeerStore) throws -> Place? {
         let blob = try store.pool.read { database in
             try Data.fetchOne(try database.cachedStatement(sql: sql), arguments: [id])
@@ -15,7 +15,7 @@ enum PeerGet {
         return try DocumentDecoder().decode(from: DocumentBody(bytes: [UInt8](blob)))
     }
 
-    /// With Foundation's decoder, which is made once.
+    /// Decodes with one instance of Foundation's decoder.
     static func withJSONDecoder(
         _ id: String,
         in store: PeerStore,

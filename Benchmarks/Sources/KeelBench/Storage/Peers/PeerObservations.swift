@@ -5,8 +5,8 @@ import KeelStorage
 
 /// Observes rows with one `ValueObservation` each.
 ///
-/// The region is constant, which lets GRDB read outside of the write transaction, and repeated
-/// values are dropped: what GRDB's guide recommends for this.
+/// As GRDB's guide recommends, the region is constant, which lets GRDB read outside of the write transaction, and
+/// repeated values are dropped.
 final class PeerObservations {
     private var cancellables: [AnyDatabaseCancellable] = []
     private let delivered: AsyncStream<String>.Continuation
@@ -14,10 +14,9 @@ final class PeerObservations {
 
     init() { (deliveries, delivered) = AsyncStream.makeStream() }
 
-    /// Observes rows by their text id, the key that documents have.
+    /// Observes rows by their text id, the key of documents.
     ///
-    /// SQLite tells which row changed by its number, not its text key, so GRDB must ask each
-    /// observation again.
+    /// SQLite identifies a changed row by its number, not its text key, so GRDB must query every observation again.
     func observe(textIDs ids: [String], in pool: DatabasePool) {
         for id in ids {
             start(
@@ -35,7 +34,7 @@ final class PeerObservations {
         }
     }
 
-    /// Observes rows by their number: the case in which GRDB can tell which row changed.
+    /// Observes rows by their number, with which GRDB can identify the changed row.
     func observe(rowIDs: [(number: Int64, id: String)], in pool: DatabasePool) {
         for (number, id) in rowIDs {
             let region = Table("documents").filter(Column.rowID == number)

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import KeelStorage
 
-/// Opens a file and reads one row; closing it again is not measured.
+/// Opens a file and reads one row; closing is not measured.
 enum PeerOpen {
     static func run(_ path: String, id: String) throws -> Double {
         let start = ContinuousClock.now

@@ -2,8 +2,8 @@ import Foundation
 import GRDB
 import KeelStorage
 
-/// Runs hand-written SQL over the two indexed columns, which the composite index answers in order,
-/// and decodes the blobs with the decoder that Keel uses.
+/// Runs hand-written SQL over two indexed columns, with the composite index providing the order, and decodes the blobs
+/// with Keel's decoder.
 enum PeerQuery {
     static func run(district: String, limit: Int, in store: PeerStore) throws -> [Place] {
         let decoder = DocumentDecoder()

@@ -1,11 +1,10 @@
 import GRDB
 import KeelStorage
 
-/// Encodes a document, updates its row and adds a row to the log: two cached statements in one
-/// transaction.
+/// Encodes a document, updates its row and adds a log row: two cached statements in one transaction.
 ///
-/// The update names only the columns that change, as `updateChanges` of a GRDB record does: SQLite
-/// would write the index entries of the others anew even where their values are the same.
+/// The update names only the changed columns, like `updateChanges` of a GRDB record: SQLite would rewrite the index
+/// entries of other columns even if their values are equal.
 enum PeerSet {
     static func run(_ place: Place, scoreChanges: Bool, in store: PeerStore) throws {
         let body = try store.encoded(place)

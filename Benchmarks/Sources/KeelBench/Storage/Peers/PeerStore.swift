@@ -2,14 +2,14 @@ import Foundation
 import GRDB
 import KeelStorage
 
-/// The peer's file: what a competent user of GRDB would write for documents in a collection.
+/// The peer's file: what an experienced GRDB developer would write for documents in a collection.
 ///
-/// A `DatabasePool` with its defaults, which are the write-ahead log and `synchronous=NORMAL` as in
-/// Keel's default; the indexed fields in columns; the rest in a blob; a log of changes. Its one
-/// collection needs no column. It has no other promises to keep: no types beside the columns, no
-/// preconditions, no revisions of removed documents, no readers in other processes.
+/// It is a `DatabasePool` with its defaults, the write-ahead log and `synchronous=NORMAL` as in Keel's default, with
+/// the indexed fields in columns, the rest in a blob, and a change log. Its single collection needs no column. It has
+/// no types besides the columns, no preconditions, no revisions of removed documents, and no readers in other
+/// processes.
 struct PeerStore: Sendable {
-    /// What the blob holds.
+    /// The contents of the blob.
     enum Body: Sendable {
         case cbor
         case json
@@ -19,14 +19,14 @@ struct PeerStore: Sendable {
     let body: Body
     private let indexing: StorePair.Indexing
 
-    /// Opens a file that another has made.
+    /// Opens an existing file.
     init(opening path: String, _ indexing: StorePair.Indexing, body: Body) throws {
         pool = try DatabasePool(path: path)
         self.indexing = indexing
         self.body = body
     }
 
-    /// Makes a file.
+    /// Creates a file.
     init(_ path: String, _ indexing: StorePair.Indexing, body: Body) throws {
         pool = try DatabasePool(path: path)
         self.indexing = indexing
@@ -63,7 +63,7 @@ struct PeerStore: Sendable {
 
     func category(_ place: Place) -> String { indexing.category(place) }
 
-    /// The blob of a place: the very bytes that Keel stores, or the same fields as JSON.
+    /// Returns the blob of a place: the bytes that Keel stores, or the same fields as JSON.
     func encoded(_ place: Place) throws -> Data {
         switch body {
         case .cbor: Data(try DocumentEncoder().encode(place).bytes)

@@ -4,7 +4,7 @@ internal import KeelRepositories
 internal import RestaurantsDomain
 
 extension UserDTO: DomainConvertible {
-    /// What is kept beside the tokens of a session.
+    /// The data stored with the tokens of a session.
     init(_ credentials: BearerCredentials) {
         let fields = credentials.additionalFields
         self.init(id: fields["user"], name: fields["name"], email: fields["email"])
@@ -21,7 +21,7 @@ extension UserDTO: DomainConvertible {
 }
 
 extension GrantDTO {
-    /// What the service gave to a request that was made at a time.
+    /// Returns the credentials of a response whose request was sent at a time.
     func credentials(asked: Date) throws(MappingError) -> BearerCredentials {
         let fields = FieldMapper()
         let user = try fields.nested(user, "user")

@@ -1,13 +1,13 @@
-/// What the service gives to a user who signs in, and at each renewal.
+/// The service's response to a sign-in and to each refresh.
 struct GrantDTO: Decodable, Sendable {
     var accessToken: String?
     var refreshToken: String?
-    /// For how many seconds the access token is good.
+    /// The lifetime of the access token in seconds.
     var expiresIn: Double?
     var user: UserDTO?
 }
 
-/// A user as the service writes one.
+/// A user in the service's format.
 struct UserDTO: Decodable, Sendable {
     var id: String?
     var name: String?

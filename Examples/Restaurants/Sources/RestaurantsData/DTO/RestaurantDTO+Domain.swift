@@ -27,7 +27,7 @@ extension RestaurantDTO: DomainConvertible {
         )
     }
 
-    /// The place, or nil where the service has none; half a place is a failure.
+    /// The place; nil if the service has none. Half a place is an error.
     private func location(_ fields: FieldMapper) throws(MappingError) -> Coordinate? {
         if latitude == nil, longitude == nil { return nil }
         let longitude = try fields.number(longitude, "lng", in: -180...180)
@@ -49,12 +49,12 @@ extension GradeDTO: DomainConvertible {
 }
 
 extension FieldMapper {
-    /// The id of a restaurant, which the domain may refuse.
+    /// The id of a restaurant, which the domain validates.
     func restaurantID(_ text: String?, _ field: String) throws(MappingError) -> RestaurantID {
         try value(text, field) { try RestaurantID($0) }
     }
 
-    /// The id of a user, which the domain may refuse.
+    /// The id of a user, which the domain validates.
     func userID(_ text: String?, _ field: String) throws(MappingError) -> UserID {
         try value(text, field) { try UserID($0) }
     }

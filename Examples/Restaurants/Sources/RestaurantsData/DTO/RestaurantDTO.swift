@@ -1,11 +1,11 @@
 internal import KeelHTTP
 internal import KeelRepositories
 
-/// A restaurant as the service writes it, in snake case: `price_level`, `image_url`.
+/// A restaurant in the service's format, in snake case: `price_level`, `image_url`.
 ///
-/// Every field is optional, because what another party sends is not ours to promise: what must be
-/// there is decided in one place, the mapping to the domain. `is_favorite`, which some services
-/// write, is not read: what one user likes is not a property of a restaurant that all users see.
+/// Every field is optional, because the server's data are not under our control: only the mapping to the domain decides
+/// what is required. `is_favorite`, which some services send, is ignored: a user's favourite is not a property of a
+/// restaurant that all users see.
 struct RestaurantDTO: Decodable, Sendable {
     var id: String?
     var name: String?
@@ -41,7 +41,7 @@ extension RestaurantDTO {
     /// A restaurant with every field, for tests and previews.
     static let sample = Fixture.value(of: RestaurantDTO.self, json: sampleJSON, coding: .snakeCase)
 
-    /// ``sample`` as the service writes it.
+    /// ``sample`` in the service's format.
     static let sampleJSON = """
         {
             "id": "it-1", "name": "The Italian Kitchen", "cuisine": "Italian", "rating": 4.5,

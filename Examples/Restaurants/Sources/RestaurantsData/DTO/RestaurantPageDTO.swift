@@ -1,11 +1,11 @@
 internal import KeelHTTP
 
-/// A part of the service's list; one bad entry does not cost the others of its page.
+/// A page of the service's list; a bad entry does not affect the others.
 struct RestaurantPageDTO: Decodable, Sendable {
     let restaurants: LossyList<RestaurantDTO>
-    /// The id of each entry, readable or not, as far as it has one.
+    /// The id of each entry, readable or not, if it has one.
     let ids: [String?]
-    /// Where the next part begins; nil in the last.
+    /// The start of the next page; nil on the last page.
     let next: String?
 
     private enum CodingKeys: CodingKey { case restaurants, next }
@@ -13,7 +13,7 @@ struct RestaurantPageDTO: Decodable, Sendable {
     init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         restaurants = try fields.decode(LossyList<RestaurantDTO>.self, forKey: .restaurants)
-        // Read twice, because a dropped element is reported by its place and not by its id.
+        // Decoded twice, because a dropped element is reported by its index and not by its id.
         ids = try fields.decode([Identified].self, forKey: .restaurants).map(\.id)
         next = try fields.decodeIfPresent(String.self, forKey: .next)
     }

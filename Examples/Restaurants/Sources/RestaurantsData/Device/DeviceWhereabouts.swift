@@ -1,9 +1,9 @@
 public import KeelLocation
 public import RestaurantsDomain
 
-/// Where the device is, as its source of positions knows.
+/// The device's position, from its location source.
 public struct DeviceWhereabouts: WhereaboutsRepository {
-    /// How far a position may be off, in metres, to tell which restaurants are near.
+    /// The accuracy, in metres, that suffices to find nearby restaurants.
     static let accuracy = 500.0
 
     private let location: LocationService
@@ -13,7 +13,7 @@ public struct DeviceWhereabouts: WhereaboutsRepository {
     ///
     /// - Parameters:
     ///   - location: The device's position.
-    ///   - patience: How long to wait for it at the most.
+    /// - patience: The maximum time to wait for it.
     public init(_ location: LocationService, patience: Duration = .seconds(10)) {
         self.location = location
         self.patience = patience
@@ -39,7 +39,7 @@ public struct DeviceWhereabouts: WhereaboutsRepository {
 }
 
 extension LocationError {
-    /// The error of the app's domain for this failure.
+    /// The domain error for this failure.
     fileprivate var meaning: DomainError.Kind {
         switch code {
         case .permissionDenied, .permissionRestricted, .permissionNotDetermined: .locationRefused

@@ -3,7 +3,7 @@ internal import KeelRepositories
 internal import RestaurantsDomain
 
 extension DomainError {
-    /// Says in the app's words what the failure of a block means, and keeps it as the cause.
+    /// Translates a failure of an infrastructure component, which becomes the cause.
     init(_ error: RepositoryError) {
         let source = error.dataSourceError
         let kind: Kind =
@@ -13,7 +13,7 @@ extension DomainError {
             case .unreachable, .connectionFailed: .sourceUnreachable
             case .unexpectedResponse: .sourceNotUnderstood
             case .signInRequired:
-                // A call that could not be signed was never sent: the session tells why.
+                // A call that could not be signed was never sent; the session's error explains why.
                 (source?.networkError?.transportError?.cause as? AuthenticationError)?.meaning
                     ?? .sessionEnded
             default: .sourceRefused
@@ -21,7 +21,7 @@ extension DomainError {
         self.init(kind, cause: error)
     }
 
-    /// Says in the app's words why a user could not be signed in.
+    /// Translates a failure of signing in.
     init(signingIn error: any Error) {
         switch error {
         case let error as DataSourceError where error.code == .unauthenticated:
@@ -32,7 +32,7 @@ extension DomainError {
         }
     }
 
-    /// Runs an operation of the blocks, whichever it is.
+    /// Runs an operation of any infrastructure component.
     static func mapping<Value>(
         _ operation: () async throws -> Value
     ) async throws(DomainError) -> Value {
@@ -52,7 +52,7 @@ extension DomainError {
 }
 
 extension AuthenticationError {
-    /// The error of the app's domain for this failure.
+    /// The domain error for this failure.
     fileprivate var meaning: DomainError.Kind {
         switch code {
         case .signedOut, .superseded: .notSignedIn

@@ -3,7 +3,7 @@ internal import KeelStorage
 internal import RestaurantsDomain
 
 extension DocumentCollection where Element: DomainConvertible {
-    /// Follows the collection, in the words of the domain.
+    /// Follows the collection as updates of the domain.
     func updates() -> LiveUpdates<Element.Domain> {
         LiveUpdates {
             var snapshots = listen().makeAsyncIterator()

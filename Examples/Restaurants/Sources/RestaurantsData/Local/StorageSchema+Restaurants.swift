@@ -1,7 +1,7 @@
 public import KeelStorage
 
 extension StorageSchema {
-    /// What the queries of the app need; the store builds it when it is first opened.
+    /// The indexes of the app's queries; the store builds them when it is first opened.
     public static let restaurants = StorageSchema(
         indexes: [
             IndexDefinition("restaurants", [.ascending("listingKey")]),
@@ -11,7 +11,7 @@ extension StorageSchema {
                 "restaurants",
                 [.ascending("borough"), .ascending("cuisine"), .ascending("listingKey")]
             ),
-            // The ratings of all users for one restaurant.
+            // The ratings of a restaurant by all users.
             IndexDefinition("ratings", scope: .group, [.ascending("restaurant")]),
         ],
         searches: [

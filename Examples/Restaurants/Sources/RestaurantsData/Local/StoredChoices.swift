@@ -2,10 +2,9 @@ internal import Foundation
 internal import KeelRepositories
 internal import RestaurantsDomain
 
-/// Something that a user has chosen, as it is kept and as the service is told:
-/// `users/{user}/{kind}/{restaurant}`.
+/// A user's choice, as it is stored and as it is sent to the service: `users/{user}/{kind}/{restaurant}`.
 ///
-/// The user is named inside too, for queries over the choices of all users.
+/// It contains the user as well, for queries over the choices of all users.
 protocol StoredChoice: Codable, Sendable, DomainMappable {
     static var kind: String { get }
     var restaurant: String { get }

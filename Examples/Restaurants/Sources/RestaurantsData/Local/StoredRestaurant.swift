@@ -2,9 +2,9 @@ internal import Foundation
 internal import KeelRepositories
 internal import RestaurantsDomain
 
-/// A restaurant as it is kept: `restaurants/{id}`.
+/// A restaurant as it is stored: `restaurants/{id}`.
 ///
-/// Nothing of a user is in it, so that replacing it loses nothing of a user's.
+/// It contains no user data, so replacing it loses none.
 struct StoredRestaurant: Codable, Hashable, Sendable, Identifiable, DomainMappable {
     struct StoredLocation: Codable, Hashable, Sendable {
         var latitude: Double
@@ -19,7 +19,7 @@ struct StoredRestaurant: Codable, Hashable, Sendable, Identifiable, DomainMappab
 
     var id: String
     var name: String
-    /// What lists are ordered by.
+    /// The sort key of lists.
     var listingKey: String
     var cuisine: String
     var rating: Double?
@@ -71,7 +71,7 @@ struct StoredRestaurant: Codable, Hashable, Sendable, Identifiable, DomainMappab
             phoneNumber: phoneNumber,
             website: try fields.optional.url(website, "website"),
             openingHours: openingHours,
-            // What was kept may come from a newer version of the app.
+            // The stored document may come from a newer version of the app.
             grades: try fields.list(grades, "grades") { grade, fields throws(MappingError) in
                 Grade(
                     date: grade.date,

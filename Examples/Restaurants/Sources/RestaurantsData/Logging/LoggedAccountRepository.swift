@@ -1,12 +1,12 @@
 internal import Logging
 public import RestaurantsDomain
 
-/// Accounts whose every operation leaves a line in the log, without addresses and passwords.
+/// A repository of accounts that logs every operation, without addresses and passwords.
 public struct LoggedAccountRepository<Upstream: AccountRepository>: AccountRepository {
     private let upstream: Upstream
     private let log: RepositoryLog
 
-    /// Puts a log around a repository.
+    /// Creates a logging repository around another.
     public init(_ upstream: Upstream, _ log: RepositoryLog) {
         self.upstream = upstream
         self.log = log

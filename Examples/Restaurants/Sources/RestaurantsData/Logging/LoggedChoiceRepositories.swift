@@ -1,12 +1,12 @@
 internal import Logging
 public import RestaurantsDomain
 
-/// Favourites whose every operation leaves a line in the log.
+/// A repository of favourites that logs every operation.
 public struct LoggedFavouriteRepository<Upstream: FavouriteRepository>: FavouriteRepository {
     private let upstream: Upstream
     private let log: RepositoryLog
 
-    /// Puts a log around a repository.
+    /// Creates a logging repository around another.
     public init(_ upstream: Upstream, _ log: RepositoryLog) {
         self.upstream = upstream
         self.log = log
@@ -49,12 +49,12 @@ public struct LoggedFavouriteRepository<Upstream: FavouriteRepository>: Favourit
     public func updates(of user: UserID) -> LiveUpdates<Favourite> { upstream.updates(of: user) }
 }
 
-/// Ratings whose every operation leaves a line in the log.
+/// A repository of ratings that logs every operation.
 public struct LoggedRatingRepository<Upstream: RatingRepository>: RatingRepository {
     private let upstream: Upstream
     private let log: RepositoryLog
 
-    /// Puts a log around a repository.
+    /// Creates a logging repository around another.
     public init(_ upstream: Upstream, _ log: RepositoryLog) {
         self.upstream = upstream
         self.log = log

@@ -1,12 +1,12 @@
 internal import Logging
 public import RestaurantsDomain
 
-/// Restaurants whose every operation leaves a line in the log.
+/// A repository of restaurants that logs every operation.
 public struct LoggedRestaurantRepository<Upstream: RestaurantRepository>: RestaurantRepository {
     private let upstream: Upstream
     private let log: RepositoryLog
 
-    /// Puts a log around a repository.
+    /// Creates a logging repository around another.
     public init(_ upstream: Upstream, _ log: RepositoryLog) {
         self.upstream = upstream
         self.log = log

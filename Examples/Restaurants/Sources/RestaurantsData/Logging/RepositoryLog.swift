@@ -1,26 +1,26 @@
 public import Logging
 internal import RestaurantsDomain
 
-/// Writes a line for each operation of a repository, with what came of it.
+/// Logs each operation of a repository with its outcome.
 ///
-/// Reads are told at the level debug, writes at info, failures at error with their cause. No line
-/// holds a password, a token or what somebody searched for.
+/// Reads are logged at level debug, writes at info, failures at error with their cause. No line contains a password, a
+/// token or a search text.
 public struct RepositoryLog: Sendable {
     private let logger: Logger
 
     /// Creates a log.
     public init(_ logger: Logger) { self.logger = logger }
 
-    /// Runs an operation and tells of it.
+    /// Runs an operation and logs it.
     ///
     /// - Parameters:
-    ///   - operation: What it is called in the log, such as `restaurants.search`.
-    ///   - level: The level of its success.
-    ///   - subject: What it is about.
-    ///   - outcome: What is told of its value.
+    /// - operation: The name in the log, such as `restaurants.search`.
+    /// - level: The level of a success.
+    /// - subject: The subject of the operation.
+    /// - outcome: Describes the result for the log.
     ///   - body: The operation.
-    /// - Returns: What the operation returned.
-    /// - Throws: What it threw.
+    /// - Returns: The result of the operation.
+    /// - Throws: The error of the operation.
     func run<Value>(
         _ operation: String,
         _ level: Logger.Level = .debug,
@@ -48,6 +48,6 @@ public struct RepositoryLog: Sendable {
 }
 
 extension DomainError {
-    /// The kind's name, without what the user typed.
+    /// The name of the error's kind, without the user's input.
     fileprivate var label: String { String("\(kind)".prefix { $0 != "(" }) }
 }

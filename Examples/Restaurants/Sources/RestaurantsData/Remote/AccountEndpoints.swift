@@ -1,7 +1,7 @@
 internal import HTTPTypes
 internal import KeelHTTP
 
-/// `POST /auth/login`: tokens for an e-mail address and its password.
+/// `POST /auth/login`: tokens for an e-mail address and a password.
 struct PostLogin: Endpoint {
     typealias Response = GrantDTO
 
@@ -13,7 +13,7 @@ struct PostLogin: Endpoint {
     var body: RequestBody? { .json(["email": email, "password": password]) }
 }
 
-/// `POST /auth/refresh`: new tokens for a refresh token, which is used up by that.
+/// `POST /auth/refresh`: new tokens for a refresh token, which can be used once.
 struct PostRefresh: Endpoint {
     typealias Response = GrantDTO
 
@@ -24,7 +24,7 @@ struct PostRefresh: Endpoint {
     var body: RequestBody? { .json(["refresh_token": refreshToken]) }
 }
 
-/// `POST /auth/logout`: makes a session's tokens worthless.
+/// `POST /auth/logout`: revokes a session's tokens.
 struct PostLogout: Endpoint {
     typealias Response = EmptyResponse
 
@@ -35,7 +35,7 @@ struct PostLogout: Endpoint {
     var body: RequestBody? { .json(["refresh_token": refreshToken]) }
 }
 
-/// `GET /me`: the user whose token the call is signed with.
+/// `GET /me`: the user of the request's token.
 struct GetCurrentUser: Endpoint {
     typealias Response = UserDTO
 

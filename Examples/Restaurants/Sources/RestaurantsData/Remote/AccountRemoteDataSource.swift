@@ -8,7 +8,7 @@ struct AccountRemoteDataSource: IdentityServer {
     let remote: RemoteDataSource
     let now: @Sendable () -> Date
 
-    /// Returns what a user's requests are signed with.
+    /// Returns the credentials for a user's requests.
     func logIn(
         _ email: String,
         _ password: String
@@ -22,7 +22,7 @@ struct AccountRemoteDataSource: IdentityServer {
             return try await self.credentials(PostRefresh(refreshToken: token))
         } catch {
             let cause: any Error = error.networkError ?? error
-            // This service has no bodies of OAuth: with 401 it says that the token is used up.
+            // This service sends no OAuth bodies: status 401 means that the token is used up.
             guard error.networkError?.status == .unauthorized else { throw cause }
             throw AuthenticationError(.denied, cause: cause)
         }
@@ -31,7 +31,7 @@ struct AccountRemoteDataSource: IdentityServer {
     private func credentials<E: Endpoint>(
         _ endpoint: E
     ) async throws(DataSourceError) -> BearerCredentials where E.Response == GrantDTO {
-        // Before the request, so that the way there and back is on the safe side.
+        // Taken before the request, so that the round trip only shortens the lifetime.
         let asked = now()
         let grant = try await remote.request(endpoint)
         return try DataSourceError.mapping {

@@ -2,12 +2,12 @@ internal import HTTPTypes
 internal import KeelHTTP
 internal import Synchronization
 
-/// Tells what happens to calls, one short line each.
+/// Logs the events of calls, one short line each.
 ///
-/// A line holds no value of a query, no header field and no byte of a body.
+/// A line contains no query values, header fields or bodies.
 final class CallLog: HTTPEventObserver {
     private let write: @Sendable (String) -> Void
-    /// The calls under way, as the log names them.
+    /// The active calls, by their names in the log.
     private let names = Mutex<[HTTPCallID: String]>([:])
 
     init(_ write: @escaping @Sendable (String) -> Void) { self.write = write }

@@ -1,7 +1,7 @@
 internal import HTTPTypes
 internal import KeelHTTP
 
-/// `PUT /users/me/{kind}/{restaurant}`: something that the signed-in user has chosen.
+/// `PUT /users/me/{kind}/{restaurant}`: sets a choice of the signed-in user.
 struct PutChoice<Choice: StoredChoice>: Endpoint {
     typealias Response = EmptyResponse
 
@@ -12,7 +12,7 @@ struct PutChoice<Choice: StoredChoice>: Endpoint {
     var body: RequestBody? { .json(choice) }
 }
 
-/// `DELETE /users/me/{kind}/{restaurant}`: the end of that.
+/// `DELETE /users/me/{kind}/{restaurant}`: removes a choice of the signed-in user.
 struct DeleteChoice<Choice: StoredChoice>: Endpoint {
     typealias Response = EmptyResponse
 

@@ -1,10 +1,10 @@
 internal import KeelHTTP
 
-/// `GET /restaurants`: a part of all restaurants.
+/// `GET /restaurants`: a page of all restaurants.
 struct GetRestaurantPage: Endpoint {
     typealias Response = RestaurantPageDTO
 
-    /// The last restaurant of the part before; nil for the first part.
+    /// The last restaurant of the previous page; nil for the first page.
     let after: String?
     let limit: Int
 
@@ -21,11 +21,11 @@ struct GetRestaurant: Endpoint {
     var path: EndpointPath { "/restaurants/\(id)" }
 }
 
-/// `GET /restaurants/search`: restaurants that have all the words.
+/// `GET /restaurants/search`: restaurants that match all words.
 struct GetSearchResult: Endpoint {
     typealias Response = RestaurantPageDTO
 
-    /// As the user wrote it: Keel encodes a query's values.
+    /// The user's unencoded input: Keel encodes query values.
     let words: String
     let limit: Int
 

@@ -4,12 +4,12 @@ internal import KeelHTTPSecrets
 internal import KeelRepositories
 public import KeelSecrets
 
-/// The restaurant service as this app calls it: in the name of whoever is signed in.
+/// The client of the restaurant service, which signs requests for the signed-in user.
 ///
-/// Identical calls that are under way at once are one exchange, and failures that may pass are
-/// repeated as the configuration says; the log tells of both.
+/// Identical concurrent calls share one exchange, and transient failures are retried according to the configuration;
+/// the log reports both.
 public struct RestaurantService: Sendable {
-    /// Calls the service.
+    /// The client.
     public let api: NetworkClient
 
     let session: AuthSession<BearerCredentials>
@@ -18,11 +18,11 @@ public struct RestaurantService: Sendable {
     /// Creates a service.
     ///
     /// - Parameters:
-    ///   - configuration: What all calls have in common.
-    ///   - transport: What carries the calls.
-    ///   - secrets: Where the tokens of the session are kept, and nowhere else.
-    ///   - now: The time.
-    ///   - log: Told what happens to calls, one short line each, without secrets; nil tells nobody.
+    /// - configuration: The settings of all calls.
+    /// - transport: The transport of the calls.
+    /// - secrets: The only store of the session's tokens.
+    /// - now: Returns the time.
+    /// - log: Receives the events of calls, one short line each, without secrets; nil for none.
     public init(
         _ configuration: NetworkClient.Configuration,
         transport: any HTTPTransport,
@@ -31,7 +31,7 @@ public struct RestaurantService: Sendable {
         log: (@Sendable (String) -> Void)? = nil
     ) {
         var configuration = configuration
-        // Everybody may see restaurants; only what belongs to a user takes the user's token.
+        // Restaurants are public; only requests for a user's own data carry the token.
         configuration.options.authentication = .none
         configuration.json = .snakeCase
         if let log { configuration.observers.append(CallLog(log)) }
@@ -47,7 +47,7 @@ public struct RestaurantService: Sendable {
         configuration.authorize(with: session)
         configuration.middleware.append(
             CoalescingMiddleware { call in
-                // Two users must not share an answer.
+                // Two users must not share a response.
                 call.options.authentication == .none
                     ? nil : session.current?.additionalFields["user"]
             }

@@ -6,24 +6,24 @@ public import KeelSync
 public import RestaurantsDomain
 internal import Synchronization
 
-/// What users have chosen and the service has not been told yet.
+/// The outbox of users' choices.
 ///
-/// Each user has an outbox: what one has chosen is never sent in the name of another. It is sent
-/// while its user is signed in, and waits otherwise.
+/// Each user has a separate outbox: a choice is never sent for another user. It is sent while its user is signed in,
+/// and waits otherwise.
 public final class ChoiceOutbox: Sendable {
     let storage: StorageClient
     private let service: RestaurantService
     private let configuration: Outbox.Configuration
     private let outboxes = Mutex<[UserID: Outbox]>([:])
 
-    /// The settings of an app that somebody waits for and that may be killed at any time.
+    /// Settings for an interactive app that may be killed at any time.
     public static var usual: Outbox.Configuration {
         var configuration = Outbox.Configuration()
         configuration.sendTimeout = .seconds(4)
-        // All processes on one file have the same clock.
+        // All processes on one file share a clock.
         configuration.leaseMargin = .seconds(1)
         configuration.pollInterval = .seconds(1)
-        // A service that is away for long is no reason to give a choice up.
+        // A long outage of the service must not discard a choice.
         configuration.retry = RetryPolicy(
             attempts: 1000,
             baseDelay: .milliseconds(500),
@@ -32,7 +32,7 @@ public final class ChoiceOutbox: Sendable {
         return configuration
     }
 
-    /// Creates an outbox in the store that the choices are kept in.
+    /// Creates an outbox in the store of the choices.
     public init(
         _ service: RestaurantService,
         storage: StorageClient,
@@ -45,7 +45,7 @@ public final class ChoiceOutbox: Sendable {
 
     // MARK: Telling the service
 
-    /// Tells the service what it can be told now; what is not told in time waits.
+    /// Sends pending choices now; those that are not sent in time wait.
     public func send(of user: UserID, within limit: Duration) async {
         let outbox = outbox(of: user)
         guard (try? await isSignedIn(user)) == true else { return }
@@ -57,7 +57,7 @@ public final class ChoiceOutbox: Sendable {
         }
     }
 
-    /// Tells the service what there is and what will be, until the task is cancelled.
+    /// Sends pending and future choices until the task is canceled.
     ///
     /// - Throws: ``DomainError`` of the kind `storageFailed`.
     public func keepSending(of user: UserID) async throws(DomainError) {
@@ -70,7 +70,7 @@ public final class ChoiceOutbox: Sendable {
     private var sender: HTTPOutboxSender {
         var options = HTTPCallOptions()
         options.authentication = .required
-        // Repeating is the outbox's: it goes on after this process has ended.
+        // Only the outbox retries: it continues after this process has ended.
         options.retry = .never
         return HTTPOutboxSender(service.api, options: options)
     }
@@ -115,7 +115,7 @@ extension ChoiceOutbox: PendingChangeRepository {
 }
 
 extension PendingChange {
-    /// Reads an entry; nil for one of a kind that only a newer version knows.
+    /// Decodes an entry; nil for a kind that only a newer version knows.
     fileprivate init?(_ entry: OutboxEntry) {
         let words = entry.write.key.split(separator: "/").map(String.init)
         guard words.count == 2, let restaurant = try? RestaurantID(words[1]) else { return nil }

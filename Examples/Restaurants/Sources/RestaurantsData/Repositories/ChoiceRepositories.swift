@@ -3,11 +3,11 @@ internal import KeelRepositories
 internal import KeelStorage
 public import RestaurantsDomain
 
-/// Favourites that are kept on this device, each user's apart, and told to the service.
+/// Favourites that are stored on this device, separately for each user, and sent to the service.
 public struct StoredFavouriteRepository: FavouriteRepository {
     private let choices: Choices<StoredFavourite>
 
-    /// Creates a repository beside an outbox.
+    /// Creates a repository with an outbox.
     public init(_ outbox: ChoiceOutbox) { choices = Choices(outbox: outbox) }
 
     public func favourites(of user: UserID) async throws(DomainError) -> [Favourite] {
@@ -38,11 +38,11 @@ public struct StoredFavouriteRepository: FavouriteRepository {
     }
 }
 
-/// Ratings that are kept on this device, each user's apart, and told to the service.
+/// Ratings that are stored on this device, separately for each user, and sent to the service.
 public struct StoredRatingRepository: RatingRepository {
     private let choices: Choices<StoredRating>
 
-    /// Creates a repository beside an outbox.
+    /// Creates a repository with an outbox.
     public init(_ outbox: ChoiceOutbox) { choices = Choices(outbox: outbox) }
 
     public func ratings(of user: UserID) async throws(DomainError) -> [Rating] {
@@ -69,10 +69,10 @@ public struct StoredRatingRepository: RatingRepository {
     }
 }
 
-/// One kind of choice, each user's in a place of its own.
+/// One kind of choice, stored separately for each user.
 ///
-/// A choice of the signed-in user and what the service is to be told of it are one batch: both are
-/// on disk or neither. Choices of other users of this device are kept here only.
+/// A choice of the signed-in user and its outbox entry are one batch: both are on disk or neither. Choices of other
+/// users of this device are only stored.
 private struct Choices<Stored: StoredChoice>: Sendable {
     let outbox: ChoiceOutbox
 
@@ -103,7 +103,7 @@ private struct Choices<Stored: StoredChoice>: Sendable {
         }
     }
 
-    /// The choices of the user who is signed in; nil for other users.
+    /// Returns the outbox if the user is signed in; nil for other users.
     private func told(
         of user: UserID
     ) async throws(DomainError) -> EntityRepository<Stored.Domain>? {

@@ -6,19 +6,18 @@ public import RestaurantsDomain
 
 /// Restaurants that are read from this device and loaded from the service.
 ///
-/// A restaurant is kept in one place only, whether it came with all others or alone, so that there
-/// is no second copy to go stale. What is kept is asked for first; the service is asked
-/// - for everything, by ``refresh()``, or when nothing was ever loaded;
-/// - for one restaurant that is not here, or that was loaded longer ago than ``maximumAge``.
+/// A restaurant is stored in one place, whether it was loaded alone or with all others, so that no second copy can
+/// become stale. The store is read first; the service is called
+/// - for everything, by ``refresh()``, or if nothing was ever loaded;
+/// - for one restaurant that is not stored, or that was loaded longer ago than ``maximumAge``.
 ///
-/// Recent results are kept in memory until they change, in this repository or in another process on
-/// the same store.
+/// Recent results are kept in memory until they change, in this repository or in another process on the same store.
 ///
-/// Every write is finished when the call that made it returns.
+/// Every write is complete when its call returns.
 public struct OfflineFirstRestaurantRepository: RestaurantRepository {
-    /// How long a restaurant is shown without asking for news of it.
+    /// The age up to which a restaurant is shown without asking the service.
     public static let maximumAge = Duration.seconds(24 * 60 * 60)
-    /// How many restaurants are asked for at once.
+    /// The number of restaurants per request.
     static let pageSize = 500
 
     private let remote: RemoteDataSource
@@ -30,9 +29,9 @@ public struct OfflineFirstRestaurantRepository: RestaurantRepository {
     ///
     /// - Parameters:
     ///   - api: The restaurant service.
-    ///   - storage: Where restaurants are kept.
-    ///   - memory: What was read last.
-    ///   - now: The time.
+    /// - storage: The store of the restaurants.
+    /// - memory: Recently read results.
+    /// - now: Returns the time.
     public init(
         api: NetworkClient,
         storage: StorageClient,
@@ -107,13 +106,13 @@ public struct OfflineFirstRestaurantRepository: RestaurantRepository {
     }
 
     private func one(_ id: String) -> Resource<Restaurant> {
-        // A refresh of all makes this one younger, too.
+        // A refresh of all restaurants also refreshes this one.
         Resource("\(ledger.all)\(id)", tags: [ledger.all]) {
             StoredRestaurant(domain: try await remote.domain(GetRestaurant(id: id)))
         } read: {
             try await local.find(id)
         } store: { arrived in
-            // What is as it was is no news for who watches.
+            // Unchanged restaurants are not reported to watchers.
             if try await local.find(id) != arrived { try await local.save(arrived) }
         } remove: {
             try await local.delete(id)
@@ -124,7 +123,7 @@ public struct OfflineFirstRestaurantRepository: RestaurantRepository {
 
     private var all: Resource<RefreshPlan> {
         Resource(ledger.all) {
-            // Everything is here before anything is written.
+            // Everything is loaded before anything is written.
             let pages = try await remote.pages {
                 GetRestaurantPage(after: $0, limit: Self.pageSize)
             } next: {
@@ -141,7 +140,7 @@ public struct OfflineFirstRestaurantRepository: RestaurantRepository {
 
     // MARK: Parts
 
-    /// A part of what is on this device; nil before all restaurants were loaded once.
+    /// Returns a page of what is on this device; nil before all restaurants were loaded once.
     private func selection(
         _ key: String,
         _ refine: @escaping @Sendable (DocumentQuery) throws -> DocumentQuery
@@ -168,9 +167,9 @@ public struct OfflineFirstRestaurantRepository: RestaurantRepository {
     }
 }
 
-/// When restaurants were loaded: one is as young as its own load or that of all.
+/// The load times of restaurants: that of a restaurant is its own or that of all, whichever is later.
 private struct RestaurantLedger: FetchLedger {
-    /// The key of all restaurants, which the keys of single ones begin with.
+    /// The key of all restaurants, which is a prefix of the keys of single ones.
     let all: String
     let fetches: CollectionFetchLedger
 

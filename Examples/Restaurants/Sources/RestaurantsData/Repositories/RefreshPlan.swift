@@ -2,13 +2,13 @@ internal import KeelHTTP
 internal import KeelRepositories
 internal import RestaurantsDomain
 
-/// The writes that make what is kept the same as what has arrived.
+/// The writes that make the stored restaurants equal to the loaded ones.
 struct RefreshPlan: Sendable {
-    /// What is new or different.
+    /// The new and changed restaurants.
     let changed: [StoredRestaurant]
-    /// What the source no longer has.
+    /// The restaurants that the source no longer has.
     let removedIDs: [String]
-    /// What the plan amounts to.
+    /// The report of the plan.
     let report: RefreshReport
 
     init(from kept: [StoredRestaurant], to pages: [RestaurantPageDTO]) {
@@ -30,7 +30,7 @@ struct RefreshPlan: Sendable {
             }
         }
         changed = arrived.values.filter { before[$0.id] != $0 }.sorted { $0.id < $1.id }
-        // An entry that cannot be read is no sign that the restaurant has closed.
+        // An unreadable entry does not mean that the restaurant has closed.
         let unread = Set(rejections.compactMap(\.id))
         removedIDs = before.keys.filter { arrived[$0] == nil && !unread.contains($0) }.sorted()
         let added = changed.count { before[$0.id] == nil }

@@ -2,11 +2,11 @@ internal import KeelHTTP
 internal import KeelRepositories
 public import RestaurantsDomain
 
-/// Accounts of the restaurant service, with the session kept on this device.
+/// Accounts of the restaurant service, with the session stored on this device.
 public struct SessionAccountRepository: AccountRepository {
     private let service: RestaurantService
 
-    /// Creates a repository on a service.
+    /// Creates a repository for a service.
     public init(_ service: RestaurantService) { self.service = service }
 
     public func signIn(
@@ -31,7 +31,7 @@ public struct SessionAccountRepository: AccountRepository {
             try await service.session.signOut()
         }
         if let token = credentials?.refreshToken {
-            // The session is over here, whether or not the service can be told.
+            // The session ends here, whether or not the service can be reached.
             _ = try? await service.accounts.remote.request(PostLogout(refreshToken: token))
         }
         return user

@@ -9,7 +9,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Notes the use of the app in a journal on this device, and sends it to a server with consent.
+/// Usage data in a journal on this device, sent to a server with the user's consent.
 public struct AnalyticsUsageRepository: UsageRepository {
     private static let destination = "server"
 
@@ -18,9 +18,9 @@ public struct AnalyticsUsageRepository: UsageRepository {
     /// Opens the journal.
     ///
     /// - Parameters:
-    ///   - folder: A folder that belongs to one process at a time.
-    ///   - server: Where it goes; nil keeps it here.
-    ///   - transport: What carries it there.
+    /// - folder: A folder that only one process uses at a time.
+    /// - server: The server; nil to keep the data on this device.
+    /// - transport: The transport to the server.
     /// - Throws: ``DomainError`` of the kind `storageFailed`.
     public init(
         at folder: URL,
@@ -35,7 +35,7 @@ public struct AnalyticsUsageRepository: UsageRepository {
                 KeelServerDestination(host: server, connection: connection, name: Self.destination)
             )
         } else {
-            // It waits for somebody to send it to.
+            // Records wait until there is a destination.
             configuration.add(
                 HandlerDestination(Self.destination, limits: BatchLimits(records: 1, bytes: .max)) {
                     _ in .postponed(DeliveryProblem("no server is set"), notBefore: nil)
@@ -78,11 +78,11 @@ public struct AnalyticsUsageRepository: UsageRepository {
         }
     }
 
-    /// Sends what may leave, as far as the server answers in time.
+    /// Sends the permitted records, as far as the server responds in time.
     public func send(within limit: Duration) async { _ = await analytics.flush(upTo: limit) }
 }
 
-/// Notes nothing: where there is no place for it, or another process has it.
+/// A repository that records nothing, for when there is no folder or another process uses it.
 public struct NoUsage: UsageRepository {
     /// Creates the repository.
     public init() {}

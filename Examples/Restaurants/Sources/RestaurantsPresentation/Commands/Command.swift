@@ -1,55 +1,55 @@
 public import RestaurantsDomain
 
-/// What a user can ask the app to do.
+/// A command of the app.
 public enum Command: Hashable, Sendable {
     case refresh
     case list(RestaurantFilter)
     case search(String)
-    /// Lists the restaurants around a place; nil is where the device is.
+    /// Lists the restaurants around a place; nil for the device's position.
     case near(place: String?, limit: Int)
-    /// Shows all about one restaurant or several.
+    /// Shows the details of one or more restaurants.
     case show([String])
     case favourite(String)
     case unfavourite(String)
     case favourites
     case rate(String, stars: Int)
-    /// Tells live changes; with a number, only so many.
+    /// Shows live changes, up to a number of them if given.
     case watch(events: Int?)
-    /// Lists what the service does not know yet, after deciding about one change of it.
+    /// Lists the changes that the service has not received, after a decision about one of them.
     case pending(PendingDecision?)
     case login(email: String)
     case logout
     case whoami
-    /// Takes the user's decision about what the app notes of its use.
+    /// Records the user's decision about usage data.
     case consent(Bool)
-    /// Accounts for what the app has noted of its use.
+    /// Shows the state of the usage data.
     case usage
     case help
 }
 
-/// What is to become of a change that waits for the service.
+/// A decision about a change that waits for the service.
 public enum PendingDecision: Hashable, Sendable {
     case retry(String)
     case discard(String)
 }
 
-/// A command with the settings that it is carried out under.
+/// A command with its settings.
 public struct Invocation: Hashable, Sendable {
-    /// What to do.
+    /// The command.
     public var command: Command
-    /// The file that the restaurants are kept in; nil is the usual one.
+    /// The file of the restaurants; nil for the default.
     public var store: String?
-    /// The address of the restaurant service; nil is the usual one.
+    /// The address of the restaurant service; nil for the default.
     public var api: String?
-    /// The name of the user; nil is the usual one.
+    /// The name of the user; nil for the default.
     public var user: String?
-    /// Whether to tell what happens to the calls of the service.
+    /// Whether to log the calls of the service.
     public var isLogged: Bool
-    /// The folder of logs and of what is noted of the app's use; nil is the usual one.
+    /// The folder of logs and usage data; nil for the default.
     public var telemetry: String?
-    /// The folder of the tokens; nil is the platform's store, or else the usual folder.
+    /// The folder of the tokens; nil for the platform's store, or else the default folder.
     public var secrets: String?
-    /// The address of the server that usage is sent to; nil sends none.
+    /// The address of the server for usage data; nil to send none.
     public var usageServer: String?
 
     /// Creates an invocation.
@@ -75,7 +75,7 @@ public struct Invocation: Hashable, Sendable {
 }
 
 extension Command {
-    /// The command's word, without what it is about.
+    /// The command's name, without its arguments.
     public var name: String {
         switch self {
         case .refresh: "refresh"

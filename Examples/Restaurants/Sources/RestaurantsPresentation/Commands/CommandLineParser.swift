@@ -1,13 +1,13 @@
 internal import Foundation
 internal import RestaurantsDomain
 
-/// Turns the words of a command line into an ``Invocation``.
+/// Parses the words of a command line into an ``Invocation``.
 public enum CommandLineParser: Sendable {
-    /// Returns what a command line asks for.
+    /// Parses a command line.
     ///
     /// - Parameter arguments: The words after the program's name.
-    /// - Returns: What to do, and under which settings.
-    /// - Throws: ``UsageError``, which says what would have been right.
+    /// - Returns: The command and its settings.
+    /// - Throws: ``UsageError``, which contains the correct usage.
     public static func parse(_ arguments: [String]) throws(UsageError) -> Invocation {
         var words = CommandLineWords(arguments)
         if words.takeFlag("--help") || words.takeFlag("-h") || arguments.isEmpty {

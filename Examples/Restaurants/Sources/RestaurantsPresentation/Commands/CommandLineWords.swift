@@ -1,17 +1,17 @@
-/// The words of a command line that have not been understood yet.
+/// The words of a command line that have not been parsed yet.
 struct CommandLineWords: Sendable {
     private var words: [String]
 
     init(_ words: [String]) { self.words = words }
 
-    /// Takes a flag out, if it is there.
+    /// Removes a flag if it is present, and returns whether it was.
     mutating func takeFlag(_ name: String) -> Bool {
         guard let index = words.firstIndex(of: name) else { return false }
         words.remove(at: index)
         return true
     }
 
-    /// Takes an option and its value out, written `--name value` or `--name=value`.
+    /// Removes an option and its value, written as `--name value` or `--name=value`.
     mutating func takeOption(_ name: String) throws(UsageError) -> String? {
         if let index = words.firstIndex(where: { $0.hasPrefix("\(name)=") }) {
             return String(words.remove(at: index).dropFirst(name.count + 1))
@@ -24,7 +24,7 @@ struct CommandLineWords: Sendable {
         return words.remove(at: index)
     }
 
-    /// Takes an option whose value is a positive whole number.
+    /// Removes an option whose value is a positive integer.
     mutating func takeNumber(_ name: String) throws(UsageError) -> Int? {
         guard let text = try takeOption(name) else { return nil }
         guard let number = Int(text), number > 0 else {
@@ -36,7 +36,7 @@ struct CommandLineWords: Sendable {
         return number
     }
 
-    /// Takes the next word that is no option.
+    /// Removes the next word that is not an option.
     mutating func takeWord() -> String? {
         words.firstIndex { !$0.hasPrefix("--") }.map { words.remove(at: $0) }
     }
@@ -48,7 +48,7 @@ struct CommandLineWords: Sendable {
         return word
     }
 
-    /// Takes all words that are left, at least one.
+    /// Removes all remaining words, at least one.
     mutating func takeAll(_ name: String, of command: String) throws(UsageError) -> [String] {
         var taken = [try takeArgument(name, of: command)]
         while let word = takeWord() { taken.append(word) }
@@ -59,7 +59,7 @@ struct CommandLineWords: Sendable {
         try takeAll(name, of: command).joined(separator: " ")
     }
 
-    /// Refuses what nobody has taken.
+    /// Throws if any words are left.
     func finish(after command: String) throws(UsageError) {
         guard let word = words.first else { return }
         let kind = word.hasPrefix("--") ? "option" : "word"

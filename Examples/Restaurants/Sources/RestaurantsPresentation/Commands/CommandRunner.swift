@@ -1,7 +1,7 @@
 public import RestaurantsDomain
 internal import Synchronization
 
-/// Carries commands out and shows what came of them.
+/// Runs commands and shows their results.
 public struct CommandRunner: Sendable {
     private let useCases: UseCases
     private let screen: Screen
@@ -10,9 +10,9 @@ public struct CommandRunner: Sendable {
     /// Creates a runner.
     ///
     /// - Parameters:
-    ///   - useCases: What the app can do.
-    ///   - screen: Where it shows things.
-    ///   - password: Asks for the password of a user who signs in; nil if nobody gives one.
+    /// - useCases: The use cases of the app.
+    /// - screen: The output.
+    /// - password: Asks for the password of a user who signs in; nil if none is entered.
     public init(
         _ useCases: UseCases,
         on screen: Screen,
@@ -23,9 +23,9 @@ public struct CommandRunner: Sendable {
         self.password = password
     }
 
-    /// Carries a command out in a user's name.
+    /// Runs a command for a user.
     ///
-    /// It is noted by its word alone, if it is not about such notes itself.
+    /// Usage records only the command's name, and nothing for commands about usage.
     public func run(_ command: Command, as user: UserID) async throws(DomainError) {
         if ![.help, .usage, .consent(true), .consent(false)].contains(command) {
             useCases.usage.note(command.name)

@@ -1,6 +1,6 @@
-/// What the app says about itself.
+/// The help texts of the app.
 public enum Help: Sendable {
-    /// The answer to `--help`.
+    /// The output of `--help`.
     public static let text = """
         Finds restaurants, with and without a network.
 

@@ -1,10 +1,10 @@
 public import Foundation
 
-/// Why a command line was not understood.
+/// An error in the command line.
 public struct UsageError: Error, Hashable, Sendable {
-    /// What is wrong.
+    /// The problem.
     public let message: String
-    /// What would be right.
+    /// The correct usage.
     public let suggestion: String
 
     /// Creates an error.

@@ -1,6 +1,6 @@
 internal import RestaurantsDomain
 
-/// Who is signed in.
+/// The signed-in user.
 enum AccountView {
     static func signedIn(_ user: User) -> String { "Signed in as \(user.name) (\(user.id))." }
 

@@ -1,6 +1,6 @@
 internal import RestaurantsDomain
 
-/// What a user has just chosen.
+/// A user's latest choice.
 enum ChoiceView {
     static func favourited(_ restaurant: Restaurant, by user: UserID, _ style: Style) -> String {
         "\(style.red("♥")) \(restaurant.name) is a favourite of \(user)."

@@ -1,7 +1,7 @@
 public import Foundation
 internal import RestaurantsDomain
 
-/// What went wrong, what to do, and what lies underneath.
+/// An error with its remedy and its cause.
 public enum ErrorView: Sendable {
     /// Renders an error.
     public static func render(_ error: some LocalizedError, _ style: Style) -> String {

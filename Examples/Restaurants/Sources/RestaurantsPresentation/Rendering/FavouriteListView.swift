@@ -1,6 +1,6 @@
 internal import RestaurantsDomain
 
-/// A user's favourites in a table.
+/// A table of a user's favourites.
 enum FavouriteListView {
     private static let columns = [
         TextTable.Column(title: "ID"),

@@ -1,6 +1,6 @@
 internal import RestaurantsDomain
 
-/// A line for each thing that happens.
+/// A line for each live event.
 enum LiveView {
     static func render(_ event: LiveEvent, for user: UserID, _ style: Style) -> String {
         switch event {

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Numbers in digits, the same in every country, so that output can be read by programs.
+/// Numbers in digits, independent of the locale, so that programs can read the output.
 enum NumberText {
     static func decimal(_ value: Double, places: Int) -> String {
         let scale = (0..<places).reduce(1) { scale, _ in scale * 10 }
@@ -12,7 +12,7 @@ enum NumberText {
     }
 }
 
-/// Days as `2026-03-14`, in universal time.
+/// Days as `2026-03-14`, in UTC.
 enum DayText {
     static func day(_ date: Date) -> String {
         date.formatted(.iso8601.year().month().day())

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import RestaurantsDomain
 
-/// What the service does not know yet, in a table.
+/// A table of the changes that the service has not received.
 enum PendingView {
-    /// How much of an id is shown, and enough to name the change.
+    /// The length of a shown id, which suffices to name the change.
     private static let idLength = 8
 
     private static let columns = [

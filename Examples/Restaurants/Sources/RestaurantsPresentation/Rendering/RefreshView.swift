@@ -1,8 +1,8 @@
 internal import RestaurantsDomain
 
-/// What a refresh has changed.
+/// The changes of a refresh.
 enum RefreshView {
-    /// How many rejections are shown one by one.
+    /// The maximum number of rejections that are listed.
     private static let most = 10
 
     static func render(_ report: RefreshReport, _ style: Style) -> String {

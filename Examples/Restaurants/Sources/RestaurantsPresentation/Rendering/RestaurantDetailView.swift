@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RestaurantsDomain
 
-/// All about one restaurant.
+/// The details of a restaurant.
 enum RestaurantDetailView {
     static func render(_ details: RestaurantDetails, _ screen: Screen) -> String {
         let (restaurant, style) = (details.restaurant, screen.style)
@@ -21,7 +21,7 @@ enum RestaurantDetailView {
         return lines.joined(separator: "\n")
     }
 
-    /// What the service knows; what it does not know has no line.
+    /// The lines of the known properties.
     private static func facts(about restaurant: Restaurant) -> [String] {
         let kind = [
             restaurant.cuisine, restaurant.priceLevel.map(PriceText.text),

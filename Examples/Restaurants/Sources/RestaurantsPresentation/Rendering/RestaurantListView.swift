@@ -1,6 +1,6 @@
 internal import RestaurantsDomain
 
-/// Restaurants in a table.
+/// A table of restaurants.
 enum RestaurantListView {
     private static let columns = [
         TextTable.Column(title: "ID"),
@@ -65,22 +65,22 @@ enum RestaurantListView {
     }
 }
 
-/// Prices in signs.
+/// Prices as signs.
 enum PriceText {
     static func text(_ price: PriceLevel) -> String { String(repeating: "€", count: price.level) }
 }
 
-/// Distances in words.
+/// Distances as text.
 enum DistanceText {
     static func text(_ metres: Double) -> String {
-        // What is nearer than the position is accurate is told in tens.
+        // Distances below the position's accuracy are rounded to tens.
         metres < 995
             ? "\(Int((metres / 10).rounded()) * 10) m"
             : "\(NumberText.decimal(metres / 1000, places: 1)) km"
     }
 }
 
-/// Grades and stars in words and signs.
+/// Grades and stars as text and signs.
 enum GradeText {
     static func short(_ grade: Grade) -> String {
         switch grade.mark {

@@ -1,8 +1,8 @@
-/// Where the app shows things.
+/// The output of the app.
 public struct Screen: Sendable {
-    /// How many characters fit into a line.
+    /// The width in characters.
     public let width: Int
-    /// Whether words can be set off from each other.
+    /// The style of emphasis.
     public let style: Style
 
     private let write: @Sendable (String) -> Void
@@ -10,9 +10,9 @@ public struct Screen: Sendable {
     /// Creates a screen.
     ///
     /// - Parameters:
-    ///   - width: How many characters fit into a line.
-    ///   - style: How words are set off.
-    ///   - write: Shows a text, followed by a line break, at once.
+    /// - width: The width in characters.
+    /// - style: The style of emphasis.
+    /// - write: Immediately shows a text, followed by a line break.
     public init(
         width: Int = 100,
         style: Style = .plain,
@@ -23,15 +23,15 @@ public struct Screen: Sendable {
         self.write = write
     }
 
-    /// Shows a text below what was shown before.
+    /// Shows a text below the previous output.
     public func show(_ text: String) { write(text) }
 }
 
-/// How words are set off from each other.
+/// A style of emphasis.
 public enum Style: Hashable, Sendable {
-    /// Not at all: for pipes, files and tests.
+    /// Without emphasis, for pipes, files and tests.
     case plain
-    /// With the escape codes of terminals.
+    /// With escape codes for terminals.
     case terminal
 
     func bold(_ text: String) -> String { escaped(text, "1") }

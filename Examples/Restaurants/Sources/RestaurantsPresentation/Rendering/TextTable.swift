@@ -1,10 +1,10 @@
-/// Rows of text in columns, fitted into a width.
+/// Rows of text in columns that fit a width.
 struct TextTable: Sendable {
     struct Column: Sendable {
         let title: String
-        /// Whether the column gives way when the table is too wide.
+        /// Whether the column shrinks if the table is too wide.
         var isFlexible = false
-        /// Whether the column is left out when no row has a text in it.
+        /// Whether the column is omitted if all its cells are empty.
         var isOptional = false
     }
 
@@ -14,10 +14,10 @@ struct TextTable: Sendable {
     private static let gap = 2
     private static let leastFlexibleWidth = 8
 
-    /// The table's lines; the first has the titles.
+    /// The table's lines, beginning with the titles.
     func lines(width: Int, style: Style) -> [String] { shown.fittedLines(width, style) }
 
-    /// The table without columns that say nothing.
+    /// The table without empty columns.
     private var shown: TextTable {
         let wanted = columns.indices.filter { index in
             !columns[index].isOptional || rows.contains { !$0[index].isEmpty }
@@ -46,7 +46,7 @@ struct TextTable: Sendable {
         }
         var excess = widths.reduce(0, +) + Self.gap * (widths.count - 1) - width
         while excess > 0 {
-            // The widest flexible column gives way first.
+            // The widest flexible column shrinks first.
             let flexible = columns.indices.filter {
                 columns[$0].isFlexible && widths[$0] > Self.leastFlexibleWidth
             }

@@ -1,6 +1,6 @@
 internal import RestaurantsDomain
 
-/// What became of what the app has noted about its use.
+/// The state of the usage data.
 enum UsageView {
     static func render(_ ledger: UsageLedger) -> String {
         let sum = ledger.isBalanced ? "Nothing is lost." : "SOMETHING IS MISSING."

@@ -21,7 +21,7 @@ struct SearchModelTests {
 
     private var names: [String]? { model.content?.value?.map(\.restaurant.name) }
 
-    /// Types, as a view does whose task begins anew with each change.
+    /// Types, like a view whose task restarts with each change.
     private func type(_ words: String, after task: Task<Void, Never>?) async -> Task<Void, Never> {
         task?.cancel()
         model.words = words
