@@ -8,7 +8,7 @@ enum TraceBytes {
     ///
     /// - Parameters:
     ///   - path: The file, or `-`.
-    /// - body: Receives the next piece.
+    ///   - body: Receives the next piece.
     /// - Throws: `TraceError`, or an error of `body`.
     static func forEachPiece(of path: String, _ body: (Data) throws -> Void) throws {
         let input = try open(path)

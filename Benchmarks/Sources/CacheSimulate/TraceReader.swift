@@ -18,7 +18,7 @@ struct TraceReader {
     ///
     /// - Parameters:
     ///   - path: The file, or `-`.
-    /// - format: The format.
+    ///   - format: The format.
     /// - Returns: The trace, with at least one request.
     /// - Throws: `TraceError`.
     static func read(_ path: String, _ format: TraceFormat) throws -> Trace {

@@ -9,8 +9,8 @@ struct KeyLists {
     private let keyCount: Int
 
     /// - Parameters:
-    /// - listCount: The number of lists.
-    /// - keyCount: The number of keys; each key is less than this.
+    ///   - listCount: The number of lists.
+    ///   - keyCount: The number of keys; each key is less than this.
     init(_ listCount: Int, keyCount: Int) {
         // The heads come after the keys.
         let size = keyCount + listCount

@@ -15,8 +15,8 @@ public enum PolicyName: String, CaseIterable, Sendable {
     ///
     /// - Parameters:
     ///   - trace: The requests.
-    /// - capacity: The number of keys that fit in the cache, at least 1.
-    /// - seed: The seed of randomized policies.
+    ///   - capacity: The number of keys that fit in the cache, at least 1.
+    ///   - seed: The seed of randomized policies.
     /// - Returns: The hit ratio from 0 to 1; 0 for an empty trace.
     public func hitRatio(on trace: Trace, capacity: Int, seed: UInt64 = 1) -> Double {
         let keyCount = trace.keyCount

@@ -20,8 +20,8 @@ public struct MixComparison: Sendable {
     ///
     /// - Parameters:
     ///   - mixes: The mixes, each with its cache sizes.
-    /// - policies: The policies; `lru`, `keel` and `optimal` always run.
-    /// - seed: The seed; equal seeds give equal figures.
+    ///   - policies: The policies; `lru`, `keel` and `optimal` always run.
+    ///   - seed: The seed; equal seeds give equal figures.
     public init(
         _ mixes: [SyntheticMix],
         policies: [PolicyName] = PolicyName.allCases,

@@ -34,7 +34,7 @@ struct PatternSource {
 
     /// - Parameters:
     ///   - pattern: The pattern.
-    /// - nextBase: The number of the part, incremented for each nested part.
+    ///   - nextBase: The number of the part, incremented for each nested part.
     init(_ pattern: Pattern, nextBase: inout UInt64) {
         base = nextBase << 40
         nextBase += 1

@@ -30,10 +30,10 @@ final class DiskPair: Sendable {
     /// Fills both sides.
     ///
     /// - Parameters:
-    /// - count: The number of entries.
-    /// - byteCount: The size of each value.
-    /// - byteLimit: The maximum size of the tier.
-    /// - folder: The folder for the pair's own folder, which is removed with it.
+    ///   - count: The number of entries.
+    ///   - byteCount: The size of each value.
+    ///   - byteLimit: The maximum size of the tier.
+    ///   - folder: The folder for the pair's own folder, which is removed with it.
     /// - Throws: The error of either side.
     @concurrent
     init(count: Int, of byteCount: Int, byteLimit: Int, in folder: URL) async throws {

@@ -13,7 +13,7 @@ public struct DeviceWhereabouts: WhereaboutsRepository {
     ///
     /// - Parameters:
     ///   - location: The device's position.
-    /// - patience: The maximum time to wait for it.
+    ///   - patience: The maximum time to wait for it.
     public init(_ location: LocationService, patience: Duration = .seconds(10)) {
         self.location = location
         self.patience = patience

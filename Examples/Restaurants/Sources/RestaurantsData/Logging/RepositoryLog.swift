@@ -14,10 +14,10 @@ public struct RepositoryLog: Sendable {
     /// Runs an operation and logs it.
     ///
     /// - Parameters:
-    /// - operation: The name in the log, such as `restaurants.search`.
-    /// - level: The level of a success.
-    /// - subject: The subject of the operation.
-    /// - outcome: Describes the result for the log.
+    ///   - operation: The name in the log, such as `restaurants.search`.
+    ///   - level: The level of a success.
+    ///   - subject: The subject of the operation.
+    ///   - outcome: Describes the result for the log.
     ///   - body: The operation.
     /// - Returns: The result of the operation.
     /// - Throws: The error of the operation.

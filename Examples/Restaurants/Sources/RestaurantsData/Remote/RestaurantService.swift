@@ -18,11 +18,11 @@ public struct RestaurantService: Sendable {
     /// Creates a service.
     ///
     /// - Parameters:
-    /// - configuration: The settings of all calls.
-    /// - transport: The transport of the calls.
-    /// - secrets: The only store of the session's tokens.
-    /// - now: Returns the time.
-    /// - log: Receives the events of calls, one short line each, without secrets; nil for none.
+    ///   - configuration: The settings of all calls.
+    ///   - transport: The transport of the calls.
+    ///   - secrets: The only store of the session's tokens.
+    ///   - now: Returns the time.
+    ///   - log: Receives the events of calls, one short line each, without secrets; nil for none.
     public init(
         _ configuration: NetworkClient.Configuration,
         transport: any HTTPTransport,

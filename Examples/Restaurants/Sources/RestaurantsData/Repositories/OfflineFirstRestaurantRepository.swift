@@ -29,9 +29,9 @@ public struct OfflineFirstRestaurantRepository: RestaurantRepository {
     ///
     /// - Parameters:
     ///   - api: The restaurant service.
-    /// - storage: The store of the restaurants.
-    /// - memory: Recently read results.
-    /// - now: Returns the time.
+    ///   - storage: The store of the restaurants.
+    ///   - memory: Recently read results.
+    ///   - now: Returns the time.
     public init(
         api: NetworkClient,
         storage: StorageClient,

@@ -18,9 +18,9 @@ public struct AnalyticsUsageRepository: UsageRepository {
     /// Opens the journal.
     ///
     /// - Parameters:
-    /// - folder: A folder that only one process uses at a time.
-    /// - server: The server; nil to keep the data on this device.
-    /// - transport: The transport to the server.
+    ///   - folder: A folder that only one process uses at a time.
+    ///   - server: The server; nil to keep the data on this device.
+    ///   - transport: The transport to the server.
     /// - Throws: ``DomainError`` of the kind `storageFailed`.
     public init(
         at folder: URL,

@@ -10,9 +10,9 @@ public struct CommandRunner: Sendable {
     /// Creates a runner.
     ///
     /// - Parameters:
-    /// - useCases: The use cases of the app.
-    /// - screen: The output.
-    /// - password: Asks for the password of a user who signs in; nil if none is entered.
+    ///   - useCases: The use cases of the app.
+    ///   - screen: The output.
+    ///   - password: Asks for the password of a user who signs in; nil if none is entered.
     public init(
         _ useCases: UseCases,
         on screen: Screen,

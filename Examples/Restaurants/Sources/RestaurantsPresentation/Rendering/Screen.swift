@@ -10,9 +10,9 @@ public struct Screen: Sendable {
     /// Creates a screen.
     ///
     /// - Parameters:
-    /// - width: The width in characters.
-    /// - style: The style of emphasis.
-    /// - write: Immediately shows a text, followed by a line break.
+    ///   - width: The width in characters.
+    ///   - style: The style of emphasis.
+    ///   - write: Immediately shows a text, followed by a line break.
     public init(
         width: Int = 100,
         style: Style = .plain,
