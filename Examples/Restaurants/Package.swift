@@ -15,11 +15,11 @@ let strict: [SwiftSetting] =
         .treatWarning("DeprecatedDeclaration", as: .warning),
     ]
 
-/// A product of Keel, the infrastructure.
+/// Returns a product of Keel.
 func keel(_ product: String) -> Target.Dependency { .product(name: product, package: "keel") }
 
-// Each layer is a module of its own, so that the compiler keeps the direction of dependencies:
-// Presentation → Domain ← Data → Keel. Only the composition root sees all of them.
+// Each layer is a separate module, so that the compiler enforces the direction of dependencies: Presentation → Domain ←
+// Data → Keel. Only the composition root imports all of them.
 let package = Package(
     name: "restaurants",
     platforms: [.macOS(.v15), .iOS(.v18)],
@@ -31,8 +31,8 @@ let package = Package(
         .executable(name: "restaurants-demo", targets: ["RestaurantsDemo"]),
     ],
     dependencies: [
-        // The traits of the tools and the benchmarks, so that Keel is compiled once for all three; the
-        // example itself needs no "WebSocket".
+        // The traits of the tools and the benchmarks, so that Keel is compiled once for all three; the example itself
+        // does not need "WebSocket".
         .package(name: "keel", path: "../..", traits: [.defaults, "Logging", "WebSocket"]),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
@@ -42,8 +42,8 @@ let package = Package(
         // The app.
         .target(name: "RestaurantsDomain"),
         .target(name: "RestaurantsPresentation", dependencies: ["RestaurantsDomain"]),
-        // Screens: what they know, which is tested anywhere, and how SwiftUI shows it. The views are empty
-        // where there is no SwiftUI; Tests/SwiftUI compiles and shows them beside a stand-in.
+        // The screens: their models, which are tested on any platform, and their SwiftUI views. The views are empty
+        // without SwiftUI; Tests/SwiftUI compiles and shows them with a stand-in.
         .target(
             name: "RestaurantsUI",
             dependencies: ["RestaurantsDomain", keel("KeelDependencies")]
@@ -72,7 +72,7 @@ let package = Package(
             ]
         ),
 
-        // The service that the app talks to. It shares nothing with the app but the JSON.
+        // The service that the app calls. It shares only the JSON format with the app.
         .target(
             name: "RestaurantsAPI",
             dependencies: [
@@ -83,7 +83,7 @@ let package = Package(
         ),
         .executableTarget(name: "RestaurantsAPICommand", dependencies: ["RestaurantsAPI"]),
 
-        // The demonstration: runs the service and two instances of the app, and checks them.
+        // The demonstration, which runs the service and two instances of the app and checks them.
         .executableTarget(name: "RestaurantsDemo"),
 
         .testTarget(

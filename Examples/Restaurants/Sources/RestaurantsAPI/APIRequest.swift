@@ -1,16 +1,16 @@
 internal import Foundation
 
-/// A request, taken apart.
+/// A parsed request.
 struct APIRequest: Sendable {
     let method: String
-    /// The segments of the path, decoded one by one: an encoded slash stays inside its segment.
+    /// The segments of the path, decoded individually, so that an encoded slash stays inside its segment.
     let path: [String]
     let query: [String: String]
-    /// The version that the client has.
+    /// The client's entity tag.
     let knownVersion: String?
-    /// The token that the request is signed with.
+    /// The bearer token.
     let bearerToken: String?
-    /// What tells a repetition of a request from a second wish.
+    /// The idempotency key, which distinguishes a retry from another request.
     let idempotencyKey: String?
     let body: [UInt8]
 
@@ -39,7 +39,7 @@ struct APIRequest: Sendable {
         self.query = query
     }
 
-    /// The body, if it is JSON of this form.
+    /// Decodes the body; nil if it is not JSON of this form.
     func decoded<Form: Decodable>(as form: Form.Type) -> Form? {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase

@@ -1,4 +1,4 @@
-/// Answers requests from a catalogue and an account book; knows nothing of sockets.
+/// Responds to requests from a catalogue and an account book, independent of sockets.
 ///
 /// | request | response |
 /// |---|---|
@@ -6,8 +6,8 @@
 /// | `GET /restaurants/search?q=&limit=` | `{"restaurants": […], "next": null}` |
 /// | `GET /restaurants/{id}` | the restaurant |
 ///
-/// Every one of these responses carries an `ETag`, and `If-None-Match` is answered with 304. What
-/// else there is, ``AccountBook`` and ``ChoiceBook`` say.
+/// All these responses have an `ETag`, and `If-None-Match` is answered with 304. ``AccountBook`` and ``ChoiceBook``
+/// describe the other requests.
 struct APIResponder: Sendable {
     static let usualLimit = 100
     static let mostLimit = 1000
@@ -16,7 +16,7 @@ struct APIResponder: Sendable {
     let accounts: AccountBook
     let hiccups: Hiccups?
     let choices = ChoiceBook()
-    /// Told what became of each write, on one line.
+    /// Receives the outcome of each write, on one line.
     let log: @Sendable (String) -> Void
 
     init(
@@ -31,7 +31,7 @@ struct APIResponder: Sendable {
         self.log = log
     }
 
-    /// The catalogue never changes, so its fingerprint is the version of all it gives.
+    /// The catalogue never changes, so its fingerprint is the entity tag of all its responses.
     private var version: String { "\"\(catalogue.fingerprint)\"" }
 
     func answer(_ request: APIRequest) -> APIResponse {
@@ -112,7 +112,7 @@ struct APIResponder: Sendable {
         return Int(text).flatMap { (1...Self.mostLimit).contains($0) ? $0 : nil }
     }
 
-    /// Puts entries together without decoding them.
+    /// Concatenates entries without decoding them.
     private static func body(
         of entries: ArraySlice<RestaurantCatalogue.Entry>,
         next: String?

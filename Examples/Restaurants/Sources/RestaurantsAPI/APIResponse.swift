@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// A response, ready to be sent.
+/// A response.
 struct APIResponse: Sendable, Hashable {
     var status: Int
     var body: [UInt8]
-    /// The version of what is in the body.
+    /// The entity tag of the body.
     var version: String?
     /// Further header fields.
     var fields: [String: String] = [:]
@@ -15,7 +15,7 @@ struct APIResponse: Sendable, Hashable {
         APIResponse(status: 200, body: body, version: version)
     }
 
-    /// A value as JSON, in snake case.
+    /// Creates a response with a value as JSON, in snake case.
     static func value(_ value: some Encodable) -> APIResponse {
         let encoder = JSONEncoder()
         encoder.keyEncodingStrategy = .convertToSnakeCase
@@ -26,7 +26,7 @@ struct APIResponse: Sendable, Hashable {
     }
 
     static func failure(_ status: Int, _ reason: StaticString) -> APIResponse {
-        // A static text needs no escaping.
+        // This constant text needs no escaping.
         var response = APIResponse(status: status, body: Array(#"{"error":"\#(reason)"}"#.utf8))
         if status == 401 { response.fields["WWW-Authenticate"] = "Bearer" }
         return response

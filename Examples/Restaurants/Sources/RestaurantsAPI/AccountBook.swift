@@ -1,31 +1,31 @@
 internal import Foundation
 internal import Synchronization
 
-/// The accounts of the service, and who is signed in; the latter is forgotten when it ends.
+/// The accounts and sessions of the service; sessions are lost when it ends.
 ///
 /// | request | body | response |
 /// |---|---|---|
 /// | `POST /auth/login` | `{"email": …, "password": …}` | tokens and the user |
-/// | `POST /auth/refresh` | `{"refresh_token": …}` | new tokens; the old one is used up |
+/// | `POST /auth/refresh` | `{"refresh_token": …}` | new tokens; the old one becomes invalid |
 /// | `POST /auth/logout` | `{"refresh_token": …}` | nothing |
 /// | `GET /me` with a bearer token | | the user |
 final class AccountBook: Sendable {
-    /// Somebody who may sign in.
+    /// A user who can sign in.
     struct Account: Sendable {
         let id: String
         let name: String
         let email: String
-        // A service with real users keeps a salted hash.
+        // A service with real users would store a salted hash.
         let password: String
     }
 
-    /// The invented users of the service.
+    /// The fictitious users of the service.
     static let accounts = [
         Account(id: "ada", name: "Ada Lovelace", email: "ada@example.com", password: "engine"),
         Account(id: "bob", name: "Bob Harbour", email: "bob@example.com", password: "lantern"),
     ]
 
-    /// For how many seconds an access token is good.
+    /// The lifetime of an access token in seconds.
     static let tokenLife = 900
 
     private struct State {
@@ -52,7 +52,7 @@ final class AccountBook: Sendable {
         let account = Self.accounts.first {
             $0.email == form.email.lowercased() && $0.password == form.password
         }
-        // Which of the two is wrong is nobody's business.
+        // The response does not reveal which of the two is wrong.
         guard let account else { return .failure(401, "the email or the password is wrong") }
         return grant(to: account)
     }
@@ -82,7 +82,7 @@ final class AccountBook: Sendable {
 
     static let badToken = APIResponse.failure(401, "the access token is not good")
 
-    /// Whose token a request is signed with.
+    /// Returns the user of a request's token.
     func account(of request: APIRequest) -> Account? {
         let now = now()
         return state.withLock { state in
@@ -112,7 +112,7 @@ final class AccountBook: Sendable {
         )
     }
 
-    /// Uses a refresh token up, and all access tokens of its user with it.
+    /// Invalidates a refresh token, and all access tokens of its user with it.
     private func take(_ refreshToken: String) -> Account? {
         state.withLock { state -> Account? in
             guard let account = state.refresh.removeValue(forKey: refreshToken) else { return nil }

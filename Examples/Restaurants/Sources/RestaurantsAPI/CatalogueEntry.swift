@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What is wrong with a line.
+/// An error in a line.
 struct LineFlaw: Error {
     let reason: String
 
@@ -8,9 +8,9 @@ struct LineFlaw: Error {
 }
 
 extension RestaurantCatalogue.Entry {
-    /// What must be in a line to find it again.
+    /// The required fields of a line, by which it is found.
     private struct Header: Decodable {
-        /// The address of the service's own form; that of another form has no text.
+        /// The address in the service's format; that of another format has no text.
         struct Address: Decodable {
             let text: String?
 
@@ -71,7 +71,7 @@ extension LineFlaw {
     }
 }
 
-/// A word that is searched for.
+/// A search word.
 struct SearchWord: Sendable {
     private let word: String
     private let isPrefix: Bool
@@ -85,7 +85,7 @@ struct SearchWord: Sendable {
         }
     }
 
-    /// The words of a text, without case and accents.
+    /// Returns the words of a text, without case and accents.
     static func split(_ text: String) -> [String] {
         text.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil)
             .split { !$0.isLetter && !$0.isNumber }

@@ -1,21 +1,21 @@
 internal import Foundation
 internal import Synchronization
 
-/// What users have chosen; it is forgotten when the service ends.
+/// The users' choices, which are lost when the service ends.
 ///
 /// | request of a signed-in user | body | effect |
 /// |---|---|---|
-/// | `PUT /users/me/favourites/{id}` | anything | the restaurant is a favourite |
-/// | `DELETE /users/me/favourites/{id}` | | it is none |
-/// | `PUT /users/me/ratings/{id}` | `{"stars": 1 to 5}` | it has a rating |
+/// | `PUT /users/me/favourites/{id}` | anything | adds the favourite |
+/// | `DELETE /users/me/favourites/{id}` | | removes the favourite |
+/// | `PUT /users/me/ratings/{id}` | `{"stars": 1 to 5}` | sets the rating |
 ///
-/// All are answered with 204. A request with an `Idempotency-Key` is carried out once: another one
-/// of the user with the key gets the same answer, and changes nothing.
+/// The response is always 204. A request with an `Idempotency-Key` is applied once: another request of the user with
+/// the same key gets the same response, and changes nothing.
 final class ChoiceBook: Sendable {
-    /// What became of one write.
+    /// The outcome of a write.
     enum Effect: Sendable, Hashable {
         case applied
-        /// It had been applied before, under the same key.
+        /// Already applied, under the same key.
         case repeated
         case refused
     }
@@ -36,13 +36,13 @@ final class ChoiceBook: Sendable {
         state.withLock { $0.ratings[user, default: [:]] }
     }
 
-    /// Carries out a request of a user, unless that was done under its key.
+    /// Applies a request of a user, unless it was already applied under its key.
     func answer(
         _ request: APIRequest,
         of user: String,
         in catalogue: RestaurantCatalogue
     ) -> (response: APIResponse, effect: Effect) {
-        // One step, so that of two requests with one key at once only one is carried out.
+        // One critical section, so that only one of two concurrent requests with the same key is applied.
         state.withLock { state in
             let key = request.idempotencyKey.map { "\(user) \($0)" }
             if let key, let known = state.answers[key] { return (known, .repeated) }

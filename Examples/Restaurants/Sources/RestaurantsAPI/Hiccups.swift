@@ -1,14 +1,14 @@
 internal import Synchronization
 
-/// What goes wrong on purpose, once each, so that one can see how a client copes.
+/// Intentional failures, once each, to show how a client copes.
 ///
-/// The first `GET` of each path below `/restaurants`, whatever its query, is put off with 503 and
-/// `Retry-After`; the first `GET /me` is refused with 401, as if its token had been withdrawn. Of
-/// each path below `/users`, the first write is carried out and its answer lost.
+/// The first `GET` of each path below `/restaurants`, with any query, fails with 503 and `Retry-After`; the first `GET
+/// /me` fails with 401, as if its token had been revoked. The first write to each path below `/users` is applied, but
+/// its response is lost.
 final class Hiccups: Sendable {
     private let seen = Mutex<Set<[String]>>([])
 
-    /// The failure in place of an answer; nil if the request may be answered.
+    /// Returns the failure to send instead of a response; nil for none.
     func failure(of request: APIRequest) -> APIResponse? {
         let isCounted = request.path == ["me"] || request.path.first == "restaurants"
         guard request.method == "GET", isCounted,
@@ -22,7 +22,7 @@ final class Hiccups: Sendable {
         return response
     }
 
-    /// Whether the answer to a write that was carried out is lost.
+    /// Returns whether the response to an applied write is lost.
     func losesAnswer(to request: APIRequest) -> Bool {
         seen.withLock { $0.insert(request.path).inserted }
     }

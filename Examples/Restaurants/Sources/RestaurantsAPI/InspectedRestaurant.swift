@@ -1,10 +1,8 @@
 internal import Foundation
 
-/// A restaurant as a city's open data have it after its inspections: an address in parts, a location
-/// of its own, and grades.
+/// A restaurant in a city's open data about inspections: an address in parts, a separate location, and grades.
 ///
-/// New York publishes its inspections so. The service knows of such a restaurant no price, no picture
-/// and no opening hours, and makes none up.
+/// This is New York's format. It has no prices, pictures or opening hours, and the service makes none up.
 struct InspectedRestaurant: Decodable {
     struct Address: Decodable {
         var building: String?
@@ -31,7 +29,7 @@ struct InspectedRestaurant: Decodable {
     var location: Location?
     var grades: [Grade]?
 
-    /// The restaurant in the service's own form.
+    /// Returns the restaurant in the service's format.
     func json() throws(LineFlaw) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -51,7 +49,7 @@ struct InspectedRestaurant: Decodable {
         return Array(json)
     }
 
-    /// `1007 Morris Park Ave, 10462`: the parts that there are, with single spaces.
+    /// `1007 Morris Park Ave, 10462`: the existing parts, with single spaces.
     private func text(of address: Address) -> String {
         let door = [address.building, address.street].compactMap(\.self).joined(separator: " ")
         return [door, address.zipcode ?? ""]

@@ -4,17 +4,17 @@ internal import NIOPosix
 
 /// The restaurant service: a small JSON API over HTTP/1.1, for this machine only.
 public struct RestaurantAPIServer: Sendable {
-    /// How many bytes the body of a request may have.
+    /// The maximum size of a request's body in bytes.
     private static let longestBody = 64 * 1024
 
     private let responder: APIResponder
 
-    /// Creates a service that offers a catalogue.
+    /// Creates a service for a catalogue.
     ///
     /// - Parameters:
     ///   - catalogue: The restaurants.
-    ///   - hasHiccups: Whether first requests go wrong, to show how a client copes.
-    ///   - log: Told what became of each write, on one line.
+    ///   - hasHiccups: Whether first requests fail, to show how a client copes.
+    ///   - log: Receives the outcome of each write, on one line.
     public init(
         _ catalogue: RestaurantCatalogue,
         hasHiccups: Bool = false,
@@ -27,12 +27,12 @@ public struct RestaurantAPIServer: Sendable {
         )
     }
 
-    /// Serves until the task is cancelled.
+    /// Serves until the task is canceled.
     ///
     /// - Parameters:
-    ///   - port: The port; 0 takes any that is free.
-    ///   - onStart: Told the port once connections are accepted.
-    /// - Throws: What opening the port throws, for example that another program has it.
+    ///   - port: The port; 0 selects any free port.
+    ///   - onStart: Receives the port once connections are accepted.
+    /// - Throws: The error of opening the port, for example because it is in use.
     public func run(port: Int, onStart: @Sendable (Int) -> Void) async throws {
         typealias Connection = NIOAsyncChannel<HTTPServerRequestPart, HTTPServerResponsePart>
         let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
@@ -51,7 +51,7 @@ public struct RestaurantAPIServer: Sendable {
             try await listener.executeThenClose { connections in
                 for try await connection in connections {
                     group.addTask {
-                        // A connection that breaks is the client's loss, not the service's.
+                        // A broken connection affects only its client.
                         try? await serve(connection)
                     }
                 }
@@ -72,7 +72,7 @@ public struct RestaurantAPIServer: Sendable {
                     body = []
                 case .body(let piece):
                     body += piece.readableBytesView
-                    // Nobody sends so much in good faith.
+                    // A legitimate client does not send this much.
                     if body.count > Self.longestBody { return }
                 case .end:
                     guard let head else { continue }

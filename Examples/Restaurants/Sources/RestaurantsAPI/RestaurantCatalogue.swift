@@ -1,32 +1,30 @@
 public import Foundation
 
-/// The restaurants that the service offers: the lines of a JSON Lines file.
+/// The restaurants of the service, from the lines of a JSON Lines file.
 ///
-/// The file is read once. A line in the service's own form is sent byte by byte as it was read; only
-/// what is needed to find it is decoded. A line of a city's inspections, `InspectedRestaurant`, is
-/// put into that form when it is read.
+/// The file is read once. A line in the service's format is sent unchanged; only what is needed to find it is decoded.
+/// A line of a city's inspections, `InspectedRestaurant`, is converted to that format when it is read.
 public struct RestaurantCatalogue: Sendable {
     struct Entry: Sendable {
         let id: String
         /// The bytes of the response.
         let json: [UInt8]
-        /// The words that searches look at.
+        /// The searchable words.
         let words: Set<String>
     }
 
-    /// A text that differs between any two catalogues with different contents.
+    /// A fingerprint that differs between catalogues with different contents.
     public let fingerprint: String
 
     let entries: [Entry]
     private let positions: [String: Int]
 
-    /// How many restaurants there are.
+    /// The number of restaurants.
     public var count: Int { entries.count }
 
     /// Reads the catalogue of a file.
     ///
-    /// - Throws: ``CatalogueError`` with the first line that is no restaurant, or what reading the
-    ///   file throws.
+    /// - Throws: ``CatalogueError`` with the first line that is not a restaurant, or the error of reading the file.
     public init(contentsOf file: URL) throws {
         let bytes: Data
         do {
@@ -41,9 +39,9 @@ public struct RestaurantCatalogue: Sendable {
     /// Reads a catalogue from the bytes of a file.
     ///
     /// - Parameters:
-    ///   - bytes: JSON Lines; empty lines are passed over.
+    ///   - bytes: JSON Lines; empty lines are ignored.
     ///   - file: The file's name, for errors.
-    /// - Throws: ``CatalogueError`` with the first line that is no restaurant.
+    /// - Throws: ``CatalogueError`` with the first line that is not a restaurant.
     public init(_ bytes: [UInt8], file: String) throws(CatalogueError) {
         var entries: [Entry] = []
         var positions: [String: Int] = [:]
@@ -70,7 +68,7 @@ public struct RestaurantCatalogue: Sendable {
 
     func entry(_ id: String) -> Entry? { positions[id].map { entries[$0] } }
 
-    /// A part of the entries, in the file's order; nil if there is no entry `id`.
+    /// Returns a page of the entries, in the file's order; nil if there is no entry `id`.
     func page(after id: String?, limit: Int) -> ArraySlice<Entry>? {
         guard let id else { return entries.prefix(limit) }
         guard let position = positions[id] else { return nil }
@@ -85,13 +83,13 @@ public struct RestaurantCatalogue: Sendable {
     }
 }
 
-/// Why a file is no catalogue.
+/// The reason why a file is not a catalogue.
 public struct CatalogueError: Error, Hashable, Sendable {
     /// The file.
     public let file: String
-    /// The line, counted from 1; nil if it is the file as a whole.
+    /// The line, counted from 1; nil for the file as a whole.
     public let line: Int?
-    /// What is wrong there.
+    /// The problem.
     public let reason: String
 }
 
@@ -104,7 +102,7 @@ extension CatalogueError: LocalizedError {
     }
 }
 
-/// A hash that is the same in every run, unlike Swift's own.
+/// A hash that is the same in every run, unlike Swift's.
 private struct FNV1a {
     private var state: UInt64 = 0xCBF2_9CE4_8422_2325
 

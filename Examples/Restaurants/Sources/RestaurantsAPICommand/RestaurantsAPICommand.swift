@@ -1,7 +1,7 @@
 import Foundation
 import RestaurantsAPI
 
-/// The restaurant service as a program.
+/// The program of the restaurant service.
 @main
 struct RestaurantsAPICommand {
     private static let help = """
@@ -66,7 +66,7 @@ struct RestaurantsAPICommand {
         exit(code)
     }
 
-    /// Written at once, not when a buffer is full: somebody may wait for the address.
+    /// Writes without buffering, because another process may wait for the address.
     private static func write(_ text: String, to file: FileHandle) {
         file.write(Data("\(text)\n".utf8))
     }

@@ -5,12 +5,12 @@ import KeelLogging
 import RestaurantsData
 import RestaurantsDomain
 
-/// The composition root: the one place that knows all layers, and puts them on what they stand on.
+/// The composition root: the only place that knows all layers and connects them.
 struct Composition {
     let useCases: UseCases
-    /// Tells the service what users have chosen.
+    /// The outbox of the users' choices.
     let outbox: ChoiceOutbox
-    /// The log, and what is noted of the app's use.
+    /// The log and the usage data.
     let telemetry: Telemetry
     private let accounts: any AccountRepository
 

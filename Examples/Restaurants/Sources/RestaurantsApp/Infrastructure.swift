@@ -4,14 +4,14 @@ import KeelDependencies
 import RestaurantsData
 import RestaurantsDomain
 
-/// The infrastructure of the app: made once, and read with `@Dependency` where a part is needed.
+/// The app's infrastructure: created once, and read with `@Dependency`.
 struct Infrastructure {
     let storage: StorageClient
     let secrets: SecretStore
     let network: NetworkClient
     let location: LocationService
 
-    /// Opens everything that the settings name.
+    /// Opens all parts according to the settings.
     init(_ settings: Settings) async throws(DomainError) {
         var keel = KeelConfiguration.production(
             Settings.app,
@@ -38,7 +38,7 @@ struct Infrastructure {
         location = keel.makeLocation()
     }
 
-    /// Makes the parts those that `@Dependency` finds.
+    /// Sets the parts as the values of `@Dependency`.
     func set(in values: inout DependencyValues) {
         values.storage = storage
         values.secrets = secrets
@@ -46,11 +46,11 @@ struct Infrastructure {
         values.location = location
     }
 
-    /// Ends the connections to the service.
+    /// Closes the connections to the service.
     func close() async { await network.transport.shutdown() }
 
-    /// The store of secrets: that of the platform, or else an encrypted file, whose key lies beside
-    /// its folder and not in it.
+    /// Returns the platform's store of secrets, or else an encrypted file, whose key is next to its folder and not in
+    /// it.
     private static func openSecrets(
         _ keel: KeelConfiguration,
         _ settings: Settings
@@ -80,7 +80,7 @@ struct Infrastructure {
     private static func makeNetwork(_ keel: KeelConfiguration) -> NetworkClient {
         let usual = keel.makeNetwork()
         var configuration = usual.configuration
-        // Somebody sits before the terminal and waits.
+        // A user waits at the terminal.
         configuration.timeout = .seconds(15)
         configuration.retry = .attempts(3)
         return NetworkClient(configuration, transport: usual.transport)

@@ -6,7 +6,7 @@ import RestaurantsData
 import RestaurantsDomain
 import RestaurantsPresentation
 
-/// The app as a program: understands the command line, carries the command out, says how it went.
+/// The program: parses the command line, runs the command, and shows its result.
 @main
 struct RestaurantsApp {
     static func main() async {
@@ -55,9 +55,9 @@ struct RestaurantsApp {
         await infrastructure.close()
     }
 
-    /// Carries a command out and tells the service what waits, as far as it answers in time.
+    /// Runs a command and sends pending changes, as far as the service responds in time.
     ///
-    /// A command never fails because the service cannot be told.
+    /// A command never fails because the changes cannot be sent.
     private static func run(
         _ command: Command,
         as user: UserID,
@@ -76,7 +76,7 @@ struct RestaurantsApp {
             try await runner.run(command, as: user)
         default:
             try await runner.run(command, as: user)
-            // Who has just signed in may be another user.
+            // The newly signed-in user may be another one.
             let user = try settings.user(signedIn: try await composition.signedInUser())
             await outbox.send(of: user, within: patience)
         }

@@ -2,30 +2,30 @@ import Foundation
 import RestaurantsDomain
 import RestaurantsPresentation
 
-/// Where the app keeps things, whom it asks, and for whom.
+/// The app's settings: locations, servers and the user.
 struct Settings {
-    /// The app's name in the folders of the system.
+    /// The app's name in system folders.
     static let app = "Restaurants"
 
-    /// Where the restaurants are kept; nil is the usual place for an app's data.
+    /// The location of the restaurants; nil for the default location of an app's data.
     let store: Store?
-    /// The restaurant service.
+    /// The address of the restaurant service.
     let api: URL
-    /// The password of the user who signs in; nil is to be asked for.
+    /// The password of the user who signs in; nil to ask for it.
     let password: String?
-    /// Whether to tell what happens to the calls of the service.
+    /// Whether to log the calls of the service.
     let isLogged: Bool
-    /// The folder of the log and of what is noted of the app's use.
+    /// The folder of the log and the usage data.
     let telemetry: URL
-    /// The folder of the encrypted file with the tokens; nil is the platform's store of secrets.
+    /// The folder of the encrypted file with the tokens; nil for the platform's store of secrets.
     let secrets: URL?
-    /// Where these notes are sent; nil sends none.
+    /// The server for usage data; nil to send none.
     let usageServer: URL?
 
-    /// The user who was named, and the one whose computer it is.
+    /// The named user, and the owner of the computer.
     private let names: (given: String?, computer: String?)
 
-    /// Takes the command line's word, then the environment's, then the usual.
+    /// Takes each setting from the command line, then the environment, then the default.
     init(_ invocation: Invocation, environment: [String: String]) throws {
         store = (invocation.store ?? environment["RESTAURANTS_STORE"]).map(Store.init)
         password = environment["RESTAURANTS_PASSWORD"]
@@ -42,7 +42,7 @@ struct Settings {
         api = try Self.address(address)
     }
 
-    /// Where the encrypted file is on a device without a store of secrets.
+    /// The location of the encrypted file on a device without a store of secrets.
     var usualSecrets: URL { Self.applicationSupport.appending(path: "\(Self.app)/secrets") }
 
     private static var applicationSupport: URL {
@@ -62,8 +62,8 @@ struct Settings {
         return url
     }
 
-    /// Whose favourites and ratings are meant: those of the user who was named, else of the one
-    /// who is signed in, else of the one whose computer it is.
+    /// Returns the user of favourites and ratings: the named one, else the signed-in one, else the owner of the
+    /// computer.
     func user(signedIn: User?) throws(DomainError) -> UserID {
         if let name = names.given { return try UserID(name) }
         if let signedIn { return signedIn.id }
@@ -71,13 +71,13 @@ struct Settings {
     }
 }
 
-/// A place for the app's documents.
+/// The location of the app's documents.
 enum Store {
     case memory
     case file(URL)
     case server(URL)
 
-    /// Takes `memory`, the address of a server, or the path of a file.
+    /// Parses `memory`, the URL of a server, or the path of a file.
     init(_ text: String) {
         if text == "memory" {
             self = .memory

@@ -5,13 +5,13 @@ import Logging
 import RestaurantsData
 import RestaurantsDomain
 
-/// The app's log and what it notes of its use, each on this device first.
+/// The app's log and usage data, both on this device first.
 struct Telemetry {
     let logger: Logger
     let usage: any UsageRepository
     private let analytics: AnalyticsUsageRepository?
 
-    /// Opens both; the app works without either.
+    /// Opens both; the app also works without either.
     init(_ settings: Settings, over transport: any HTTPTransport) {
         let file = settings.telemetry.appending(path: "restaurants.log")
         let folder = settings.telemetry.appending(path: "usage")
@@ -36,13 +36,13 @@ struct Telemetry {
             self.analytics = analytics
             usage = analytics
         } catch {
-            // Another instance of the app has the folder, or it cannot be written.
+            // Another instance of the app uses the folder, or it is not writable.
             logger.logWarning("The use of the app is not noted", metadata: ["reason": "\(error)"])
             analytics = nil
             usage = NoUsage()
         }
     }
 
-    /// Sends what may leave this device, as far as the server answers in time.
+    /// Sends the permitted data, as far as the server responds in time.
     func send(within limit: Duration) async { await analytics?.send(within: limit) }
 }

@@ -7,7 +7,7 @@ import Glibc
 import Musl
 #endif
 
-/// The terminal, or what stands in its place.
+/// The terminal, or its replacement.
 enum TerminalScreen {
     static var standardOutput: Screen {
         Screen(width: width, style: style(of: STDOUT_FILENO)) { write($0, .standardOutput) }
@@ -19,16 +19,16 @@ enum TerminalScreen {
 
     static var errorStyle: Style { style(of: STDERR_FILENO) }
 
-    /// Asks for a password without showing it; nil where nobody sits before a terminal.
+    /// Asks for a password without echoing it; nil without a terminal.
     static func askForPassword() -> String? {
         guard isatty(STDIN_FILENO) == 1, let typed = getpass("Password: ") else { return nil }
         return String(cString: typed)
     }
 
-    /// Takes lines that are for whoever looks into what the app does, and not its answer.
+    /// Writes diagnostic lines, separate from the output.
     static func log(_ line: String) { write("log: \(line)", .standardError) }
 
-    /// Escape codes only where somebody looks at them.
+    /// Escape codes are used only on a terminal.
     private static func style(of file: Int32) -> Style {
         let isWanted = ProcessInfo.processInfo.environment["NO_COLOR"]?.isEmpty ?? true
         return isatty(file) == 1 && isWanted ? .terminal : .plain
@@ -38,7 +38,7 @@ enum TerminalScreen {
         ProcessInfo.processInfo.environment["COLUMNS"].flatMap(Int.init) ?? 100
     }
 
-    /// Written at once, not when a buffer is full: a watcher's lines are read as they come.
+    /// Written without buffering, because a watcher's lines are read as they arrive.
     private static func write(_ text: String, _ file: FileHandle) {
         file.write(Data("\(text)\n".utf8))
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The steps with a signed-in user, and what the app's log tells of its calls.
+/// The steps with a signed-in user, and the app's log of its calls.
 extension Demonstration {
     private var email: String { "ada@example.com" }
 
@@ -9,7 +9,7 @@ extension Demonstration {
         try expect(outcome.output == ["Signed in as Ada Lovelace (ada)."], "ada is signed in")
     }
 
-    /// What the app keeps of a session is JSON with these words, were it not encrypted.
+    /// Words that the app's stored session would contain if it were not encrypted.
     func checkSecrets() async throws {
         let words = ["accessToken", "refreshToken", "access_token", email].map { Array($0.utf8) }
         var sizes: [String: Int] = [:]

@@ -1,7 +1,7 @@
 import Foundation
 
 extension Demonstration {
-    /// Brings the service back and leaves everything to the reader, until Ctrl-C.
+    /// Restarts the service and leaves the rest to the reader, until Ctrl-C.
     func stayOpen() async {
         do {
             Terminal.show("\n\(Terminal.bold("Your turn"))")
@@ -34,7 +34,7 @@ extension Demonstration {
                   Ctrl-C ends the service and removes the store.
                 """
             )
-            // Longer than anybody waits; Ctrl-C cancels it.
+            // Practically forever; Ctrl-C cancels it.
             try await Task.sleep(for: .seconds(7 * 86_400))
         } catch is CancellationError {
             Terminal.show("\nEnded.")

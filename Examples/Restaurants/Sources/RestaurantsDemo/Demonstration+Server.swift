@@ -1,6 +1,6 @@
 import Foundation
 
-/// The steps in which the same app keeps its documents on `keel serve`.
+/// The steps in which the same app stores its documents on `keel serve`.
 extension Demonstration {
     private var serverFile: String {
         setting.folder.appending(path: "Server.sqlite").path(percentEncoded: false)
@@ -23,7 +23,7 @@ extension Demonstration {
     func refreshOnServer() async throws {
         try await app(.a, as: nil, "login", "ada@example.com", password: "engine")
         let report = try Output.refresh(try await app(.a, "refresh").output)
-        // The service forgot one restaurant when it came back.
+        // The service no longer knows one restaurant after its restart.
         try expect(report.added == setting.restaurants.count - 1, "all are new on this server")
         let found = try await app(.b, "search", chosen.name).output
         try expect(Output.ids(found).contains(chosen.id), "B finds \(chosen.name) there")

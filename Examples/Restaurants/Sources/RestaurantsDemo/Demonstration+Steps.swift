@@ -1,7 +1,7 @@
 import Foundation
 
 extension Demonstration {
-    /// What is shown, in order.
+    /// The steps in order.
     var steps: [Step] {
         [
             ("The service starts", startService),
@@ -42,7 +42,7 @@ extension Demonstration {
 
     var stepTitles: [String] { steps.map(\.title) }
 
-    /// The restaurant that is chosen: one whose name makes a good search.
+    /// The chosen restaurant, whose name makes a good search.
     var chosen: Setting.Known {
         setting.restaurants.first { $0.name.split(separator: " ").count > 1 }
             ?? setting.restaurants[0]
@@ -86,7 +86,7 @@ extension Demonstration {
         let outcome = try await app(.a, "list", "--borough", borough, "--limit", "5")
         let ids = Output.ids(outcome.output)
         let known = setting.restaurants.filter { $0.borough == borough }
-        // The same order as the app's, worked out from the data.
+        // The app's order, computed from the data.
         let first = known.map { ($0.name.lowercased(), $0.id) }.sorted { $0 < $1 }.prefix(5)
         try expect(ids == first.map(\.1), "the first five of \(borough) by name")
         online.list = outcome.output
@@ -128,7 +128,7 @@ extension Demonstration {
         try await expectLive { $0.contains("★★★★★ ada rates") && $0.contains("(\(chosen.id))") }
     }
 
-    /// Waits for B to tell what A has just done.
+    /// Waits until B shows what A has just done.
     func expectLive(_ isWanted: (String) -> Bool) async throws {
         guard let watcher else { throw DemoFailure("nobody watches") }
         let start = ContinuousClock.now

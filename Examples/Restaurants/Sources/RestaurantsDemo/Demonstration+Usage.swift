@@ -1,6 +1,6 @@
 import Foundation
 
-/// The steps about what the app notes of its use: on the device first, then on the server.
+/// The steps about usage data: first on the device, then on the server.
 extension Demonstration {
     private var telemetry: [String] {
         let folder = setting.folder.appending(path: "telemetry").path(percentEncoded: false)
@@ -41,7 +41,7 @@ extension Demonstration {
         try expect(said == line, line)
     }
 
-    /// Asks the server's store itself, as documents.
+    /// Reads the documents from the server's store.
     private func expectServed(_ count: Int) async throws {
         let words = ["documents", "query", "analytics", "--store", store, "--count"]
         let outcome = try await start("keel", words).outcome(within: .seconds(60))

@@ -1,15 +1,15 @@
 import Foundation
 
-/// The steps in which A's choices reach the service: at once, or when it is there again.
+/// The steps in which A's choices reach the service: immediately, or once it is available again.
 ///
-/// How often the service has applied a write is what the service itself says.
+/// The service itself reports how often it has applied a write.
 extension Demonstration {
-    /// Chosen while the service is away.
+    /// The restaurant that is chosen while the service is unavailable.
     private var second: Setting.Known {
         setting.restaurants.first { $0.id != chosen.id } ?? chosen
     }
 
-    /// Chosen while the service is away, and unknown to it when it comes back.
+    /// The restaurant that is chosen while the service is unavailable, and that it no longer knows afterwards.
     private var closed: Setting.Known {
         setting.restaurants.last { $0.id != chosen.id && $0.id != second.id } ?? chosen
     }
@@ -89,8 +89,8 @@ extension Demonstration {
 
     // MARK: What the service says
 
-    /// Waits until the service has got a write twice, the first answer being lost, and has applied
-    /// it once.
+    /// Waits until the service has received a write twice, because the first response was lost, and has applied it
+    /// once.
     private func expectOnce(_ write: String) async throws {
         guard let api else { throw DemoFailure("there is no service") }
         let name = "ada: \(write): "
@@ -109,8 +109,7 @@ extension Demonstration {
         )
     }
 
-    /// Waits until the list of what waits ends with a line: the service may have a write before
-    /// the app knows it.
+    /// Waits until the list of pending changes ends with a line: the service may have a write before the app knows.
     private func waitForPending(_ isWanted: (String) -> Bool) async throws {
         let begin = ContinuousClock.now
         while begin.duration(to: .now) < .seconds(20) {

@@ -1,20 +1,20 @@
 import Foundation
 
-/// Shows the app at work, step by step, and checks each.
+/// A demonstration of the app, which checks each of its steps.
 actor Demonstration {
-    /// A step and what it shows; it throws when what it shows is not so.
+    /// A step and its description; it throws if it fails.
     typealias Step = (title: String, show: () async throws -> Void)
 
     let setting: Setting
     var api: RunningProcess?
     var address = ""
     var watcher: RunningProcess?
-    /// Where the app keeps its documents: in a file at first, then on a server.
+    /// The location of the app's documents: first a file, then a server.
     var store: String
     var server: RunningProcess?
-    /// The ids of what waited for the service when it was away.
+    /// The ids of the changes that waited while the service was unavailable.
     var waiting: [String] = []
-    /// What the app said while the service was there, to compare with later.
+    /// The app's output while the service was available, for comparison.
     var online: (list: [String], search: [String]) = ([], [])
 
     private var processes: [RunningProcess] = []
@@ -24,9 +24,9 @@ actor Demonstration {
         store = setting.store
     }
 
-    /// Runs all steps; after the first that does not hold, no more.
+    /// Runs all steps, up to the first that fails.
     ///
-    /// - Returns: Whether all held.
+    /// - Returns: Whether all steps succeeded.
     func run() async -> Bool {
         Terminal.show(
             """
@@ -62,7 +62,7 @@ actor Demonstration {
         return summary.hasHeld
     }
 
-    /// Ends all programs that were started.
+    /// Ends all started programs.
     func end() async {
         for process in processes { await process.stop() }
     }
@@ -84,7 +84,7 @@ actor Demonstration {
         return process
     }
 
-    /// Starts the app in a user's name, or in that of whoever is signed in.
+    /// Starts the app for a user, or for the signed-in user.
     func startApp(
         _ instance: Instance,
         _ user: String?,
@@ -103,7 +103,7 @@ actor Demonstration {
         )
     }
 
-    /// Runs the app to its end and shows what it says.
+    /// Runs the app to its end and shows its output.
     @discardableResult
     func app(
         _ instance: Instance,
@@ -115,7 +115,7 @@ actor Demonstration {
         try await app(instance, as: user, words, password: password, status: status)
     }
 
-    /// Runs the app to its end and shows what it says.
+    /// Runs the app to its end and shows its output.
     @discardableResult
     func app(
         _ instance: Instance,

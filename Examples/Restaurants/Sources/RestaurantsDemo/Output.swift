@@ -1,6 +1,6 @@
 import Foundation
 
-/// Reads what the app has said.
+/// A parser of the app's output.
 enum Output {
     /// The numbers of a refresh.
     struct Refresh: Sendable {
@@ -19,7 +19,7 @@ enum Output {
         return Refresh(added: added, updated: updated, removed: removed, unchanged: unchanged)
     }
 
-    /// The first column of a table, without its title and the line below the table.
+    /// Returns the first column of a table, without its title and the line below the table.
     static func ids(_ lines: [String]) -> [String] {
         guard lines.first?.hasPrefix("ID ") == true else { return [] }
         return lines.dropFirst().dropLast().compactMap { line in

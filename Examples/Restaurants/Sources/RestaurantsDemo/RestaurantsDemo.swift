@@ -1,6 +1,6 @@
 import Foundation
 
-/// The demonstration as a program.
+/// The program of the demonstration.
 @main
 struct RestaurantsDemo {
     private static let help = """
@@ -42,7 +42,7 @@ struct RestaurantsDemo {
         }
     }
 
-    /// Runs the demonstration until it ends or somebody presses Ctrl-C.
+    /// Runs the demonstration until it ends or Ctrl-C is pressed.
     private static func run(_ setting: Setting, isInteractive: Bool) async -> Bool {
         let signals = SignalWaiter()
         return await withTaskGroup(of: Bool.self) { group in
@@ -59,7 +59,7 @@ struct RestaurantsDemo {
             }
             let first = await group.next() ?? false
             group.cancelAll()
-            // An ended demonstration has ended its processes, too: wait for that.
+            // Waits until the demonstration has ended its processes.
             let second = await group.next() ?? false
             return first || (isInteractive && second)
         }

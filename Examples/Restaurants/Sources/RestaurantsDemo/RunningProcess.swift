@@ -1,12 +1,12 @@
 import Foundation
 
-/// A program that runs beside this one, and what it has said so far.
+/// A program that runs beside this one, with its output so far.
 final class RunningProcess: Sendable {
     private let process = Process()
     private let output: Lines
     private let errors: Lines
 
-    /// How the program was called, for the reader.
+    /// The command line of the program, for the reader.
     let call: String
 
     var identifier: Int32 { process.processIdentifier }
@@ -14,11 +14,11 @@ final class RunningProcess: Sendable {
     /// Starts a program.
     ///
     /// - Parameters:
-    ///   - program: The program's file.
-    ///   - arguments: The words after its name.
-    ///   - password: The password that the app finds in its environment.
-    ///   - folder: Where to keep what it says; it must exist, and belong to this process.
-    /// - Throws: What the system says when the program cannot be started.
+    ///   - program: The path of the program.
+    ///   - arguments: The arguments.
+    ///   - password: The password in the app's environment.
+    ///   - folder: An existing folder of this process for the program's output.
+    /// - Throws: The system's error if the program cannot be started.
     init(
         _ program: URL,
         _ arguments: [String],
@@ -31,7 +31,7 @@ final class RunningProcess: Sendable {
         errors = try Lines(folder.appending(path: "\(name).err"))
         process.executableURL = program
         process.arguments = arguments
-        // What the reader has set for an app of their own must not change what is shown.
+        // The reader's settings for their own app must not change the demonstration.
         var environment = ProcessInfo.processInfo.environment
             .filter { !$0.key.hasPrefix("RESTAURANTS_") }
         environment["RESTAURANTS_PASSWORD"] = password
@@ -49,14 +49,14 @@ final class RunningProcess: Sendable {
         try files.errors.close()
     }
 
-    /// What came of a program.
+    /// The result of a program.
     struct Outcome: Sendable {
         let status: Int32
         let output: [String]
         let errors: [String]
     }
 
-    /// Waits until the program has ended by itself.
+    /// Waits until the program ends by itself.
     func outcome(within limit: Duration) async throws -> Outcome {
         try await wait(limit, for: "\(call) to end") {
             process.isRunning ? nil : true
@@ -75,7 +75,7 @@ final class RunningProcess: Sendable {
         where isWanted: (String) -> Bool
     ) async throws -> String {
         try await wait(limit, for: "a line with \(description)") {
-            // Asked first: what was written before the end must be seen.
+            // Checked before the output, so that output written before the end is seen.
             let hasEnded = !process.isRunning
             if let line = output.all(hasEnded: hasEnded).first(where: isWanted) { return line }
             guard hasEnded else { return nil }
@@ -84,17 +84,17 @@ final class RunningProcess: Sendable {
         }
     }
 
-    /// What the program has said so far, in whole lines.
+    /// The program's complete lines so far.
     var said: [String] { output.all(hasEnded: !process.isRunning) }
 
-    /// Ends the program at once, as the system does: it has no say in it.
+    /// Kills the program immediately, without a chance to react.
     func kill() { Foundation.kill(identifier, SIGKILL) }
 
-    /// Ends the program, if need be by force.
+    /// Ends the program, by force if necessary.
     func stop() async {
         guard process.isRunning else { return }
         process.terminate()
-        // A task of its own: the one that asks may be cancelled, and must wait all the same.
+        // A separate task, because the caller may be canceled and must still wait.
         let ending = Task {
             try await wait(.seconds(2), for: "the end") { process.isRunning ? nil : true }
         }
@@ -119,9 +119,10 @@ final class RunningProcess: Sendable {
     }
 }
 
-/// The lines that a program has written into a file of its own.
+/// The lines that a program has written to a file.
 ///
-/// A file and no pipe: it is whole as soon as the program has ended, whoever reads it and when.
+/// A file is used instead of a pipe because it is complete as soon as the program has ended, independent of when it is
+/// read.
 private struct Lines: Sendable {
     private let file: URL
 
@@ -130,10 +131,10 @@ private struct Lines: Sendable {
         try Data().write(to: file)
     }
 
-    /// What the program writes into; closed here once the program has it.
+    /// Opens the program's output file, which is closed here once the program has it.
     func open() throws -> FileHandle { try FileHandle(forWritingTo: file) }
 
-    /// The lines so far; one that has no line break yet counts when the program has ended.
+    /// Returns the lines so far; an incomplete last line counts once the program has ended.
     func all(hasEnded: Bool) -> [String] {
         guard let bytes = try? Data(contentsOf: file) else { return [] }
         var lines = String(decoding: bytes, as: UTF8.self)

@@ -1,18 +1,18 @@
 import Foundation
 
-/// What a demonstration needs: the programs, the data and a folder for the store.
+/// The environment of a demonstration: the programs, the data and a folder for the store.
 struct Setting: Sendable {
     /// A restaurant of the data, to compare the app's output with.
     struct Known: Decodable, Sendable {
         let id: String
         let name: String
         let borough: String
-        /// Where it is, in the file's own words: the service's form, or that of inspections.
+        /// The position in the file's format: the service's, or that of inspections.
         private let lat: Double?
         private let lng: Double?
         private let location: Location?
 
-        /// Degrees north and east; nil for one that nobody has measured.
+        /// Degrees north and east; nil if unknown.
         var place: (latitude: Double, longitude: Double)? {
             if let location { return (location.latitude, location.longitude) }
             guard let lat, let lng else { return nil }
@@ -25,13 +25,13 @@ struct Setting: Sendable {
         }
     }
 
-    /// The folder that the programs are in.
+    /// The folder of the programs.
     let programs: URL
-    /// The restaurants that are served.
+    /// The file of the served restaurants.
     let data: URL
-    /// What is in the data.
+    /// The restaurants in the data.
     let restaurants: [Known]
-    /// An empty folder, gone at the end.
+    /// An empty folder, which is removed at the end.
     let folder: URL
 
     var store: String { folder.appending(path: "Restaurants.sqlite").path(percentEncoded: false) }
@@ -48,18 +48,18 @@ struct Setting: Sendable {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
 
-    /// The first restaurant whose place is known.
+    /// The first restaurant with a known place.
     var measured: Known? { restaurants.first { $0.place != nil } }
 
-    /// Its place, as the app reads one.
+    /// Its place in the app's input format.
     var place: String { measured?.place.map { "\($0.latitude),\($0.longitude)" } ?? "0,0" }
 
     func cleanUp() {
-        // The system empties its temporary folder anyway.
+        // If this fails, the system empties its temporary folder.
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// The files in the folder and in the folders in it.
+    /// Returns the files in the folder and its subfolders.
     func files() throws -> [String] {
         try FileManager.default.subpathsOfDirectory(atPath: folder.path(percentEncoded: false))
             .filter { path in
@@ -88,7 +88,7 @@ struct Setting: Sendable {
         try Data(lines.joined(separator: "\n").utf8).write(to: file)
     }
 
-    /// `Data/restaurants.jsonl` of this package: the demonstration runs where it was built.
+    /// `Data/restaurants.jsonl` of this package, because the demonstration runs where it was built.
     private static var ownData: URL {
         URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appending(path: "../../Data/restaurants.jsonl").standardized
@@ -103,7 +103,7 @@ struct Setting: Sendable {
         }
         let decoder = JSONDecoder()
         let known = text.split(separator: "\n").compactMap { line in
-            // A bad line is the service's to report, with its number.
+            // The service reports bad lines with their numbers.
             try? decoder.decode(Known.self, from: Data(line.utf8))
         }
         guard known.count >= 10 else {
@@ -113,7 +113,7 @@ struct Setting: Sendable {
     }
 }
 
-/// Why a step did not hold.
+/// The reason why a step failed.
 struct DemoFailure: Error, CustomStringConvertible {
     let description: String
 

@@ -1,4 +1,4 @@
-/// The steps of a demonstration and how they went.
+/// The steps of a demonstration with their results.
 struct Summary: Sendable {
     private enum Outcome: Sendable {
         case held(Duration)

@@ -1,12 +1,12 @@
 import Foundation
 
-/// The terminal that the demonstration is shown on.
+/// The terminal of the demonstration.
 enum Terminal {
     private static let isWatched =
         isatty(STDOUT_FILENO) == 1
         && (ProcessInfo.processInfo.environment["NO_COLOR"]?.isEmpty ?? true)
 
-    /// Shows a text at once.
+    /// Shows a text immediately.
     static func show(_ text: String) {
         FileHandle.standardOutput.write(Data("\(text)\n".utf8))
     }

@@ -1,56 +1,56 @@
 public import Foundation
 
-/// Why a use case failed, in the words of the app.
+/// The failure of a use case, in the terms of the app.
 ///
-/// Presentation shows it as it is. What lies underneath, in the network or the store, is in
-/// ``cause``, for logs and for whoever looks into it; the domain does not know its type.
+/// Presentation shows it unchanged. The underlying error of the network or the store is the ``cause``, for logs and
+/// diagnosis; the domain does not know its type.
 public struct DomainError: Error, Sendable {
-    /// What went wrong.
+    /// The kinds of failures.
     public enum Kind: Hashable, Sendable {
-        /// There is no restaurant with this id, neither here nor at the source.
+        /// No restaurant has this id, neither on this device nor at the source.
         case restaurantNotFound(RestaurantID)
-        /// The text cannot be the id of a restaurant.
+        /// The text is not a valid restaurant id.
         case invalidRestaurantID(String)
-        /// The text cannot be the name of a user.
+        /// The text is not a valid user name.
         case invalidUserName(String)
-        /// The text cannot be an e-mail address.
+        /// The text is not a valid e-mail address.
         case invalidEmail(String)
-        /// A sign-in without a password.
+        /// The password is missing.
         case missingPassword
-        /// The service does not know this e-mail address with this password.
+        /// The e-mail address or the password is wrong.
         case wrongPassword
-        /// Nobody is signed in.
+        /// No user is signed in.
         case notSignedIn
-        /// The service no longer takes the session of the user who was signed in.
+        /// The service no longer accepts the user's session.
         case sessionEnded
-        /// A rating with this number of stars is not possible.
+        /// The number of stars is out of range.
         case ratingOutOfRange(Int)
-        /// No change that waits for the service has an id that begins so, or several have.
+        /// None or several of the pending changes have an id with this prefix.
         case changeNotFound(String)
-        /// A search without a word.
+        /// The search contains no word.
         case emptySearch
-        /// The text cannot be a place on the globe.
+        /// The text is not a valid place.
         case invalidPlace(String)
-        /// The user or the device does not let the app know where it is.
+        /// The user or the device denies access to the position.
         case locationRefused
-        /// The device cannot tell where it is.
+        /// The device cannot determine its position.
         case locationUnknown
-        /// The source of restaurants could not be reached.
+        /// The service could not be reached.
         case sourceUnreachable
-        /// The source of restaurants answered, but refused.
+        /// The service refused the request.
         case sourceRefused
-        /// The source of restaurants sent something else than restaurants.
+        /// The service sent an unexpected response.
         case sourceNotUnderstood
-        /// What is kept on this device could not be read or written.
+        /// Data on this device could not be read or written.
         case storageFailed
-        /// The caller no longer wants the result.
+        /// The call was canceled.
         case cancelled
     }
 
-    /// What went wrong.
+    /// The kind.
     public let kind: Kind
 
-    /// The error underneath, where there is one.
+    /// The underlying error, if any.
     public let cause: (any Error)?
 
     /// Creates an error.

@@ -1,12 +1,12 @@
 internal import RestaurantsDomain
 
-/// Changes a favourite at once on the screen and then for good.
+/// Changes a favourite, first on the screen and then in the store.
 struct FavouriteToggle: Sendable {
     let useCase: ToggleFavourite
 
-    /// Makes a restaurant a favourite, or ends that.
+    /// Adds or removes a favourite.
     ///
-    /// - Returns: Why the change was refused, so that the screen undoes it; nil if it succeeded.
+    /// - Returns: The failure, after which the screen reverts the change; nil after a success.
     func set(
         _ isFavourite: Bool,
         _ id: RestaurantID,

@@ -5,20 +5,20 @@ public import RestaurantsDomain
 @MainActor
 @Observable
 public final class FavouritesModel {
-    /// The favourites by name; those whose restaurant is gone come last.
+    /// The favourites by name; those without a restaurant come last.
     public private(set) var content = ScreenContent<[FavouriteEntry]>.loading
-    /// A removal that was refused.
+    /// The failure of a removal.
     public private(set) var notice: ScreenFailure?
 
     private let session: SessionModel
     private var useCases: UseCases { session.useCases }
 
-    /// Creates the favourites of whoever is signed in.
+    /// Creates the favourites of the signed-in user.
     public init(_ session: SessionModel) {
         self.session = session
     }
 
-    /// Shows the favourites.
+    /// Loads the favourites.
     public func load() async {
         if case .failed = content { content = .loading }
         do throws(DomainError) {
@@ -29,7 +29,7 @@ public final class FavouritesModel {
         }
     }
 
-    /// Shows the favourites, and again after each change, whoever makes it, until it is cancelled.
+    /// Shows the favourites and updates them after each change from any source, until it is canceled.
     public func follow() async {
         await load()
         let user = session.userID
@@ -39,7 +39,7 @@ public final class FavouritesModel {
         )
         await withTaskGroup { group in
             group.addTask { [watch = useCases.watch] in
-                // When it can no longer be followed, what is shown stays.
+                // If the updates fail, the shown content stays.
                 try? await watch(for: user) { event in
                     if event.isOfFavourites { teller.yield() }
                     return .more
@@ -51,7 +51,7 @@ public final class FavouritesModel {
         }
     }
 
-    /// Ends that a restaurant is a favourite; it comes back on the screen if that is refused.
+    /// Removes a favourite, which reappears on the screen if that fails.
     public func remove(_ id: RestaurantID) async {
         guard let before = content.value else { return }
         content = .list(before.filter { $0.favourite.restaurant != id })
@@ -62,12 +62,12 @@ public final class FavouritesModel {
         }
     }
 
-    /// Takes the notice off the screen.
+    /// Removes the notice from the screen.
     public func dismissNotice() { notice = nil }
 }
 
 extension LiveEvent {
-    /// Whether a list of favourites looks different after it.
+    /// Whether the event changes the list of favourites.
     fileprivate var isOfFavourites: Bool {
         switch self {
         case .began, .added: false

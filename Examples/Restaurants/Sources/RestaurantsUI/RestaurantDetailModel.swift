@@ -1,31 +1,31 @@
 public import Observation
 public import RestaurantsDomain
 
-/// All about one restaurant.
+/// The details of a restaurant.
 @MainActor
 @Observable
 public final class RestaurantDetailModel {
-    /// Which restaurant it is.
+    /// The restaurant's id.
     public let id: RestaurantID
-    /// The restaurant with what users think of it.
+    /// The restaurant with its ratings.
     public private(set) var content = ScreenContent<RestaurantDetails>.loading
-    /// Whether the user likes it, as the screen shows it.
+    /// Whether it is shown as a favourite of the user.
     public private(set) var isFavourite = false
-    /// The user's stars, as the screen shows them.
+    /// The user's stars, as shown.
     public private(set) var stars: Int?
-    /// A choice that was refused.
+    /// The failure of a choice.
     public private(set) var notice: ScreenFailure?
 
     private let session: SessionModel
     private var useCases: UseCases { session.useCases }
 
-    /// Creates the details of a restaurant for whoever is signed in.
+    /// Creates the details of a restaurant for the signed-in user.
     public init(_ id: RestaurantID, _ session: SessionModel) {
         self.id = id
         self.session = session
     }
 
-    /// Shows the restaurant.
+    /// Loads the restaurant.
     public func load() async {
         if case .failed = content { content = .loading }
         do throws(DomainError) {
@@ -39,7 +39,7 @@ public final class RestaurantDetailModel {
         }
     }
 
-    /// Makes it a favourite, or ends that; taken back on the screen if it is refused.
+    /// Adds or removes the favourite; the screen reverts the change if that fails.
     public func toggleFavourite() async {
         isFavourite.toggle()
         let wanted = isFavourite
@@ -50,13 +50,13 @@ public final class RestaurantDetailModel {
         }
     }
 
-    /// Gives stars; taken back on the screen if they are refused.
+    /// Rates the restaurant; the screen reverts the change if that fails.
     public func rate(_ count: Int) async {
         let before = stars
         stars = count
         do throws(DomainError) {
             try await useCases.rate(id, stars: count, for: session.userID)
-            // The mean of all users has changed with it.
+            // The mean of all users has changed as well.
             await load()
         } catch {
             stars = before
@@ -64,6 +64,6 @@ public final class RestaurantDetailModel {
         }
     }
 
-    /// Takes the notice off the screen.
+    /// Removes the notice from the screen.
     public func dismissNotice() { notice = nil }
 }

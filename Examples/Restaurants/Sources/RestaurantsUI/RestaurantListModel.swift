@@ -3,8 +3,8 @@ public import RestaurantsDomain
 
 /// The list of restaurants.
 ///
-/// Earlier content stays on the screen while the screen refreshes. If the refresh fails, ``notice``
-/// says that the content may be out of date.
+/// Earlier content stays on the screen during a refresh. If the refresh fails, ``notice`` says that the content may be
+/// out of date.
 @MainActor
 @Observable
 public final class RestaurantListModel {
@@ -12,25 +12,25 @@ public final class RestaurantListModel {
     public enum Order: Hashable, Sendable, CaseIterable {
         /// By name.
         case name
-        /// The nearest first; restaurants without a place are left out.
+        /// Nearest first, without restaurants whose place is unknown.
         case distance
     }
 
     /// The restaurants.
     public private(set) var content = ScreenContent<[RestaurantRow]>.loading
-    /// The failure of a refresh or of a favourite while there is content to show.
+    /// The failure of a refresh or of a favourite while content is shown.
     public private(set) var notice: ScreenFailure?
-    /// Whether what is shown could not be loaded anew.
+    /// Whether a reload of the shown content failed.
     public private(set) var isStale = false
-    /// The order; ``load()`` it after a change.
+    /// The order; call ``load()`` after a change.
     public var order = Order.name
 
     private let session: SessionModel
     private var useCases: UseCases { session.useCases }
-    /// Tells the last load from those before it, whose results come too late.
+    /// The number of the last load, which identifies late results of earlier ones.
     private var loads = 0
 
-    /// Creates the list of whoever is signed in.
+    /// Creates the list for the signed-in user.
     public init(_ session: SessionModel) {
         self.session = session
     }
@@ -50,7 +50,7 @@ public final class RestaurantListModel {
         }
     }
 
-    /// Loads all restaurants anew from the service.
+    /// Reloads all restaurants from the service.
     public func refresh() async {
         do throws(DomainError) {
             _ = try await useCases.refresh()
@@ -65,7 +65,7 @@ public final class RestaurantListModel {
         }
     }
 
-    /// Makes a restaurant a favourite, or ends that; taken back on the screen if it is refused.
+    /// Adds or removes a favourite; the screen reverts the change if that fails.
     public func toggleFavourite(_ id: RestaurantID) async {
         guard let row = content.value?.first(where: { $0.id == id }) else { return }
         let wanted = !row.isFavourite
@@ -77,7 +77,7 @@ public final class RestaurantListModel {
         }
     }
 
-    /// Takes the notice off the screen.
+    /// Removes the notice from the screen.
     public func dismissNotice() { notice = nil }
 
     // MARK: Parts

@@ -1,12 +1,12 @@
 public import RestaurantsDomain
 
-/// A restaurant in a list, as one user sees it.
+/// A row of a list of restaurants, for one user.
 public struct RestaurantRow: Identifiable, Hashable, Sendable {
     /// The restaurant.
     public let restaurant: Restaurant
-    /// The metres to it, in a list of what is near.
+    /// The distance in metres, in a list of nearby restaurants.
     public let metres: Double?
-    /// Whether the user likes it.
+    /// Whether it is a favourite of the user.
     public internal(set) var isFavourite: Bool
 
     public var id: RestaurantID { restaurant.id }
@@ -18,7 +18,7 @@ public struct RestaurantRow: Identifiable, Hashable, Sendable {
         self.isFavourite = isFavourite
     }
 
-    /// The line below the name: cuisine, price, guests' rating and distance, as far as known.
+    /// The line below the name: cuisine, price, guests' rating and distance, if known.
     public var summary: String {
         var parts = [restaurant.cuisine]
         if let price = restaurant.priceLevel {

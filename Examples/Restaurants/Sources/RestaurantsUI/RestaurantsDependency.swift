@@ -1,10 +1,9 @@
 public import KeelDependencies
 public import RestaurantsDomain
 
-/// The dependency key of what the screens can do.
+/// The dependency key of the screens' use cases.
 ///
-/// An app sets it in its composition root. Until then each use case fails and says so; a preview has
-/// restaurants of its own.
+/// An app sets them in its composition root. Until then each use case fails with an explanation; previews have samples.
 public enum RestaurantsDependency: DependencyKey, Sendable {
     public static var liveValue: UseCases {
         SampleRepositories(failure: DomainError(.storageFailed)).useCases

@@ -1,14 +1,14 @@
 public import Observation
 internal import RestaurantsDomain
 
-/// The search, which waits until somebody stops typing.
+/// A search that waits until typing pauses.
 ///
-/// A view runs ``search()`` in a task that it cancels and begins anew with each change of
-/// ``words``: `.task(id: model.words) { await model.search() }`.
+/// A view runs ``search()`` in a task that restarts with each change of ``words``: `.task(id: model.words) { await
+/// model.search() }`.
 @MainActor
 @Observable
 public final class SearchModel {
-    /// The results of the last search, or nil if the search field is empty.
+    /// The results of the last search; nil if the search field is empty.
     public private(set) var content: ScreenContent<[RestaurantRow]>?
     /// The words to search for.
     public var words = ""
@@ -20,9 +20,9 @@ public final class SearchModel {
     /// Creates a search.
     ///
     /// - Parameters:
-    ///   - session: Who searches.
-    ///   - pause: How long nothing is typed before it is searched for.
-    ///   - clock: What the pause is measured on.
+    ///   - session: The session of the user.
+    ///   - pause: The time without typing after which the search starts.
+    ///   - clock: The clock for the pause.
     public init(
         _ session: SessionModel,
         pause: Duration = .milliseconds(300),
@@ -33,7 +33,7 @@ public final class SearchModel {
         self.clock = clock
     }
 
-    /// Searches for the words after the pause, unless it is cancelled before.
+    /// Searches for the words after the pause, unless it is canceled before.
     public func search() async {
         let wanted = words
         guard wanted.contains(where: { !$0.isWhitespace }) else {
@@ -48,7 +48,7 @@ public final class SearchModel {
         await find(wanted)
     }
 
-    /// Searches for the words again at once, after a failure.
+    /// Searches for the words again immediately, after a failure.
     public func retry() async { await find(words) }
 
     private func find(_ wanted: String) async {
@@ -60,7 +60,7 @@ public final class SearchModel {
             guard let failure = ScreenFailure(error) else { return }
             found = .failed(failure)
         }
-        // Late results of an earlier search are dropped.
+        // Late results of an earlier search are discarded.
         guard wanted == words, !Task.isCancelled else { return }
         content = found
     }

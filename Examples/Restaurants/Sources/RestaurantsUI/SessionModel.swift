@@ -2,22 +2,22 @@ internal import KeelDependencies
 public import Observation
 public import RestaurantsDomain
 
-/// Who is signed in, and the form to sign in; all screens of an app share one.
+/// The signed-in user and the sign-in form, shared by all screens of an app.
 @MainActor
 @Observable
 public final class SessionModel {
-    /// The user who is signed in.
+    /// The signed-in user.
     public private(set) var user: User?
-    /// Whether the service is being asked.
+    /// Whether a request is in progress.
     public private(set) var isBusy = false
-    /// Why signing in or out did not work.
+    /// The failure of the last attempt to sign in or out.
     public private(set) var failure: ScreenFailure?
     /// The e-mail address as typed.
     public var email = ""
-    /// The password as typed, cleared once it has been used.
+    /// The password as typed, cleared after use.
     public var password = ""
 
-    /// The use cases, read once, so that all screens have the same.
+    /// The use cases, read once, so that all screens share them.
     let useCases: UseCases
 
     /// Creates the model on the dependency `restaurants`; nobody is signed in before ``restore()``.
@@ -26,19 +26,19 @@ public final class SessionModel {
         self.useCases = useCases
     }
 
-    /// Whose favourites and ratings the screens show.
+    /// The user whose favourites and ratings the screens show.
     public var userID: UserID { user?.id ?? .onThisDevice }
 
-    /// Whether there is enough to sign in with.
+    /// Whether the form is complete.
     public var canSignIn: Bool { !isBusy && !email.isEmpty && !password.isEmpty }
 
-    /// Finds out who is signed in.
+    /// Restores the signed-in user.
     public func restore() async {
-        // Nobody is a good answer, and so is a service that cannot be asked just now.
+        // Having no user, or a service that cannot be reached, is not a failure here.
         user = try? await useCases.showCurrentUser()
     }
 
-    /// Signs in with what was typed.
+    /// Signs in with the form's contents.
     public func signIn() async {
         guard canSignIn else { return }
         (isBusy, failure) = (true, nil)

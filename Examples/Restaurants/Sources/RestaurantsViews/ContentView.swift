@@ -2,7 +2,7 @@
 internal import RestaurantsUI
 internal import SwiftUI
 
-/// Shows content, that it is on its way, that there is none, or why not, with a way to try again.
+/// A view of loadable content, its progress, its absence, or its failure with a way to try again.
 struct ContentView<Value: Sendable, Shown: View>: View {
     let content: ScreenContent<Value>
     let emptyText: String
@@ -26,7 +26,7 @@ struct ContentView<Value: Sendable, Shown: View>: View {
     }
 }
 
-/// A failure in two sentences: what went wrong, and what to do.
+/// A view of a failure: the problem and the remedy.
 struct FailureView: View {
     let failure: ScreenFailure
 
@@ -40,7 +40,7 @@ struct FailureView: View {
     }
 }
 
-/// A failure above something that is shown all the same.
+/// A view of a failure above content that is still shown.
 struct NoticeView: View {
     let notice: ScreenFailure?
     let dismiss: @MainActor () -> Void

@@ -8,7 +8,7 @@ public struct FavouritesScreen: View {
     @State private var model: FavouritesModel
     private let session: SessionModel
 
-    /// Creates the favourites of whoever is signed in.
+    /// Creates the favourites of the signed-in user.
     public init(_ session: SessionModel) {
         self.session = session
         _model = State(initialValue: FavouritesModel(session))

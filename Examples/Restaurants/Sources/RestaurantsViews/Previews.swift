@@ -3,7 +3,7 @@ internal import RestaurantsDomain
 internal import RestaurantsUI
 internal import SwiftUI
 
-// In a preview the dependency `restaurants` has samples of its own.
+// In previews, the dependency `restaurants` provides samples.
 
 struct RestaurantsPreviews: PreviewProvider {
     static var previews: some View { RestaurantsView() }

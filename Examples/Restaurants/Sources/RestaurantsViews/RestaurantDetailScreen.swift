@@ -4,11 +4,11 @@ public import RestaurantsDomain
 public import RestaurantsUI
 public import SwiftUI
 
-/// All about one restaurant.
+/// The details of a restaurant.
 public struct RestaurantDetailScreen: View {
     @State private var model: RestaurantDetailModel
 
-    /// Creates the details of a restaurant for whoever is signed in.
+    /// Creates the details of a restaurant for the signed-in user.
     public init(_ id: RestaurantID, _ session: SessionModel) {
         _model = State(initialValue: RestaurantDetailModel(id, session))
     }
@@ -56,7 +56,7 @@ public struct RestaurantDetailScreen: View {
     }
 }
 
-/// What the service knows of a restaurant; what it does not know has no line.
+/// The known properties of a restaurant.
 struct RestaurantFactsView: View {
     let restaurant: Restaurant
 

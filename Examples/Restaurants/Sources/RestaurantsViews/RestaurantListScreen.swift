@@ -8,7 +8,7 @@ public struct RestaurantListScreen: View {
     @State private var model: RestaurantListModel
     private let session: SessionModel
 
-    /// Creates the list of whoever is signed in.
+    /// Creates the list for the signed-in user.
     public init(_ session: SessionModel) {
         self.session = session
         _model = State(initialValue: RestaurantListModel(session))
@@ -48,7 +48,7 @@ public struct RestaurantListScreen: View {
         .task(id: ListKey(order: model.order, user: session.userID)) { await model.load() }
     }
 
-    /// What the list is loaded anew for.
+    /// The values whose changes reload the list.
     private struct ListKey: Equatable {
         let order: RestaurantListModel.Order
         let user: UserID

@@ -8,11 +8,11 @@ public struct SearchScreen: View {
     @State private var model: SearchModel
     private let session: SessionModel
 
-    /// Creates the search of whoever is signed in.
+    /// Creates the search of the signed-in user.
     ///
     /// - Parameters:
-    ///   - session: Who searches.
-    ///   - pause: How long nothing is typed before it is searched for.
+    ///   - session: The session of the user.
+    ///   - pause: The time without typing after which the search starts.
     public init(_ session: SessionModel, pause: Duration = .milliseconds(300)) {
         self.session = session
         _model = State(initialValue: SearchModel(session, pause: pause))
@@ -27,7 +27,7 @@ public struct SearchScreen: View {
                 }
         }
         .searchable(text: $model.words)
-        // A change of the words cancels the search for those before.
+        // A change of the words cancels the previous search.
         .task(id: model.words) { await model.search() }
     }
 

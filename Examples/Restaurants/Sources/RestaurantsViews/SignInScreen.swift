@@ -3,7 +3,7 @@ internal import RestaurantsDomain
 public import RestaurantsUI
 public import SwiftUI
 
-/// Who is signed in, or the form to sign in.
+/// The signed-in user, or the sign-in form.
 public struct SignInScreen: View {
     @Bindable private var session: SessionModel
 

@@ -7,14 +7,14 @@ public struct Coordinate: Hashable, Sendable {
     /// Degrees east of Greenwich.
     public let longitude: Double
 
-    /// Creates a coordinate; nil if there is no such place.
+    /// Creates a coordinate; nil if the degrees are out of range.
     public init?(latitude: Double, longitude: Double) {
         guard (-90...90).contains(latitude), (-180...180).contains(longitude) else { return nil }
         self.latitude = latitude
         self.longitude = longitude
     }
 
-    /// Reads a place written as `51.2, -3.38`.
+    /// Parses a place such as `51.2, -3.38`.
     ///
     /// - Throws: ``DomainError`` of the kind `invalidPlace`.
     public init(_ text: String) throws(DomainError) {
@@ -27,7 +27,7 @@ public struct Coordinate: Hashable, Sendable {
         self = place
     }
 
-    /// The metres to another place, on a globe that is a sphere: off by half a percent at the most.
+    /// Returns the distance in metres on a spherical globe, with an error of at most half a percent.
     public func distance(to other: Coordinate) -> Double {
         let radians = Double.pi / 180
         let (north, otherNorth) = (latitude * radians, other.latitude * radians)

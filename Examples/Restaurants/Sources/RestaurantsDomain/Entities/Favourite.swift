@@ -1,15 +1,15 @@
 public import Foundation
 
-/// The fact that a user likes a restaurant.
+/// A restaurant that a user likes.
 ///
-/// It is a thing of its own and not a mark on the restaurant: two users of one device have
-/// different favourites, and loading the restaurants anew cannot lose any.
+/// It is separate from the restaurant: two users of one device have different favourites, and reloading the restaurants
+/// cannot lose any.
 public struct Favourite: Hashable, Sendable {
-    /// Who likes the restaurant.
+    /// The user.
     public let user: UserID
     /// The restaurant.
     public let restaurant: RestaurantID
-    /// Since when.
+    /// The time at which it was added.
     public let since: Date
 
     /// Creates a favourite.

@@ -1,24 +1,24 @@
 public import Foundation
 
-/// The result of an inspector's visit.
+/// The result of an inspection.
 public struct Grade: Hashable, Sendable {
     /// The verdict.
     public enum Mark: String, Hashable, Sendable, CaseIterable {
         case a = "A"
         case b = "B"
         case c = "C"
-        /// The verdict is contested.
+        /// The grade is contested.
         case pending = "P"
-        /// The verdict waits for a second visit.
+        /// The grade awaits a second inspection.
         case awaitingReinspection = "Z"
         case notYetGraded = "Not Yet Graded"
     }
 
-    /// When the inspector was there.
+    /// The date of the inspection.
     public let date: Date
     /// The verdict.
     public let mark: Mark
-    /// The points for what was wrong: fewer are better, and a settled dispute can leave a credit.
+    /// The points for violations; fewer are better, and a settled dispute can make them negative.
     public let score: Int
 
     /// Creates a grade.

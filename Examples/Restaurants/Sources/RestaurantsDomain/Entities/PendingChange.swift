@@ -1,32 +1,32 @@
 public import Foundation
 
-/// A choice that is kept on this device and that the service has not taken yet.
+/// A choice that is stored on this device and that the service has not accepted yet.
 public struct PendingChange: Hashable, Sendable, Identifiable {
-    /// What was chosen, or is chosen no more.
+    /// The choice, or its removal.
     public enum Subject: Hashable, Sendable {
         case favourite
         case rating
     }
 
-    /// How far it has come.
+    /// The progress of a change.
     public enum State: Hashable, Sendable {
-        /// It waits for the service; with the reason if it was tried already.
+        /// Waiting for the service, with the reason if it was already tried.
         case waiting(String?)
-        /// The service is being told.
+        /// Being sent.
         case sending
-        /// The service does not take it, and why.
+        /// Refused by the service, with the reason.
         case refused(String)
     }
 
-    /// What tells it from other changes.
+    /// The identifier.
     public let id: String
-    /// What was chosen.
+    /// The choice.
     public let subject: Subject
     /// The restaurant.
     public let restaurant: RestaurantID
-    /// Since when it waits.
+    /// The time since when it waits.
     public let since: Date
-    /// How far it has come.
+    /// The progress.
     public let state: State
 
     /// Creates a change.
@@ -44,6 +44,6 @@ public struct PendingChange: Hashable, Sendable, Identifiable {
         self.state = state
     }
 
-    /// Whether somebody has to decide what becomes of it.
+    /// Whether a decision by the user is needed.
     public var isRefused: Bool { if case .refused = state { true } else { false } }
 }

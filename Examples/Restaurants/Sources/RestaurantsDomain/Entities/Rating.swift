@@ -1,11 +1,11 @@
 public import Foundation
 
-/// From one to five stars.
+/// One to five stars.
 public struct Stars: Hashable, Sendable {
-    /// How many there can be.
+    /// The valid counts.
     public static let range = 1...5
 
-    /// How many there are.
+    /// The number of stars.
     public let count: Int
 
     /// Creates stars.
@@ -17,15 +17,15 @@ public struct Stars: Hashable, Sendable {
     }
 }
 
-/// What a user thinks of a restaurant.
+/// A user's rating of a restaurant.
 public struct Rating: Hashable, Sendable {
-    /// Who thinks so.
+    /// The user.
     public let user: UserID
     /// The restaurant.
     public let restaurant: RestaurantID
-    /// The verdict.
+    /// The stars.
     public let stars: Stars
-    /// When it was given.
+    /// The time of the rating.
     public let date: Date
 
     /// Creates a rating.
@@ -37,14 +37,14 @@ public struct Rating: Hashable, Sendable {
     }
 }
 
-/// What all users together think of a restaurant.
+/// The ratings of a restaurant by all users.
 public struct RatingSummary: Hashable, Sendable {
     /// The mean of the stars.
     public let average: Double
-    /// How many users gave them.
+    /// The number of ratings.
     public let count: Int
 
-    /// Summarises ratings; nil if there are none.
+    /// Summarizes ratings; nil if there are none.
     public init?(_ ratings: [Rating]) {
         guard !ratings.isEmpty else { return nil }
         count = ratings.count

@@ -1,10 +1,10 @@
-/// What a refresh has changed on this device.
+/// The changes of a refresh on this device.
 public struct RefreshReport: Hashable, Sendable {
-    /// An entry of the source that could not be taken.
+    /// An entry of the source that was rejected.
     public struct Rejection: Hashable, Sendable {
-        /// The entry's id, as far as it could be read.
+        /// The entry's id, if readable.
         public let id: String?
-        /// What was wrong with the entry.
+        /// The problem.
         public let reason: String
 
         /// Creates a rejection.
@@ -14,15 +14,15 @@ public struct RefreshReport: Hashable, Sendable {
         }
     }
 
-    /// How many restaurants are new.
+    /// The number of new restaurants.
     public let added: Int
-    /// How many restaurants have changed.
+    /// The number of changed restaurants.
     public let updated: Int
-    /// How many restaurants the source no longer has.
+    /// The number of restaurants that the source no longer has.
     public let removed: Int
-    /// How many restaurants are as they were.
+    /// The number of unchanged restaurants.
     public let unchanged: Int
-    /// The entries that could not be taken; a restaurant known from before stays as it was.
+    /// The rejected entries; previously known restaurants among them stay unchanged.
     public let rejections: [Rejection]
 
     /// Creates a report.

@@ -1,38 +1,38 @@
 public import Foundation
 
-/// A restaurant, as its service knows it.
+/// A restaurant as its service describes it.
 ///
-/// It belongs to nobody: what a user thinks of it is a ``Favourite`` or a ``Rating``. What a source
-/// does not know is nil or empty, and never made up.
+/// It contains no user data: those are in ``Favourite`` and ``Rating``. Properties that a source does not know are nil
+/// or empty, and never made up.
 public struct Restaurant: Hashable, Sendable, Identifiable {
-    /// The numbers that ``rating`` can be.
+    /// The range of ``rating``.
     public static let ratingRange = 0.0...5.0
 
-    /// What identifies the restaurant.
+    /// The identifier.
     public let id: RestaurantID
-    /// The name over the door.
+    /// The name.
     public let name: String
-    /// What is cooked.
+    /// The cuisine.
     public let cuisine: String
-    /// The mean of what the service's guests gave, in ``ratingRange``.
+    /// The mean rating by the service's guests, in ``ratingRange``.
     public let rating: Double?
-    /// How much a meal costs.
+    /// The price level.
     public let priceLevel: PriceLevel?
-    /// The street and what finds the door in it.
+    /// The street address.
     public let address: String
     /// The part of the city.
     public let borough: String?
-    /// Where the door is on the globe, if somebody has measured it.
+    /// The location, if known.
     public let location: Coordinate?
-    /// A picture of it.
+    /// The URL of a picture.
     public let imageURL: URL?
-    /// The number to call, as it is dialled.
+    /// The phone number.
     public let phoneNumber: String?
-    /// Its own pages.
+    /// The website.
     public let website: URL?
-    /// When it is open, a line for some days each, such as `Mon-Fri: 11:00-22:00`.
+    /// The opening hours, one line for each group of days, such as `Mon-Fri: 11:00-22:00`.
     public let openingHours: [String]
-    /// What the city's inspectors found, in no particular order.
+    /// The results of inspections, in no particular order.
     public let grades: [Grade]
 
     /// Creates a restaurant.
@@ -68,33 +68,33 @@ public struct Restaurant: Hashable, Sendable, Identifiable {
 }
 
 extension Restaurant {
-    /// The key that lists are ordered by: the name, without regard to case.
+    /// The sort key of lists: the name, case-insensitive.
     public var listingKey: String { name.lowercased() }
 
-    /// Whether this restaurant comes before another in a list.
+    /// Returns whether this restaurant comes before another in a list.
     public func isListed(before other: Restaurant) -> Bool {
         (listingKey, id.text) < (other.listingKey, other.id.text)
     }
 
-    /// What the inspectors found last.
+    /// The result of the last inspection.
     public var latestGrade: Grade? { grades.max { $0.date < $1.date } }
 
-    /// The mean of the inspectors' points, of which fewer are better; nil before the first visit.
+    /// The mean score of the inspections, lower is better; nil before the first one.
     public var averageScore: Double? {
         guard !grades.isEmpty else { return nil }
         return Double(grades.map(\.score).reduce(0, +)) / Double(grades.count)
     }
 }
 
-/// How much a meal costs, from 1, cheap, to 4.
+/// A price level, from 1, cheap, to 4.
 public struct PriceLevel: Hashable, Sendable, Comparable {
-    /// The levels that there are.
+    /// The valid levels.
     public static let range = 1...4
 
     /// The level.
     public let level: Int
 
-    /// Creates a level; nil if there is no such one.
+    /// Creates a level; nil if it is out of range.
     public init?(_ level: Int) {
         guard Self.range.contains(level) else { return nil }
         self.level = level

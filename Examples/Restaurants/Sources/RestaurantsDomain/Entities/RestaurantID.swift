@@ -1,12 +1,12 @@
-/// What identifies a restaurant at its source, the same after every refresh.
+/// The identifier of a restaurant at its source, unchanged by refreshes.
 public struct RestaurantID: Hashable, Sendable {
     /// The id as text.
     public let text: String
 
     /// Creates an id.
     ///
-    /// - Throws: ``DomainError`` unless the text is made of up to 100 ASCII letters, digits, `-`
-    ///   and `_` and begins with a letter or digit.
+    /// - Throws: ``DomainError`` unless the text has at most 100 ASCII letters, digits, `-` and `_` and begins with a
+    ///   letter or digit.
     public init(_ text: String) throws(DomainError) {
         guard NameRule.isName(text, longest: 100, besides: "-_"), text.first != "-",
             text.first != "_"
@@ -21,7 +21,7 @@ extension RestaurantID: CustomStringConvertible {
 
 /// A user of the app, by name.
 public struct UserID: Hashable, Sendable {
-    /// How many characters a name may have.
+    /// The maximum length of a name in characters.
     public static let longestName = 40
 
     /// The user's name.
@@ -29,8 +29,8 @@ public struct UserID: Hashable, Sendable {
 
     /// Creates a user's id.
     ///
-    /// - Throws: ``DomainError`` unless the name is made of up to ``longestName`` ASCII letters,
-    ///   digits, `.`, `-` and `_` and begins with a letter.
+    /// - Throws: ``DomainError`` unless the name has at most ``longestName`` ASCII letters, digits, `.`, `-` and `_`
+    ///   and begins with a letter.
     public init(_ name: String) throws(DomainError) {
         guard NameRule.isName(name, longest: Self.longestName, besides: ".-_"),
             name.first?.isLetter == true
@@ -40,7 +40,7 @@ public struct UserID: Hashable, Sendable {
 
     private init(known name: String) { self.name = name }
 
-    /// Whoever uses this device without an account.
+    /// The user of this device who has no account.
     public static let onThisDevice = UserID(known: "me")
 }
 
@@ -48,7 +48,7 @@ extension UserID: CustomStringConvertible {
     public var description: String { name }
 }
 
-/// What names and ids are made of, so that they are safe in addresses and file names.
+/// The characters of names and ids, which are safe in URLs and file names.
 private enum NameRule {
     static func isName(_ text: String, longest: Int, besides others: String) -> Bool {
         (1...longest).contains(text.count)

@@ -1,12 +1,12 @@
-/// What became of what the app has noted about its use.
+/// The state of the app's usage data.
 public struct UsageLedger: Hashable, Sendable {
-    /// How much was noted.
+    /// The number of recorded events.
     public let noted: Int
-    /// How much has reached whoever reads it.
+    /// The number of delivered events.
     public let delivered: Int
-    /// How much waits on this device, for consent or for a connection.
+    /// The number of events that wait on this device, for consent or a connection.
     public let waiting: Int
-    /// How much was removed, refused or became too old.
+    /// The number of events that were removed, refused or too old.
     public let dropped: Int
 
     /// Creates a ledger.
@@ -17,6 +17,6 @@ public struct UsageLedger: Hashable, Sendable {
         self.dropped = dropped
     }
 
-    /// Whether all that was noted is in one place.
+    /// Whether every recorded event is accounted for.
     public var isBalanced: Bool { noted == delivered + waiting + dropped }
 }

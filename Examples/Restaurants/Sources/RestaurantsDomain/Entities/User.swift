@@ -1,10 +1,10 @@
-/// A user who has an account at the restaurant service.
+/// A user with an account at the restaurant service.
 public struct User: Hashable, Sendable {
-    /// What favourites and ratings of the user are kept under.
+    /// The id that the user's favourites and ratings are stored under.
     public let id: UserID
-    /// How the user wants to be called.
+    /// The display name.
     public let name: String
-    /// Where the user is reached.
+    /// The e-mail address.
     public let email: EmailAddress
 
     /// Creates a user.
@@ -15,15 +15,15 @@ public struct User: Hashable, Sendable {
     }
 }
 
-/// An e-mail address, as far as that can be told without writing to it.
+/// An e-mail address, validated as far as possible without sending a message.
 public struct EmailAddress: Hashable, Sendable {
     /// The address as text.
     public let text: String
 
     /// Creates an address.
     ///
-    /// - Throws: ``DomainError`` unless the text is up to 254 characters long, without spaces, and
-    ///   has a name and a place with a dot on the two sides of one `@`.
+    /// - Throws: ``DomainError`` unless the text has at most 254 characters, no spaces, and one `@` between a name and
+    ///   a domain with a dot.
     public init(_ text: String) throws(DomainError) {
         let parts = text.split(separator: "@", omittingEmptySubsequences: false)
         guard parts.count == 2, let name = parts.first, let place = parts.last, !name.isEmpty,

@@ -1,30 +1,30 @@
-/// Something that a watching user is told.
+/// An event for a watching user.
 public enum LiveEvent: Hashable, Sendable {
-    /// Watching has begun; this is how much there is.
+    /// Watching has begun, with the initial counts.
     case began(restaurants: Int, favourites: Int, ratings: Int)
-    /// The user likes a restaurant.
+    /// The user has added a favourite.
     case favourited(RestaurantName)
-    /// The user no longer likes a restaurant.
+    /// The user has removed a favourite.
     case unfavourited(RestaurantName)
     /// The user has rated a restaurant, or changed the rating.
     case rated(RestaurantName, Stars)
-    /// The user's rating of a restaurant is gone.
+    /// The user's rating of a restaurant was removed.
     case unrated(RestaurantName)
-    /// A restaurant is new.
+    /// A restaurant was added.
     case added(RestaurantName)
     /// A restaurant has changed.
     case changed(RestaurantName)
-    /// A restaurant is gone.
+    /// A restaurant was removed.
     case removed(RestaurantName)
-    /// So many restaurants came, changed or went at once that a count says more than names.
+    /// Many restaurants were added, changed or removed at once, and are only counted.
     case many(added: Int, changed: Int, removed: Int)
 }
 
-/// A restaurant, named as well as is known.
+/// A restaurant with its name, if known.
 public struct RestaurantName: Hashable, Sendable {
-    /// What identifies the restaurant.
+    /// The identifier.
     public let id: RestaurantID
-    /// Its name; nil if it is not on this device: a favourite may outlive its restaurant.
+    /// The name; nil if the restaurant is not on this device, because a favourite may outlive it.
     public let name: String?
 
     /// Creates a name.

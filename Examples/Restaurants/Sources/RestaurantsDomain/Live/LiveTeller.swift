@@ -1,7 +1,7 @@
-/// Brings what three sources have to tell into one line of events.
+/// Merges three sources into one sequence of events.
 ///
-/// Nothing is told before all sources have said where they stand. A source waits until its events
-/// were received, so that a slow receiver slows the sources and no queue grows.
+/// It delivers nothing before all sources have sent their initial state. A source waits until its events were received,
+/// so that a slow receiver slows the sources and no queue grows.
 actor LiveTeller {
     enum Source: Hashable {
         case restaurants
@@ -9,7 +9,7 @@ actor LiveTeller {
         case ratings
     }
 
-    // Without `async`: while an event is received, no other can overtake it.
+    // Synchronous, so that no other event can overtake one that is being received.
     private let receive: @Sendable (LiveEvent) -> WatchRestaurants.Wish
     private var counts: [Source: Int] = [:]
     private var hasBegun = false
@@ -42,7 +42,7 @@ actor LiveTeller {
         return wish
     }
 
-    /// After the event that was enough, none is handed over.
+    /// No event is delivered after the receiver has stopped.
     private func hand(_ event: LiveEvent) {
         guard wish == .more else { return }
         wish = receive(event)

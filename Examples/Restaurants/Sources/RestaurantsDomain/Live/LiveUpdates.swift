@@ -1,23 +1,23 @@
-/// What is kept of one kind, told again whenever it changes.
+/// Updates of a stored collection, one after each change.
 ///
-/// It ends when the iterating task is cancelled.
+/// The sequence ends when the iterating task is canceled.
 public struct LiveUpdates<Item: Sendable>: AsyncSequence, Sendable {
     public typealias Element = LiveUpdate<Item>
     public typealias Failure = DomainError
 
-    /// Waits for the next update; nil when there will be none.
+    /// Waits for the next update; nil at the end.
     public typealias Next = () async throws(DomainError) -> LiveUpdate<Item>?
 
     private let start: @Sendable () -> Next
 
     /// Creates a sequence.
     ///
-    /// - Parameter start: Begins to follow, once for each iterator.
+    /// - Parameter start: Begins to follow the collection, once for each iterator.
     public init(_ start: @escaping @Sendable () -> Next) { self.start = start }
 
     public func makeAsyncIterator() -> Iterator { Iterator(next: start()) }
 
-    /// One who follows.
+    /// An iterator.
     public struct Iterator: AsyncIteratorProtocol {
         let next: Next
 
@@ -32,18 +32,18 @@ public struct LiveUpdates<Item: Sendable>: AsyncSequence, Sendable {
 @available(*, unavailable)
 extension LiveUpdates.Iterator: Sendable {}
 
-/// What is there, and what has changed since the update before.
+/// The state of a collection, with the changes since the previous update.
 public struct LiveUpdate<Item: Sendable>: Sendable {
-    /// What happened to an item.
+    /// A change of an item.
     public enum Change: Sendable {
         case added(Item)
         case changed(Item)
         case removed(Item)
     }
 
-    /// How many items there are.
+    /// The number of items.
     public let count: Int
-    /// What has changed; nil in the first update, which tells where things stand.
+    /// The changes; nil in the first update, which has the initial state.
     public let changes: [Change]?
 
     /// Creates an update.

@@ -1,11 +1,11 @@
-/// What users have chosen and the service does not know yet.
+/// A repository of changes that the service has not received.
 public protocol PendingChangeRepository: Sendable {
-    /// Returns a user's changes: those that wait in their order, then those that were refused.
+    /// Returns a user's changes: the waiting ones in order, then the refused ones.
     func changes(of user: UserID) async throws(DomainError) -> [PendingChange]
 
-    /// Has a change sent again.
+    /// Sends a change again.
     func retry(_ change: PendingChange, of user: UserID) async throws(DomainError)
 
-    /// Drops a change: the service will not be told. What is kept on this device stays.
+    /// Discards a change, which is then not sent. What is stored on this device stays.
     func discard(_ change: PendingChange, of user: UserID) async throws(DomainError)
 }

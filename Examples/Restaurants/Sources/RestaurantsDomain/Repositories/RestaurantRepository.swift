@@ -1,4 +1,4 @@
-/// Where the app's restaurants come from.
+/// A repository of restaurants.
 public protocol RestaurantRepository: Sendable {
     /// Returns restaurants in the order of their ``Restaurant/listingKey``.
     func restaurants(_ filter: RestaurantFilter) async throws(DomainError) -> [Restaurant]
@@ -8,32 +8,31 @@ public protocol RestaurantRepository: Sendable {
     /// - Throws: ``DomainError`` of the kind `restaurantNotFound` if there is none.
     func restaurant(_ id: RestaurantID) async throws(DomainError) -> Restaurant
 
-    /// Returns those of the restaurants that are on this device; it asks nobody else.
+    /// Returns those of the restaurants that are on this device, without a request.
     func knownRestaurants(_ ids: [RestaurantID]) async throws(DomainError) -> [Restaurant]
 
-    /// Returns restaurants that have all the words, in the order of their
-    /// ``Restaurant/listingKey``.
+    /// Returns restaurants that match all words, in the order of their ``Restaurant/listingKey``.
     func search(_ words: String, limit: Int) async throws(DomainError) -> [Restaurant]
 
-    /// Makes the restaurants on this device what they are at their source.
+    /// Makes the restaurants on this device equal to those at their source.
     ///
-    /// Users' favourites and ratings stay as they are.
+    /// Users' favourites and ratings do not change.
     func refresh() async throws(DomainError) -> RefreshReport
 
     /// Follows the restaurants on this device.
     func updates() -> LiveUpdates<Restaurant>
 }
 
-/// Which restaurants are wanted.
+/// A filter of restaurants.
 public struct RestaurantFilter: Hashable, Sendable {
-    /// Only those in this part of the city.
+    /// The part of the city.
     public var borough: String?
-    /// Only those that cook this.
+    /// The cuisine.
     public var cuisine: String?
-    /// At most this many.
+    /// The maximum number.
     public var limit: Int?
 
-    /// Creates a filter; without arguments, for all restaurants.
+    /// Creates a filter; without arguments, it matches all restaurants.
     public init(borough: String? = nil, cuisine: String? = nil, limit: Int? = nil) {
         self.borough = borough
         self.cuisine = cuisine

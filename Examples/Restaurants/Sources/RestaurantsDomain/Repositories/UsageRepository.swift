@@ -1,11 +1,11 @@
-/// What the app notes about how it is used; it leaves this device with the user's consent only.
+/// A repository of usage data, which leave this device only with the user's consent.
 public protocol UsageRepository: Sendable {
-    /// Notes that a command was carried out. It never fails and waits for nothing.
+    /// Records that a command was run. It never fails and returns immediately.
     func note(_ command: String)
 
-    /// Notes whether the user consents; without consent, what was noted is removed.
+    /// Records whether the user consents; without consent, recorded data are removed.
     func decide(_ isAgreed: Bool) async throws(DomainError)
 
-    /// What became of what was noted.
+    /// Returns the state of the usage data.
     func ledger() async throws(DomainError) -> UsageLedger
 }

@@ -1,6 +1,6 @@
-/// Where the user is.
+/// A repository of the user's position.
 public protocol WhereaboutsRepository: Sendable {
-    /// Returns the place that the device is at; asks the user for permission where that is needed.
+    /// Returns the device's position; asks the user for permission if needed.
     ///
     /// - Throws: ``DomainError`` of the kind `locationRefused` or `locationUnknown`.
     func currentPlace() async throws(DomainError) -> Coordinate

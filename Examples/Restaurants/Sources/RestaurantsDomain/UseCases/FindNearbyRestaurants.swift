@@ -1,4 +1,4 @@
-/// Finds the restaurants around a place, the nearest first.
+/// Finds the restaurants around a place, nearest first.
 public struct FindNearbyRestaurants: Sendable {
     private let restaurants: any RestaurantRepository
     private let whereabouts: any WhereaboutsRepository
@@ -12,11 +12,11 @@ public struct FindNearbyRestaurants: Sendable {
         self.whereabouts = whereabouts
     }
 
-    /// Returns the nearest restaurants of which a place is known.
+    /// Returns the nearest restaurants with a known place.
     ///
     /// - Parameters:
-    ///   - place: The place; nil is where the device is.
-    ///   - limit: At most so many.
+    ///   - place: The place; nil for the device's position.
+    ///   - limit: The maximum number.
     /// - Returns: Restaurants with their distances.
     /// - Throws: ``DomainError`` of the kind `locationRefused` or `locationUnknown`, and others.
     public func callAsFunction(
@@ -39,11 +39,11 @@ public struct FindNearbyRestaurants: Sendable {
     }
 }
 
-/// A restaurant and how far away it is.
+/// A restaurant with its distance.
 public struct NearbyRestaurant: Hashable, Sendable {
     /// The restaurant.
     public let restaurant: Restaurant
-    /// The distance as the crow flies.
+    /// The straight-line distance.
     public let metres: Double
 
     /// Creates an entry.

@@ -1,4 +1,4 @@
-/// Lists a user's favourites in the order of their names.
+/// Lists a user's favourites by name.
 public struct ListFavourites: Sendable {
     private let restaurants: any RestaurantRepository
     private let favourites: any FavouriteRepository
@@ -15,7 +15,7 @@ public struct ListFavourites: Sendable {
         self.ratings = ratings
     }
 
-    /// Returns the user's favourites; those whose restaurant is gone come last.
+    /// Returns the user's favourites; those without a restaurant come last.
     public func callAsFunction(for user: UserID) async throws(DomainError) -> [FavouriteEntry] {
         let kept = try await favourites.favourites(of: user)
         let known = try await restaurants.knownRestaurants(kept.map(\.restaurant))
@@ -30,11 +30,11 @@ public struct ListFavourites: Sendable {
     }
 }
 
-/// A favourite with what is known about it.
+/// A favourite with its restaurant and rating.
 public struct FavouriteEntry: Hashable, Sendable {
     /// The favourite.
     public let favourite: Favourite
-    /// The restaurant; nil if it is no longer there.
+    /// The restaurant; nil if it no longer exists.
     public let restaurant: Restaurant?
     /// The user's rating.
     public let rating: Rating?

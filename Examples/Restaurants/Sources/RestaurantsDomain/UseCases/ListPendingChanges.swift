@@ -1,4 +1,4 @@
-/// Lists what the service does not know yet, and decides what becomes of it.
+/// Lists the changes that the service has not received, and retries or discards them.
 public struct ListPendingChanges: Sendable {
     private let restaurants: any RestaurantRepository
     private let changes: any PendingChangeRepository
@@ -22,21 +22,21 @@ public struct ListPendingChanges: Sendable {
         }
     }
 
-    /// Has a change sent again.
+    /// Sends a change again.
     ///
     /// - Throws: ``DomainError`` of the kind `changeNotFound`, and others.
     public func retry(_ id: String, for user: UserID) async throws(DomainError) {
         try await changes.retry(try await change(id, of: user), of: user)
     }
 
-    /// Drops a change; what is kept on this device stays.
+    /// Discards a change; what is stored on this device stays.
     ///
     /// - Throws: ``DomainError`` of the kind `changeNotFound`, and others.
     public func discard(_ id: String, for user: UserID) async throws(DomainError) {
         try await changes.discard(try await change(id, of: user), of: user)
     }
 
-    /// The one change whose id begins with a text.
+    /// Returns the one change whose id begins with a text.
     private func change(
         _ id: String,
         of user: UserID

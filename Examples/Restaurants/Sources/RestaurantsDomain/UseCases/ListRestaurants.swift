@@ -1,4 +1,4 @@
-/// Lists restaurants in the order of their names.
+/// Lists restaurants by name.
 public struct ListRestaurants: Sendable {
     private let restaurants: any RestaurantRepository
 

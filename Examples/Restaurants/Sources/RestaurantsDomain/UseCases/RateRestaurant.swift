@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Gives a restaurant stars, in a user's name.
+/// Rates a restaurant for a user.
 public struct RateRestaurant: Sendable {
     private let restaurants: any RestaurantRepository
     private let ratings: any RatingRepository
@@ -17,7 +17,7 @@ public struct RateRestaurant: Sendable {
         self.now = now
     }
 
-    /// Gives stars in place of those that the user gave before.
+    /// Rates a restaurant, replacing the user's previous rating.
     ///
     /// - Returns: The restaurant and the new rating.
     /// - Throws: ``DomainError`` of the kind `ratingOutOfRange`, `restaurantNotFound`, and others.

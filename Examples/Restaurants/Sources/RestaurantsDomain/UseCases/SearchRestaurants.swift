@@ -5,9 +5,9 @@ public struct SearchRestaurants: Sendable {
     /// Creates the use case.
     public init(restaurants: any RestaurantRepository) { self.restaurants = restaurants }
 
-    /// Returns the first restaurants that have all the words.
+    /// Returns the first restaurants that match all words.
     ///
-    /// - Throws: ``DomainError`` of the kind `emptySearch` if there is no word.
+    /// - Throws: ``DomainError`` of the kind `emptySearch` without a word.
     public func callAsFunction(
         _ words: String,
         limit: Int = 20

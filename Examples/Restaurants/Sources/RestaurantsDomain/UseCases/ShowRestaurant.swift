@@ -1,4 +1,4 @@
-/// Shows all there is about a restaurant, to one user.
+/// Shows the details of a restaurant to a user.
 public struct ShowRestaurant: Sendable {
     private let restaurants: any RestaurantRepository
     private let favourites: any FavouriteRepository
@@ -15,7 +15,7 @@ public struct ShowRestaurant: Sendable {
         self.ratings = ratings
     }
 
-    /// Returns a restaurant with what the user and all users think of it.
+    /// Returns a restaurant with the user's choices and the rating by all users.
     public func callAsFunction(
         _ id: RestaurantID,
         for user: UserID
@@ -30,7 +30,7 @@ public struct ShowRestaurant: Sendable {
         )
     }
 
-    /// Returns restaurants in the order of their ids, all of them asked for at once.
+    /// Returns restaurants in the order of their ids, all of which are loaded concurrently.
     ///
     /// - Throws: ``DomainError`` of the first restaurant that cannot be shown.
     public func callAsFunction(
@@ -70,11 +70,11 @@ public struct ShowRestaurant: Sendable {
 public struct RestaurantDetails: Hashable, Sendable {
     /// The restaurant.
     public let restaurant: Restaurant
-    /// The user's favourite; nil if the restaurant is none.
+    /// The user's favourite; nil if the restaurant is not one.
     public let favourite: Favourite?
-    /// What the user thinks of it.
+    /// The user's rating.
     public let ownRating: Rating?
-    /// What all users think of it.
+    /// The rating by all users.
     public let summary: RatingSummary?
 
     /// Creates details.

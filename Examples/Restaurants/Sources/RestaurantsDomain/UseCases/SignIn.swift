@@ -5,11 +5,11 @@ public struct SignIn: Sendable {
     /// Creates the use case.
     public init(accounts: any AccountRepository) { self.accounts = accounts }
 
-    /// Signs a user in, in place of whoever was signed in before.
+    /// Signs a user in, replacing any previously signed-in user.
     ///
     /// - Returns: The user.
-    /// - Throws: ``DomainError`` of the kind `invalidEmail` or `missingPassword`, before anybody is
-    ///   asked; `wrongPassword`, and others.
+    /// - Throws: ``DomainError`` of the kind `invalidEmail` or `missingPassword`, before any request; `wrongPassword`,
+    ///   and others.
     @discardableResult
     public func callAsFunction(
         _ email: String,

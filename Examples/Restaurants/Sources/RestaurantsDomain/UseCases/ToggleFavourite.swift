@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Makes a restaurant a user's favourite, or ends that.
+/// Adds and removes a user's favourites.
 public struct ToggleFavourite: Sendable {
     private let restaurants: any RestaurantRepository
     private let favourites: any FavouriteRepository
@@ -17,7 +17,7 @@ public struct ToggleFavourite: Sendable {
         self.now = now
     }
 
-    /// Makes the restaurant a favourite if it is none, and none if it is one.
+    /// Adds the restaurant to the favourites, or removes it if it is one.
     ///
     /// - Returns: Whether it is a favourite now.
     @discardableResult
@@ -34,7 +34,7 @@ public struct ToggleFavourite: Sendable {
         return !isFavourite
     }
 
-    /// Makes a restaurant a favourite; one that is keeps its date.
+    /// Adds a restaurant to the favourites; an existing one keeps its date.
     ///
     /// - Returns: The restaurant.
     @discardableResult
@@ -46,7 +46,7 @@ public struct ToggleFavourite: Sendable {
         return restaurant
     }
 
-    /// Ends that a restaurant is a favourite; the restaurant itself need not exist any more.
+    /// Removes a restaurant from the favourites; the restaurant itself need not exist any more.
     public func remove(_ id: RestaurantID, for user: UserID) async throws(DomainError) {
         try await favourites.remove(id, of: user)
     }

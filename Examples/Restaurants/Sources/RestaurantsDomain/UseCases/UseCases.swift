@@ -1,6 +1,6 @@
 public import Foundation
 
-/// All that the app can do, made of seven repositories.
+/// All use cases of the app, over seven repositories.
 public struct UseCases: Sendable {
     /// Lists restaurants.
     public let list: ListRestaurants
@@ -8,27 +8,27 @@ public struct UseCases: Sendable {
     public let findNearby: FindNearbyRestaurants
     /// Finds restaurants by words.
     public let search: SearchRestaurants
-    /// Shows all about restaurants.
+    /// Shows the details of restaurants.
     public let show: ShowRestaurant
-    /// Makes favourites, and ends that.
+    /// Adds and removes favourites.
     public let toggleFavourite: ToggleFavourite
     /// Lists a user’s favourites.
     public let listFavourites: ListFavourites
-    /// Gives stars.
+    /// Rates restaurants.
     public let rate: RateRestaurant
-    /// Loads all restaurants anew.
+    /// Reloads all restaurants.
     public let refresh: RefreshRestaurants
-    /// Tells what changes.
+    /// Delivers changes.
     public let watch: WatchRestaurants
-    /// Lists what the service does not know yet.
+    /// Lists the changes that the service has not received.
     public let listPending: ListPendingChanges
     /// Signs a user in.
     public let signIn: SignIn
     /// Signs the user out.
     public let signOut: SignOut
-    /// Tells who is signed in.
+    /// Shows the signed-in user.
     public let showCurrentUser: ShowCurrentUser
-    /// Accounts for what is noted of the app’s use.
+    /// Records usage data and shows their state.
     public let usage: AccountForUsage
 
     /// Creates the use cases.

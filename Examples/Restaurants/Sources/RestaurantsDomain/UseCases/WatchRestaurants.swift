@@ -1,12 +1,12 @@
-/// Tells a user what changes, whoever changes it: this program or another on the same device.
+/// Delivers changes to a user, whether they are made by this program or by another on the same device.
 public struct WatchRestaurants: Sendable {
-    /// What the one who is told wants next.
+    /// The receiver's decision after an event.
     public enum Wish: Sendable {
         case more
         case enough
     }
 
-    /// From how many restaurants changed at once a count is told in place of names.
+    /// The number of simultaneous changes from which restaurants are counted instead of named.
     public static let many = 4
 
     private let restaurants: any RestaurantRepository
@@ -24,11 +24,11 @@ public struct WatchRestaurants: Sendable {
         self.ratings = ratings
     }
 
-    /// Tells a user's events until there were enough, or until the task is cancelled.
+    /// Delivers a user's events until the receiver stops, or the task is canceled.
     ///
     /// - Parameters:
     ///   - user: The user.
-    ///   - receive: Told one event after the other, the first of them
+    ///   - receive: Receives the events one after the other, beginning with
     ///     ``LiveEvent/began(restaurants:favourites:ratings:)``.
     /// - Throws: ``DomainError`` if one of the sources can no longer be followed.
     public func callAsFunction(
@@ -52,7 +52,7 @@ public struct WatchRestaurants: Sendable {
                     changes throws(DomainError) in try await events(ofRatings: changes)
                 }
             }
-            // Whichever ends first, by a wish or by a failure, ends the others.
+            // The first to end, by request or failure, ends the others.
             let first = await group.next() ?? .success(())
             group.cancelAll()
             return first

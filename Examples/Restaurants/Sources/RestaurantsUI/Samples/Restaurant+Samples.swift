@@ -2,7 +2,7 @@ internal import Foundation
 public import RestaurantsDomain
 
 extension Restaurant {
-    /// Some restaurants for previews; the second has only what every restaurant has.
+    /// Restaurants for previews; the second has only the required properties.
     public static let samples: [Restaurant] = [
         sample(
             "hf-102",

@@ -2,7 +2,7 @@ internal import Foundation
 public import RestaurantsDomain
 
 extension SampleRepositories: AccountRepository {
-    /// Takes any address with the password `engine`.
+    /// Accepts any address with the password `engine`.
     public func signIn(
         _ email: EmailAddress,
         password: String

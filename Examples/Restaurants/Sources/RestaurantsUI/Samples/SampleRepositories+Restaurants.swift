@@ -111,7 +111,7 @@ extension SampleRepositories: RatingRepository {
 }
 
 extension LiveUpdates {
-    /// Tells where things stand, and that nothing changes until the task is cancelled.
+    /// Sends the current state and no changes, until the task is canceled.
     fileprivate init(standing count: Int) {
         self.init {
             let (stream, teller) = AsyncStream.makeStream(of: LiveUpdate<Item>.self)

@@ -2,9 +2,9 @@ internal import Foundation
 public import RestaurantsDomain
 internal import Synchronization
 
-/// Restaurants in memory, for previews and for tests of screens.
+/// Repositories in memory, for previews and tests of screens.
 ///
-/// It can be told to fail, and to wait before it answers.
+/// They can simulate failures and delays.
 public final class SampleRepositories: Sendable {
     struct State {
         var restaurants: [Restaurant]
@@ -23,8 +23,8 @@ public final class SampleRepositories: Sendable {
     /// Creates repositories.
     ///
     /// - Parameters:
-    ///   - restaurants: The restaurants of the repository.
-    ///   - place: Where the device is.
+    ///   - restaurants: The initial restaurants.
+    ///   - place: The device's position.
     ///   - failure: The error that every call throws; nil for none.
     public init(
         _ restaurants: [Restaurant] = [],
@@ -34,7 +34,7 @@ public final class SampleRepositories: Sendable {
         state = Mutex(State(restaurants: restaurants, place: place, failure: failure))
     }
 
-    /// Some restaurants around a harbour, one of them a favourite.
+    /// Repositories with restaurants around a harbour, one of them a favourite.
     public static var preview: SampleRepositories {
         let preview = SampleRepositories(
             Restaurant.samples,
@@ -64,24 +64,24 @@ public final class SampleRepositories: Sendable {
 
     // MARK: For tests
 
-    /// The operations that were asked for, in their order.
+    /// The called operations, in order.
     public var calls: [String] { state.withLock { $0.calls } }
 
-    /// The favourites, whoever has them.
+    /// The favourites of all users.
     public var favourites: [Favourite] { state.withLock { $0.favourites } }
 
-    /// How many follow the favourites.
+    /// The number of watchers of the favourites.
     public var followers: Int { state.withLock { $0.watchers.count } }
 
-    /// Fails from now on, or answers again.
+    /// Makes all later calls fail, or succeed again.
     public func fail(_ error: DomainError?) { state.withLock { $0.failure = error } }
 
-    /// Waits before each answer from now on.
+    /// Delays all later responses.
     public func pause(_ pause: (@Sendable () async -> Void)?) {
         state.withLock { $0.pause = pause }
     }
 
-    /// Has other restaurants from now on.
+    /// Replaces the restaurants.
     public func replace(_ restaurants: [Restaurant]) {
         state.withLock { $0.restaurants = restaurants }
     }
@@ -103,7 +103,7 @@ public final class SampleRepositories: Sendable {
         }
     }
 
-    /// Tells all who follow the favourites.
+    /// Notifies all watchers of the favourites.
     func tell(_ change: LiveUpdate<Favourite>.Change) {
         let (watchers, count) = state.withLock { (Array($0.watchers.values), $0.favourites.count) }
         for watcher in watchers { watcher.yield(LiveUpdate(count: count, changes: [change])) }
