@@ -17,15 +17,15 @@ let strict: [SwiftSetting] =
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
-/// A module with the names of one of Apple's that Keel uses.
+/// A target with the name of one of Apple's modules that Keel uses.
 ///
-/// Its own name is another one, and only a target beside it knows it by Apple's: a module called
-/// Darwin would be found by everything that SwiftPM compiles after it, what others have written too.
+/// The module has another name, and only the targets that depend on it see it under Apple's: a module called Darwin
+/// would be found by everything that SwiftPM compiles after it, including third-party code.
 func standIn(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(name: "Apple\(name)", dependencies: dependencies, path: "StandIns/\(name)")
 }
 
-/// What a target needs that asks for modules of Apple's.
+/// Returns the settings of a target that imports Apple's modules.
 func beside(
     _ standIns: [String]
 ) -> (dependencies: [Target.Dependency], settings: [SwiftSetting]) {
@@ -36,7 +36,7 @@ func beside(
     )
 }
 
-/// A module of Keel, with the stand-ins that it is compiled beside.
+/// Returns a module of Keel with its stand-ins.
 func keel(
     _ name: String,
     _ dependencies: [Target.Dependency],
@@ -51,7 +51,7 @@ func keel(
     )
 }
 
-/// Tests, with the stand-ins that they hold in their hands.
+/// Returns a test target with the stand-ins that its tests control.
 func tests(
     _ name: String,
     _ dependencies: [Target.Dependency],
@@ -65,10 +65,10 @@ func tests(
     )
 }
 
-// Keel beside modules that are called as Apple's are: what is written for Apple's systems compiles and
-// is tested on Linux. Documentation/Platforms.md lists it by file, and says what a stand-in cannot show.
-// The sources are those of the root package, by symbolic links, because a target of another package
-// cannot be given a dependency.
+// Keel with stand-ins for Apple's modules, so that the code for Apple's systems is compiled and tested on Linux.
+// Documentation/Platforms.md lists this code by file, and the limits of stand-ins.
+// The sources are those of the root package, by symbolic links, because a target of another package cannot be given a
+// dependency.
 let package = Package(
     name: "keel-apple",
     platforms: [.macOS(.v15)],
@@ -127,7 +127,7 @@ let package = Package(
             ["KeelCache", "KeelCore", "KeelHTTP", "KeelStorage", "KeelSync", httpTypes],
             beside: ["CoreData", "SwiftData"]
         ),
-        // Without the modules of traits that are off here.
+        // Without the modules of traits that are disabled here.
         keel(
             "Keel",
             [
@@ -196,7 +196,7 @@ let package = Package(
     ]
 )
 
-// Apple's classes do not all say whether they can be sent.
+// Not all of Apple's classes declare whether they are sendable.
 for target in package.targets where target.path?.hasPrefix("StandIns") == true {
     target.swiftSettings = Array(strict.dropLast())
 }

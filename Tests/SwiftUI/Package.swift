@@ -14,9 +14,9 @@ let strict: [SwiftSetting] =
         .treatWarning("ExplicitSendable", as: .error),
     ]
 
-// The example's screens beside a module that is called as Apple's is: the views compile on Linux, and
-// what they show of their models is tested. The sources are those of the example and of the root package,
-// by symbolic links, because a target of another package cannot be given a dependency.
+// The example's screens with a stand-in for SwiftUI, so that the views compile on Linux, and their contents are tested.
+// The sources are those of the example and of the root package, by symbolic links, because a target of another package
+// cannot be given a dependency.
 let package = Package(
     name: "keel-swift-ui",
     platforms: [.macOS(.v15)],

@@ -5,11 +5,11 @@ public import KeelSecurity
 internal import KeelSecuritySecrets
 
 extension KeelConfiguration {
-    /// Makes a service that encrypts with the app's keyset.
+    /// Creates a service that encrypts with the app's keyset.
     ///
     /// The keyset is in a file in the ``keys`` folder, encrypted with a key in the app's secrets.
-    /// Both are created on first use, once for all processes of the app, and persist: what one
-    /// process encrypts, another can decrypt. In memory, as in tests, keys are temporary.
+    /// Both are created on first use, once for all processes of the app, and persist, so that each
+    /// process can decrypt the data of the others. In memory, as in tests, keys are temporary.
     ///
     /// The first call that needs the keys opens them; `try await security.prepare()` does so
     /// earlier. If they cannot be opened, each call throws; no other keyset is created.

@@ -124,7 +124,7 @@ public struct KeelConfiguration: Sendable {
     public var api: URL?
     /// Whether requests may leave the process.
     public var allowsNetwork: Bool
-    /// Receives the calls of everything that the configuration makes; nil for none.
+    /// Receives the calls of all parts that the configuration creates; nil for none.
     public var observer: KeelObserver?
 
     /// Creates a configuration from its parts.

@@ -11,7 +11,7 @@ internal import Synchronization
 ///
 /// Add parts after those they depend on: they end in reverse order, one after the other, and each
 /// finishes its remaining work before the next one ends, even if the run's task is canceled. The
-/// first part, such as the shipping of logs, receives what all others do until they end.
+/// first part, such as the shipping of logs, ends last and so receives the output of all others.
 ///
 /// - If the task is canceled, all parts end, and the run returns.
 /// - If a part throws, the others end, and the run throws the error.

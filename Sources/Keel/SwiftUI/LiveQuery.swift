@@ -16,7 +16,7 @@ public import SwiftUI
 /// }
 /// ```
 ///
-/// It starts when the view is first shown, and ends with the view. The store is the dependency
+/// The query starts when the view is first shown, and ends with the view. The store is the dependency
 /// `storage`, or that of the collection passed to ``init(_:_:)``. ``projectedValue`` is the
 /// `LiveCollection`, with its phase, its error, and `show(_:)` to change the query, for example for
 /// a search. If a parent recreates the view with another query, the values stay until the new ones
@@ -25,9 +25,9 @@ public import SwiftUI
 @propertyWrapper
 public struct LiveQuery<Item: Sendable>: DynamicProperty {
     @State private var state: LiveQueryState<Item>
-    /// Makes the live collection of this query.
+    /// Creates the live collection of this query.
     let make: () -> LiveCollection<Item>
-    /// Makes the query from that for all documents.
+    /// Derives the query from the query for all documents.
     let refine: (DocumentQuery) throws -> DocumentQuery
     /// The query; nil if it could not be made.
     let query: DocumentQuery?

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// An app that wants HTTP and nothing else: no database may come along.
+// An app that only uses HTTP, and must not resolve a database.
 let package = Package(
     name: "HTTPOnly",
     platforms: [.macOS(.v15)],

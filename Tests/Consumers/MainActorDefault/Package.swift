@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// An app whose declarations belong to the main actor unless they say otherwise.
+// An app whose declarations are isolated to the main actor by default.
 let package = Package(
     name: "MainActorDefault",
     platforms: [.macOS(.v15)],

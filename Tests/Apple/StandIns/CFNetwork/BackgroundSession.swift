@@ -4,8 +4,8 @@ public import Foundation
 public import FoundationNetworking
 internal import Synchronization
 
-// Background sessions, which Foundation on Linux does not have. What a file calls URLSession that imports
-// this module and not FoundationNetworking is what follows; requests and responses are Foundation's.
+// Background sessions, which Foundation on Linux lacks. In a file that imports this module and not
+// FoundationNetworking, `URLSession` means the following type; requests and responses are Foundation's.
 
 public typealias URLRequest = FoundationNetworking.URLRequest
 public typealias URLResponse = FoundationNetworking.URLResponse
@@ -13,7 +13,7 @@ public typealias HTTPURLResponse = FoundationNetworking.HTTPURLResponse
 
 public let NSURLSessionDownloadTaskResumeData = "NSURLSessionDownloadTaskResumeData"
 
-/// The settings of a session, of which the stand-in looks at the identifier.
+/// The configuration of a session; the stand-in only uses the identifier.
 public final class URLSessionConfiguration: NSObject {
     public let identifier: String?
     public var httpCookieStorage: HTTPCookieStorage?
@@ -28,7 +28,7 @@ public final class URLSessionConfiguration: NSObject {
     }
 }
 
-/// A session of one process, over the transfers that the system has under its identifier.
+/// A process's session, over the system's transfers with its identifier.
 public final class URLSession: NSObject, Sendable {
     private let system: TransferSystem
 
@@ -64,7 +64,7 @@ public final class URLSession: NSObject, Sendable {
     public func finishTasksAndInvalidate() {}
 }
 
-/// A transfer as one process sees it.
+/// A transfer in one process.
 public class URLSessionTask: NSObject, @unchecked Sendable {
     public enum State: Int, Sendable {
         case running
@@ -78,15 +78,15 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
         var state = State.suspended
         var response: URLResponse?
         var received: Int64 = 0
-        /// Ends what waits in a process that has ended.
+        /// Ends the waiting calls of a process that has ended.
         var release: (@Sendable (URLSessionTask) -> Void)?
     }
 
     public let taskIdentifier: Int
     public let originalRequest: URLRequest?
-    /// What an upload sends.
+    /// The source of an upload.
     public let file: URL?
-    /// What a download was resumed by.
+    /// The resume data of a download.
     public let resumeData: Data?
     let system: TransferSystem
     let facts: Mutex<Facts>
@@ -107,7 +107,7 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
         system.begin(self)
     }
 
-    /// The same transfer in a later process.
+    /// Returns the same transfer in a later process.
     init(_ other: URLSessionTask, _ release: @escaping @Sendable (URLSessionTask) -> Void) {
         system = other.system
         originalRequest = other.originalRequest

@@ -1,11 +1,11 @@
 public import Foundation
 internal import Synchronization
 
-// What Foundation has on Apple's systems and not on Linux, as far as the transport on URLSession calls
-// it. A module of this name holds the URL loading system there, and Foundation's headers import it.
+// The parts of Foundation that the URLSession transport calls and that are missing on Linux. On Apple's systems, a
+// module of this name contains the URL loading system, and Foundation's headers import it.
 
 extension Stream {
-    /// Makes two streams, of which one reads what is written into the other.
+    /// Creates a pair of streams, in which one reads what is written to the other.
     public static func getBoundStreams(
         withBufferSize bufferSize: Int,
         inputStream: inout InputStream?,

@@ -2,15 +2,15 @@ public import Foundation
 internal import FoundationNetworking
 internal import Synchronization
 
-/// The part of the system that carries background transfers on, in the hands of the tests.
+/// The part of the system that performs background transfers, controlled by tests.
 ///
-/// It outlives the sessions of its identifier. What happens while no process has one is told to the
-/// next, and then that this was all.
+/// It outlives the sessions with its identifier. The next session receives the events that occurred while no process
+/// had one, and then the notice that these were all.
 public final class TransferSystem: Sendable {
     private typealias Event =
         @Sendable (URLSession, any URLSessionDownloadDelegate & URLSessionDataDelegate) -> Void
 
-    /// The session that a process has, which keeps its delegate.
+    /// The session of the process, which retains its delegate.
     private struct Process {
         weak var session: URLSession?
         let delegate: any URLSessionDownloadDelegate & URLSessionDataDelegate
@@ -27,11 +27,11 @@ public final class TransferSystem: Sendable {
 
     private static let all = Mutex<[String: TransferSystem]>([:])
 
-    /// Where a session hears of its tasks.
+    /// The queue on which a session receives events.
     let queue = DispatchQueue(label: "apple.background")
     private let state = Mutex(State())
 
-    /// The system behind the sessions of an identifier.
+    /// Returns the system behind the sessions of an identifier.
     public static func of(_ identifier: String) -> TransferSystem {
         all.withLock { all in
             let system = all[identifier] ?? TransferSystem()
@@ -77,26 +77,26 @@ public final class TransferSystem: Sendable {
 
     // MARK: In the hands of the tests
 
-    /// The transfers whose end has not been told, in the order in which they were begun.
+    /// The transfers whose end has not been reported, in the order of their start.
     public var tasks: [URLSessionTask] {
         state.withLock { state in state.tasks.sorted { $0.key < $1.key }.map(\.value) }
     }
 
-    /// What a download that is cancelled is resumed by; nil where it cannot be.
+    /// The resume data of a canceled download; nil if it cannot be resumed.
     public var resumeData: Data? {
         get { state.withLock { $0.resumeData } }
         set { state.withLock { $0.resumeData = newValue } }
     }
 
-    /// Whether the end of a download that is cancelled is told before what it is resumed by.
+    /// Whether the end of a canceled download is reported before its resume data.
     public var tellsEndFirst: Bool {
         get { state.withLock { $0.tellsEndFirst } }
         set { state.withLock { $0.tellsEndFirst = newValue } }
     }
 
-    /// Ends the process: its objects mean nothing any more, and the transfers go on.
+    /// Ends the process: its objects become invalid, and the transfers continue.
     ///
-    /// What waited in it can be cancelled by the test, and that is all that it hears.
+    /// The test can cancel waiting calls of the process, which receive nothing else.
     public func endProcess() {
         queue.sync {}
         state.withLock { state in
@@ -116,7 +116,7 @@ public final class TransferSystem: Sendable {
         }
     }
 
-    /// Tells that a transfer has come further.
+    /// Reports progress of a transfer.
     public func move(_ task: URLSessionTask, to count: Int64, of total: Int64) {
         task.facts.withLock { $0.received = count }
         tell { session, delegate in
@@ -140,7 +140,7 @@ public final class TransferSystem: Sendable {
         }
     }
 
-    /// Tells that a download goes on behind what there was.
+    /// Reports that a download resumes at an offset.
     public func resume(_ task: URLSessionDownloadTask, at offset: Int64, of total: Int64) {
         tell { session, delegate in
             delegate.urlSession(
@@ -191,10 +191,10 @@ public final class TransferSystem: Sendable {
         }
     }
 
-    /// Waits until the session has been told what there is to tell.
+    /// Waits until the session has received all events.
     public func queueIsEmpty() { queue.sync {} }
 
-    /// Tells the session of this process that it has heard all.
+    /// Reports to the session of this process that it has received all events.
     public func finishEvents() {
         tell { session, delegate in
             delegate.urlSessionDidFinishEvents(forBackgroundURLSession: session)
@@ -208,7 +208,7 @@ public final class TransferSystem: Sendable {
                 URLSession, any URLSessionDownloadDelegate & URLSessionDataDelegate, URLSessionTask
             ) -> Void
     ) {
-        // A transfer ends once, whoever holds which object of it, and is there until that is told.
+        // A transfer ends once, however many objects represent it, and exists until its end is reported.
         let number = task.taskIdentifier
         guard let task = state.withLock({ $0.tasks[number] }),
             task.facts.withLock({ facts in

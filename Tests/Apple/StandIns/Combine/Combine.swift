@@ -1,5 +1,4 @@
-// The part of Apple's Combine that the publishers of a location service are made of and read with, by
-// its documentation.
+// The part of Apple's Combine that the publishers of a location service need, by its documentation.
 
 public protocol Publisher<Output, Failure> {
     associatedtype Output
@@ -28,7 +27,7 @@ public protocol Subscription: Cancellable, AnyObject {
 
 public enum Subscribers: Sendable {
     public struct Demand: Equatable, Comparable, Hashable, Sendable {
-        /// Nil is without end.
+        /// Nil for unlimited demand.
         let count: Int?
 
         public static let none = Demand(count: 0)

@@ -1,8 +1,8 @@
 internal import Foundation
 
-// The part of Apple's Core Data that the data source is made of, over objects in memory.
+// The part of Apple's Core Data that the data source needs, over objects in memory.
 
-/// A question for objects.
+/// A fetch request.
 public final class NSFetchRequest<Result> {
     public let entityName: String?
     public var predicate: NSPredicate?
@@ -12,13 +12,13 @@ public final class NSFetchRequest<Result> {
     public init(entityName: String) { self.entityName = entityName }
 }
 
-/// How a block is run; here at once.
+/// The scheduling of a block, which here runs immediately.
 public enum ScheduledTaskType: Sendable {
     case immediate
     case enqueued
 }
 
-/// Objects that are looked at and changed together.
+/// A set of objects that are read and changed together.
 public final class NSManagedObjectContext {
     public typealias ScheduledTaskType = AppleCoreData.ScheduledTaskType
 
@@ -79,11 +79,11 @@ public final class NSManagedObjectContext {
     }
 }
 
-/// What keeps objects, for all contexts.
+/// The store of objects, for all contexts.
 ///
-/// Not `Sendable`, as the headers of Apple's class do not say in every version that it is.
+/// Not `Sendable`, because not every version of Apple's headers declares that the class is.
 public final class NSPersistentContainer {
-    /// A fetch, as the tests see it.
+    /// A recorded fetch.
     public struct Fetch: Equatable, Sendable {
         public let condition: String?
         public let count: Int
@@ -104,10 +104,10 @@ public final class NSPersistentContainer {
 
     // MARK: For the tests
 
-    /// What was fetched since the container was made.
+    /// The fetches since the container was created.
     public var fetches: [Fetch] { lock.withLock { log } }
 
-    /// Lets the next `save` of a context fail.
+    /// Makes the next `save` of a context fail.
     public func failNextSave(with error: any Error) { lock.withLock { failure = error } }
 
     // MARK: For contexts

@@ -2,7 +2,7 @@
 
 internal import FoundationEssentials
 
-/// The kind of an attribute.
+/// The type of an attribute.
 public enum NSAttributeType: Sendable {
     case integer16AttributeType
     case integer32AttributeType
@@ -18,7 +18,7 @@ public enum NSAttributeType: Sendable {
     case URIAttributeType
     case transformableAttributeType
 
-    /// A value as it is kept; nil for one of another kind.
+    /// Returns a value as it is stored; nil for one of another type.
     func kept(_ value: Any) -> Any? {
         switch self {
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType:
@@ -36,7 +36,7 @@ public enum NSAttributeType: Sendable {
     }
 }
 
-/// What objects of one kind have in common.
+/// The description of an entity.
 public final class NSEntityDescription {
     public var name: String?
     public var properties: [NSAttributeDescription] = []
@@ -67,7 +67,7 @@ public final class NSEntityDescription {
     }
 }
 
-/// One attribute of an entity.
+/// An attribute of an entity.
 public final class NSAttributeDescription {
     public var name = ""
     public var attributeType = NSAttributeType.stringAttributeType
@@ -75,15 +75,14 @@ public final class NSAttributeDescription {
     public init() {}
 }
 
-/// All entities of a store.
+/// The entities of a store.
 public final class NSManagedObjectModel {
     public var entities: [NSEntityDescription] = []
 
     public init() {}
 }
 
-/// An object that belongs to a context; the classes of an app's own, which Xcode makes, do not exist
-/// here.
+/// An object of a context; the classes that Xcode generates for an app do not exist here.
 open class NSManagedObject {
     public let entity: NSEntityDescription
     let number: Int

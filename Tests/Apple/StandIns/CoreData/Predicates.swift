@@ -1,12 +1,12 @@
 internal import FoundationEssentials
 
-// Predicates and orders, which are Foundation's on Apple's systems and lack there on Linux what formats
-// are. The formats are those that Keel writes; another one ends the process, as a wrong one does there.
+// Predicates and sort orders, which belong to Foundation on Apple's systems; Foundation on Linux lacks formats. Only
+// the formats that Keel uses are supported: any other ends the process, like an invalid one on Apple's systems.
 
 /// A condition on managed objects.
 open class NSPredicate {
     private let test: (NSManagedObject) -> Bool
-    /// What was asked, for the tests.
+    /// The format and its arguments, for tests.
     public let predicateFormat: String
 
     init(_ format: String, _ test: @escaping (NSManagedObject) -> Bool) {
@@ -67,7 +67,7 @@ open class NSPredicate {
     }
 }
 
-/// Conditions in one.
+/// A combination of conditions.
 public final class NSCompoundPredicate: NSPredicate {
     public init(andPredicateWithSubpredicates parts: [NSPredicate]) {
         super.init(Self.text(parts, " AND ")) { object in parts.allSatisfy { $0.evaluate(object) } }
@@ -82,7 +82,7 @@ public final class NSCompoundPredicate: NSPredicate {
     }
 }
 
-/// An order by one attribute.
+/// A sort order by one attribute.
 public final class NSSortDescriptor {
     let key: String
     let ascending: Bool
@@ -94,8 +94,8 @@ public final class NSSortDescriptor {
 }
 
 enum Order {
-    /// Less than, equal to or greater than zero; values of two kinds end the process, as they let
-    /// the real store throw.
+    /// Returns a number less than, equal to or greater than zero; values of different types end the process, because
+    /// the real store throws an exception.
     static func compare(_ one: Any, _ other: Any) -> Int {
         func order<Value: Comparable>(_ one: Value, _ other: Value) -> Int {
             one < other ? -1 : one == other ? 0 : 1

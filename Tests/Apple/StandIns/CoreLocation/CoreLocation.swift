@@ -1,9 +1,9 @@
 public import Foundation
 internal import Synchronization
 
-// The part of Apple's CoreLocation that the adapter calls, over a device that a test holds in its
-// hands. It follows the documentation of CLLocationManager and shows that the adapter compiles, asks
-// in the right order and reads what it is told; how a real device behaves it cannot show.
+// The part of Apple's CoreLocation that the adapter calls, over a device controlled by tests. It follows the
+// documentation of CLLocationManager, and shows that the adapter compiles, calls in the right order and reads the
+// results; it cannot show the behavior of a real device.
 
 public typealias CLLocationDegrees = Double
 public typealias CLLocationAccuracy = Double
@@ -78,7 +78,7 @@ public protocol CLLocationManagerDelegate: AnyObject {
     func locationManager(_ manager: CLLocationManager, didFailWithError error: any Error)
 }
 
-// Optional there.
+// Optional on Apple's systems.
 extension CLLocationManagerDelegate {
     public func locationManagerDidChangeAuthorization(_ manager: CLLocationManager) {}
     public func locationManager(
@@ -91,7 +91,7 @@ extension CLLocationManagerDelegate {
 public final class CLLocationManager: NSObject {
     public weak var delegate: (any CLLocationManagerDelegate)? {
         didSet {
-            // Soon after, and not within the call.
+            // Soon afterwards, not during the call.
             guard delegate != nil else { return }
             let manager = Unchecked(self)
             Task { @MainActor in manager.value.tellAuthorization() }
@@ -100,7 +100,7 @@ public final class CLLocationManager: NSObject {
 
     public var desiredAccuracy: CLLocationAccuracy = kCLLocationAccuracyBest
 
-    /// As on iOS; whether it does anything depends on the system.
+    /// As on iOS; its effect depends on the system.
     public var pausesLocationUpdatesAutomatically = true
 
     public override init() {
@@ -124,16 +124,16 @@ public final class CLLocationManager: NSObject {
 @available(*, unavailable)
 extension CLLocationManager: Sendable {}
 
-/// What crosses to the main actor, where all managers live.
+/// A value that is sent to the main actor, on which all managers live.
 struct Unchecked<Value>: @unchecked Sendable {
     let value: Value
 
     init(_ value: Value) { self.value = value }
 }
 
-/// The device that all managers are on, in the hands of a test.
+/// The device of all managers, controlled by a test.
 public final class Device: Sendable {
-    // `@unchecked`, because managers are touched by the main actor alone.
+    // `@unchecked`, because only the main actor accesses managers.
     private struct Entry: @unchecked Sendable {
         weak var manager: CLLocationManager?
         var isUpdating = false
@@ -150,7 +150,7 @@ public final class Device: Sendable {
 
     private let state = Mutex(State())
 
-    /// Sets everything back.
+    /// Resets everything.
     public func reset(_ status: CLAuthorizationStatus, answer: CLAuthorizationStatus?) {
         state.withLock { state in
             state.status = status
@@ -163,35 +163,35 @@ public final class Device: Sendable {
 
     public var askedCount: Int { state.withLock { $0.askedCount } }
 
-    /// How many managers update their delegates.
+    /// The number of managers that update their delegates.
     public var updatingCount: Int {
         state.withLock { state in
             state.entries.values.count { $0.isUpdating && $0.manager?.delegate != nil }
         }
     }
 
-    /// The accuracies that the managers which update were asked for.
+    /// The requested accuracies of the updating managers.
     @MainActor public var accuracies: [CLLocationAccuracy] { updating.map(\.desiredAccuracy) }
 
-    /// How many of the managers that update may be paused by the system.
+    /// The number of updating managers that the system may pause.
     @MainActor public var pausingCount: Int {
         updating.count { $0.pausesLocationUpdatesAutomatically }
     }
 
-    /// The user decides, or changes what was decided.
+    /// Simulates a decision of the user, or its change.
     @MainActor public func decide(_ status: CLAuthorizationStatus) {
         state.withLock { $0.status = status }
         for manager in managers { manager.tellAuthorization() }
     }
 
-    /// The device has moved.
+    /// Simulates a movement of the device.
     @MainActor public func move(to location: CLLocation) {
         for manager in updating {
             manager.delegate?.locationManager(manager, didUpdateLocations: [location])
         }
     }
 
-    /// Something has failed.
+    /// Simulates a failure.
     @MainActor public func fail(_ error: any Error) {
         for manager in updating {
             manager.delegate?.locationManager(manager, didFailWithError: error)

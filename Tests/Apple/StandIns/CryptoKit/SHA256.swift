@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-// The one hash that Keel asks of Apple's CryptoKit, by FIPS 180-4.
+// The only hash of Apple's CryptoKit that Keel uses, by FIPS 180-4.
 
 public enum SHA256: Sendable {
     public static func hash(data: Data) -> [UInt8] {

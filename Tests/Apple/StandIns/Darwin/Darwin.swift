@@ -3,23 +3,23 @@
 public import CKeelAttributes
 @_exported public import Glibc
 
-// What Darwin has and the C library of Linux has not, or has with other types, as far as Keel calls it;
-// the rest is the library of the machine. So the types of the numbers in structures, such as `mode_t`
-// with 16 bits, are those of Linux.
+// The parts of Darwin that Keel calls and that the C library of Linux lacks, or has with other types; everything else
+// is the machine's library. So the types of numbers in structures are those of Linux, such as `mode_t`, which has 16
+// bits on Darwin.
 
-/// `fcntl`'s command that empties the memory of a drive; no command of Linux.
+/// `fcntl`'s command that flushes a drive's cache, which Linux lacks.
 public let F_FULLFSYNC: Int32 = 51
 
-/// A socket option that spares the process a signal; here one without effect, `SO_DEBUG`.
+/// A socket option that suppresses a signal; here `SO_DEBUG`, which has no effect.
 public let SO_NOSIGPIPE: Int32 = 1
 
-/// A number there, a case of an enumeration in glibc's header.
+/// A number on Darwin, an enumeration case in glibc's header.
 public let SOCK_STREAM: Int32 = 1
 
-/// A number there, a case of an enumeration in glibc's header.
+/// A number on Darwin, an enumeration case in glibc's header.
 public let RLIMIT_NOFILE = Int32(bitPattern: Glibc.RLIMIT_NOFILE.rawValue)
 
-/// The most files that a process of macOS may open, whatever the hard limit says.
+/// The maximum number of open files of a macOS process, whatever the hard limit is.
 public let OPEN_MAX: Int32 = 10_240
 
 extension stat {
@@ -27,7 +27,7 @@ extension stat {
     public var st_ctimespec: timespec { st_ctim }
 }
 
-/// With a position, which is for resource forks, before the options.
+/// Has a position, for resource forks, before the options.
 public func fsetxattr(
     _ descriptor: Int32,
     _ name: UnsafePointer<CChar>?,
@@ -39,7 +39,7 @@ public func fsetxattr(
     CKeelAttributes.fsetxattr(descriptor, name, value, size, options)
 }
 
-/// With a position, which is for resource forks, and options.
+/// Has a position, for resource forks, and options.
 public func fgetxattr(
     _ descriptor: Int32,
     _ name: UnsafePointer<CChar>?,
@@ -51,7 +51,7 @@ public func fgetxattr(
     CKeelAttributes.fgetxattr(descriptor, name, value, size)
 }
 
-/// Knows one name, that of this start of the machine.
+/// Supports one name, that of the boot session.
 public func sysctlbyname(
     _ name: UnsafePointer<CChar>?,
     _ old: UnsafeMutableRawPointer?,
@@ -71,11 +71,11 @@ public func sysctlbyname(
     return count < 0 ? -1 : 0
 }
 
-/// The body of a thread takes an argument that is there.
+/// The argument of a thread's body is not optional on Darwin.
 public typealias DarwinThreadBody =
     @convention(c) (UnsafeMutableRawPointer) -> UnsafeMutableRawPointer?
 
-/// A thread is a pointer there, which is nil before it has been made.
+/// A thread is a pointer on Darwin, which is nil before its creation.
 public func pthread_create(
     _ thread: UnsafeMutablePointer<pthread_t?>,
     _ attributes: UnsafePointer<pthread_attr_t>?,

@@ -1,11 +1,11 @@
 public import Dispatch
 internal import Synchronization
 
-// The part of Apple's Network framework that the source of network paths is made of, over a device in
-// the hands of the tests. A monitor reports the state of the device when it is started, and after each
-// change; that a report comes on the queue that was given, it does not show.
+// The part of Apple's Network framework that the source of network paths needs, over a device controlled by tests. A
+// monitor reports the device's state when it starts and after each change; the stand-in does not show that reports
+// arrive on the given queue.
 
-/// One way out of the device.
+/// A network interface.
 public struct NWInterface: Hashable, Sendable {
     public enum InterfaceType: Sendable {
         case other
@@ -24,7 +24,7 @@ public struct NWInterface: Hashable, Sendable {
     }
 }
 
-/// What is known of the network.
+/// The state of the network.
 public struct NWPath: Equatable, Sendable {
     public enum Status: Sendable {
         case satisfied
@@ -50,7 +50,7 @@ public struct NWPath: Equatable, Sendable {
     }
 }
 
-/// Tells of the network until it is cancelled.
+/// Reports the state of the network until it is canceled.
 public final class NWPathMonitor: Sendable {
     private let handler = Mutex<(@Sendable (NWPath) -> Void)?>(nil)
 
@@ -66,7 +66,7 @@ public final class NWPathMonitor: Sendable {
     public func cancel() { NetworkDevice.shared.remove(self) }
 }
 
-/// The device, which Apple's module has nothing of.
+/// The simulated device, which Apple's module does not have.
 public final class NetworkDevice: Sendable {
     public static let shared = NetworkDevice()
 
@@ -77,7 +77,7 @@ public final class NetworkDevice: Sendable {
 
     private let state = Mutex(State())
 
-    /// How many monitors are running.
+    /// The number of running monitors.
     public var monitorCount: Int { state.withLock { $0.monitors.count } }
 
     /// Changes the network.

@@ -1,9 +1,9 @@
 internal import Foundation
 public import Synchronization
 
-// The part of Apple's Security framework that the adapter calls, over a dictionary. It follows the
-// documentation of SecItemAdd and its siblings and shows that the adapter compiles, sends complete
-// queries and reads the answers; how a real keychain behaves it cannot show.
+// The part of Apple's Security framework that the adapter calls, over a dictionary. It follows the documentation of
+// SecItemAdd and its siblings, and shows that the adapter compiles, sends complete queries and reads the results; it
+// cannot show the behavior of a real keychain.
 
 public typealias CFString = String
 public typealias CFDictionary = [String: Any]
@@ -58,10 +58,10 @@ private struct Item: Sendable {
 }
 
 private let items = Mutex<[Item]>([])
-/// What every call answers, for tests of errors; nil to answer by the items.
+/// The status that every call returns, for tests of errors; nil to use the items.
 public let forcedStatus = Mutex<OSStatus?>(nil)
 
-/// What an item was made with, `kSecAttrAccessible`; nil where there is none.
+/// The `kSecAttrAccessible` of an item; nil if it has none.
 public func accessibility(ofService service: String, account: String) -> String? {
     items.withLock { items in
         items.first { $0.service == service && $0.account == account }?.accessibility

@@ -3,10 +3,9 @@
 public import Foundation
 public import FoundationNetworking
 
-// What a server shows of itself, as the session on URLSession asks for it. Whether a chain is valid is in
-// the hands of the tests.
+// A server's certificates, as URLSession's delegate receives them. Tests decide whether a chain is valid.
 
-/// The question that a server puts by showing its certificates; Foundation on Linux never puts it.
+/// A server trust challenge, which Foundation on Linux never sends.
 public let NSURLAuthenticationMethodServerTrust = "NSURLAuthenticationMethodServerTrust"
 
 /// A certificate.
@@ -38,7 +37,7 @@ public func SecTrustCopyCertificateChain(_ trust: SecTrust) -> [Any]? { trust.ch
 
 public func SecCertificateCopyData(_ certificate: SecCertificate) -> Data { certificate.bytes }
 
-/// A space of a server that has shown certificates; Apple's class has them without a subclass.
+/// The protection space of a server with certificates; Apple's class needs no subclass for them.
 public final class TrustedSpace: URLProtectionSpace, @unchecked Sendable {
     fileprivate let trust: SecTrust
 

@@ -1,13 +1,12 @@
 public import Foundation
 
-// The part of Apple's SwiftData that the data source is made of, over models that are kept in memory.
-// Predicates are tried by Foundation on every model, so that a predicate which the real database
-// cannot translate is found here and refused there. The macro Model does not exist here.
+// The part of Apple's SwiftData that the data source needs, over models in memory. Foundation evaluates predicates on
+// every model, so a predicate that the real database cannot translate succeeds here and fails there. The macro Model
+// does not exist here.
 
 /// A class of models.
 ///
-/// Apple's macro writes how a model is read from and written to a database; here a model tells how
-/// it is copied.
+/// Apple's macro generates how a model is read from and written to a database; here a model provides a copy.
 public protocol PersistentModel: AnyObject, Hashable, Identifiable {
     func copied() -> Self
 }
@@ -18,7 +17,7 @@ extension PersistentModel {
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// A question for models.
+/// A request for models.
 public struct FetchDescriptor<T: PersistentModel> {
     public var predicate: Predicate<T>?
     public var sortBy: [SortDescriptor<T>]
@@ -30,9 +29,9 @@ public struct FetchDescriptor<T: PersistentModel> {
     }
 }
 
-/// What keeps models, for all contexts.
+/// The store of models, for all contexts.
 ///
-/// `@unchecked`, because models cannot be sent: those in here are copies that only the lock reaches.
+/// `@unchecked`, because models are not sendable: these are copies that are only accessed under the lock.
 public final class ModelContainer: @unchecked Sendable {
     private let lock = NSLock()
     private var rows: [Row] = []
@@ -45,15 +44,15 @@ public final class ModelContainer: @unchecked Sendable {
         let model: any PersistentModel
     }
 
-    /// The types are for the compiler's eyes: this container keeps models of every type.
+    /// The types are only for the compiler: this container stores models of every type.
     public init(for types: any PersistentModel.Type...) throws {}
 
     // MARK: For the tests
 
-    /// How many models each fetch handed out, since the container was made.
+    /// The number of models returned by each fetch since the container was created.
     public var fetches: [Int] { lock.withLock { log } }
 
-    /// Lets the next `save` of a context fail.
+    /// Makes the next `save` of a context fail.
     public func failNextSave(with error: any Error) { lock.withLock { failure = error } }
 
     // MARK: For contexts
@@ -83,13 +82,13 @@ public final class ModelContainer: @unchecked Sendable {
             rows.removeAll { numbers.contains($0.number) }
             rows += changed.filter { !deleted.contains($0.number) }
                 .map { Row(number: $0.number, model: $0.model.copied()) }
-            // A database promises no order.
+            // A database guarantees no order.
             rows.sort { $0.number > $1.number }
         }
     }
 }
 
-/// Models that are looked at and changed together.
+/// A set of models that are read and changed together.
 public final class ModelContext {
     private let container: ModelContainer
     private var known: [Int: any PersistentModel] = [:]
@@ -130,7 +129,7 @@ public final class ModelContext {
         )
         for number in deleted { known[number] = nil }
         deleted = []
-        // Other contexts may change what is kept: it is read anew.
+        // Other contexts may have changed the store, so it is read again.
         known = [:]
     }
 }

@@ -1,4 +1,4 @@
-// The part of Apple's os that the output for the unified log is made of, by its documentation.
+// The part of Apple's os that the output for the unified log needs, by its documentation.
 
 /// Writes to the log of one subsystem and category.
 public struct Logger: Sendable {
@@ -22,7 +22,7 @@ public struct Logger: Sendable {
     }
 }
 
-/// How long the system keeps an entry.
+/// The retention of an entry.
 public struct OSLogType: Equatable, Sendable {
     let rawValue: UInt8
 
@@ -33,17 +33,17 @@ public struct OSLogType: Equatable, Sendable {
     public static let fault = OSLogType(rawValue: 0x11)
 }
 
-/// Who may read a value.
+/// The visibility of a value.
 public struct OSLogPrivacy: Equatable, Sendable {
     let isPublic: Bool
 
     public static let `public` = OSLogPrivacy(isPublic: true)
     public static let `private` = OSLogPrivacy(isPublic: false)
-    /// For text the same as private.
+    /// For text, the same as private.
     public static let auto = OSLogPrivacy(isPublic: false)
 }
 
-/// What is logged; a value that is not public reads `<private>` to those who look.
+/// A message; values that are not public are shown as `<private>`.
 public struct OSLogMessage: ExpressibleByStringInterpolation, Sendable {
     public let interpolation: OSLogInterpolation
 

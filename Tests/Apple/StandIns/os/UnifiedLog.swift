@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// What the tests read of the log; Apple's module has nothing of the kind.
+/// The log's entries for tests, which Apple's module does not provide.
 public enum UnifiedLog: Sendable {
-    /// One entry, as `log stream` shows it.
+    /// An entry, as in `log stream`.
     public struct Entry: Equatable, Sendable {
         public let subsystem: String
         public let category: String

@@ -49,11 +49,11 @@ struct BackgroundDownloadTests {
         first.cancel()
         _ = try await failure(of: first)
         device.system.answer(task, 200, ["ETag": "\"1\""], content)
-        // Nobody is there to be told.
+        // No process receives the event.
         #expect(device.names.contains(".keel-film.mp4.part") == false)
 
         let second = device.launch()
-        // Moved before the system removes it, though nothing asks for it yet.
+        // Moved before the system removes it, although no call asks for it yet.
         try await waitUntilMoved(device)
         let receipt = try await start(try device.download(), in: second).value
         #expect(device.bytes(device.film) == content)
@@ -144,7 +144,7 @@ struct BackgroundDownloadTests {
         let second = start(try device.download(), in: app)
         let task = try await device.transfer()
         #expect(task.resumeData == (isResumable ? data : nil))
-        // It can be used once.
+        // It can be used only once.
         #expect(!device.names.contains(".keel-film.mp4.resume"))
         if isResumable, let task = task as? URLSessionDownloadTask {
             device.system.resume(task, at: 4, of: 6)

@@ -45,7 +45,7 @@ struct BackgroundUploadTests {
         Task { [told] in try await upload.run(in: app, observer: told.observer) }
     }
 
-    /// Ends the process with what runs in it.
+    /// Ends the process and its running work.
     private func end<Value: Sendable>(_ run: Task<Value, any Error>, on device: Device) async throws
     {
         device.system.endProcess()
@@ -89,7 +89,7 @@ struct BackgroundUploadTests {
             }
             #expect(try await second.value.response?.status == .noContent)
             #expect(device.names == ["film.mp4"])
-            // The server was not asked: it may have forgotten an upload that is complete.
+            // The server is not asked, because it may have forgotten a complete upload.
             #expect(device.transport.calls.count == 2)
         }
     }

@@ -1,13 +1,13 @@
 import KeelHTTPTransfers
 
-/// Examples of the documentation; compiled and not run.
+/// Examples from the documentation; compiled but not run.
 private enum CommentExamples {
     static func background(_ download: ResumableDownload) async throws {
         let background = BackgroundTransferSession("org.example.films")
         try await download.run(in: background)
     }
 
-    /// What UIKit has.
+    /// A stand-in for UIKit.
     final class UIApplication {}
 
     @MainActor

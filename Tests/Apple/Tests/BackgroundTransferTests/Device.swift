@@ -8,16 +8,16 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-/// A device with an app on it, and the system that transfers for the app.
+/// A device with an app, and the system that transfers for it.
 final class Device: Sendable {
-    /// An app between its launch and its end.
+    /// An app from its launch to its end.
     typealias App = BackgroundTransferSession
 
     let identifier = UUID().uuidString
     let folder: URL
     let transport: ScriptedHTTPTransport
 
-    /// Creates a device whose servers give these answers to the app itself.
+    /// Creates a device whose servers send these responses to the app itself.
     init(_ answers: [ScriptedHTTPTransport.Answer] = []) throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "keel-\(identifier)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -31,7 +31,7 @@ final class Device: Sendable {
 
     func launch() -> App { BackgroundTransferSession(identifier) }
 
-    /// The names of all that is in the folder.
+    /// The names of everything in the folder.
     var names: [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).sorted()
     }
@@ -43,7 +43,7 @@ final class Device: Sendable {
         var configuration = NetworkClient.Configuration(baseURL: base)
         configuration.defaultHeaders = [.userAgent: "films"]
         configuration.clock = LeapingClock()
-        // On a clock that leaps, a limit beside the work would pass at once.
+        // On a clock that jumps, a concurrent time limit would expire immediately.
         configuration.timeout = nil
         return NetworkClient(configuration, transport: transport)
     }
@@ -79,7 +79,7 @@ final class Device: Sendable {
         )
     }
 
-    /// Waits until the system has one transfer that this process has begun or found.
+    /// Waits until the system has one transfer that this process has started or found.
     func transfer(_ isWanted: @Sendable (URLSessionTask) -> Bool = { _ in true }) async throws
         -> URLSessionTask
     {
@@ -93,7 +93,7 @@ final class Device: Sendable {
     }
 }
 
-/// What an observer was told.
+/// The events that an observer received.
 final class Told: Sendable {
     private let state = Mutex<[String]>([])
 
@@ -117,7 +117,7 @@ final class Told: Sendable {
 }
 
 extension ExpectedDigest {
-    /// Adds the bytes up, which is enough to tell two files apart.
+    /// Adds up the bytes, which suffices to distinguish two files.
     static func sum(_ value: UInt8) -> ExpectedDigest { ExpectedDigest([value]) { Sum() } }
 
     private struct Sum: TransferDigest {

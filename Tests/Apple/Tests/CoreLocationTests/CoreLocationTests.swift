@@ -163,7 +163,7 @@ struct CoreLocationTests {
         try await updating(0)
     }
 
-    /// Waits until so many managers update their delegates.
+    /// Waits until a number of managers update their delegates.
     private func updating(_ count: Int) async throws {
         while Device.shared.updatingCount != count {
             try Task.checkCancellation()

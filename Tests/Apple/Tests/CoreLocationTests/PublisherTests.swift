@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The publishers on a stand-in", .timeLimit(.minutes(2)))
 struct PublisherTests {
-    /// `@unchecked`, because of the subscription, which is set before anything else is called.
+    /// `@unchecked`, because of the subscription, which is set before any other call.
     private final class Sink<Input: Sendable, Failure: Error>: Subscriber, @unchecked Sendable {
         private struct Memory {
             var inputs: [Input] = []
@@ -91,7 +91,7 @@ struct PublisherTests {
         await sink.wait(for: 1)
         for longitude in 0..<20 { adapter.send(.fix(try fix(Double(longitude)))) }
         #expect(sink.states.count == 1)
-        // One state was taken out before there was a demand for it.
+        // One state was dequeued before there was demand for it.
         sink.request(.max(2))
         await sink.wait(for: 3)
         #expect(sink.states.last == .fixed(try fix(19)))

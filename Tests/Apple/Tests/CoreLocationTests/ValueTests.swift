@@ -34,7 +34,7 @@ struct ValueTests {
     func bare() throws {
         let fix = try LocationFix(coordinate(), time: time)
         let location = CLLocation(fix)
-        // As CLLocation(latitude:longitude:) makes it: a negative number would be no place at all.
+        // Like the default of CLLocation(latitude:longitude:): a negative number would make the position invalid.
         #expect(location.horizontalAccuracy == 0)
         #expect(location.verticalAccuracy < 0 && location.speed < 0 && location.course < 0)
         #expect(LocationFix(location) == fix)

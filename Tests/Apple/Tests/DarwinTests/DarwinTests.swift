@@ -136,7 +136,7 @@ struct DarwinTests {
             ]
         )
         #expect(await iterator.next() == expected)
-        // A VPN on demand opens when it is used.
+        // A VPN on demand connects on use.
         NetworkDevice.shared.move(to: NWPath(.requiresConnection))
         #expect(await iterator.next() == plain(.satisfied))
         end()

@@ -31,7 +31,7 @@ extension Note: ManagedObjectRepresentable {
 
 @Suite("Examples of Core Data on a stand-in")
 struct CoreDataExamples {
-    /// The model that Xcode would have a file of.
+    /// The model, for which Xcode would have a file.
     private static func container() -> NSPersistentContainer {
         let entity = NSEntityDescription()
         entity.name = "Note"
@@ -49,7 +49,7 @@ struct CoreDataExamples {
         return NSPersistentContainer(name: "Notes", managedObjectModel: model)
     }
 
-    // The stand-in makes no objects of a class of one's own: what is asked is seen, and nothing found.
+    // The stand-in does not create objects of custom classes: the request is recorded, and nothing is found.
     @Test("A condition is asked in the words of the database")
     func source() async throws {
         let container = Self.container()

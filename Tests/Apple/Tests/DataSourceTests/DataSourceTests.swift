@@ -5,7 +5,7 @@ import KeelRepositories
 import SwiftData
 import Testing
 
-/// What a database says when it fails.
+/// An error of the database.
 private struct DiskFull: Error {}
 
 @Suite("Data sources over Apple's databases on stand-ins", .timeLimit(.minutes(2)))
@@ -32,7 +32,7 @@ struct DataSourceTests {
 
     // MARK: Conditions
 
-    /// A predicate, the condition that Core Data gets, and how many of 20 notes a database hands out.
+    /// A predicate, its Core Data condition, and the number of 20 notes that a database returns.
     struct Case: Sendable {
         let predicate: Predicate<Note>
         let format: String?
@@ -46,7 +46,7 @@ struct DataSourceTests {
             format: "(rating > 1 AND isOpen == true)",
             fetched: 7
         ),
-        // What a database cannot say narrows nothing, and what it can say still does.
+        // A condition that the database cannot express does not narrow the result; the others still do.
         Case(
             predicate: #Predicate { $0.stars == 3 && $0.tags.contains("tag 3") },
             format: "rating == 3",

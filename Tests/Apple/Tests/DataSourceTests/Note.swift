@@ -4,7 +4,7 @@ import KeelConformance
 import KeelRepositories
 import SwiftData
 
-/// What both databases keep.
+/// The entity of both databases.
 struct Note: Sendable, Hashable {
     var id: String
     var text: String
@@ -15,7 +15,7 @@ struct Note: Sendable, Hashable {
     var city: String?
     var tags: [String]
 
-    /// One of many that differ.
+    /// Creates one of many different notes.
     static func numbered(_ id: String, _ number: Int) -> Note {
         Note(
             id: id,
@@ -23,14 +23,14 @@ struct Note: Sendable, Hashable {
             stars: number % 7,
             weight: Double(number) / 4,
             isOpen: number.isMultiple(of: 2),
-            // Not a whole number of microseconds, which conditions know alone.
+            // Not a whole number of microseconds, to which conditions are limited.
             date: Date(timeIntervalSinceReferenceDate: 7e8 + Double(number) + 0.000_000_3),
             city: number.isMultiple(of: 3) ? nil : "city \(number % 4)",
             tags: ["tag \(number % 5)"]
         )
     }
 
-    /// Conditions that a database answers whole, in part and not at all.
+    /// Conditions that a database can evaluate completely, partially and not at all.
     static let conditions: [Predicate<Note>] = {
         let date = Note.numbered("", 5).date
         let names = ["note 1", "note 2", "note 3"]
@@ -137,7 +137,7 @@ extension Note: ManagedObjectRepresentable {
         }
     }
 
-    /// An object that no note can be made of.
+    /// An object that cannot be converted to a note.
     struct Unreadable: Error {}
 
     init(_ object: NSManagedObject) throws {
@@ -174,7 +174,7 @@ extension Note: ManagedObjectRepresentable {
         object.setValue(tags, forKey: "tags")
     }
 
-    /// The model that Xcode would have a file of.
+    /// The model, for which Xcode would have a file.
     static func container() -> NSPersistentContainer {
         let entity = NSEntityDescription()
         entity.name = entityName

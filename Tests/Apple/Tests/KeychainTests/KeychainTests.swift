@@ -11,7 +11,7 @@ struct KeychainTests {
     @Test("It keeps the promises", arguments: SecretStoreCheck.applicable(to: .complete))
     func promises(_ check: SecretStoreCheck) async throws {
         let adapter = try KeychainSecretStoreAdapter()
-        // One actor, as an app has: two would not compare in one step.
+        // One actor, as in an app: two could not compare atomically.
         try await check.run(on: SecretStoreSubject(features: .complete) { _ in adapter })
     }
 

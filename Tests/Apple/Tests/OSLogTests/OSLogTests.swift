@@ -4,7 +4,7 @@ import os
 
 import struct Logging.Logger
 
-/// Each test has a subsystem of its own, because the log is the machine's.
+/// Each test has its own subsystem, because the log belongs to the machine.
 @Suite("The unified log")
 struct OSLogTests {
     private func logger(_ subsystem: String, _ category: String = "mail") -> Logging.Logger {

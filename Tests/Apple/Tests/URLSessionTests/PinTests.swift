@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Pins by challenge, on stand-ins", .timeLimit(.minutes(1)))
 struct PinTests {
-    /// A certificate that openssl has made, and the digest that openssl gives of its key.
+    /// A certificate generated with openssl, and openssl's digest of its key.
     struct Sample: Sendable {
         let certificate: Data
         let digest: String
@@ -28,7 +28,7 @@ struct PinTests {
         }
     }
 
-    /// A key on P-256, one of RSA, and a certificate of version 1, which has no field for it.
+    /// A P-256 key, an RSA key, and a certificate of version 1, which lacks the version field.
     static let samples = [
         Sample(
             """
@@ -72,14 +72,14 @@ struct PinTests {
         ),
     ]
 
-    /// What a session does about a server, and what became of the call.
+    /// A session's decision about a server, and the outcome of the call.
     struct Outcome {
         var disposition: URLSession.AuthChallengeDisposition?
         var error: TransportError?
         var reports: [PublicKeyPins.Mismatch] = []
     }
 
-    /// Lets a server show a certificate to a session with pins, while a call waits.
+    /// Presents a server's certificate to a session with pins during a call.
     private func show(
         _ certificate: Data,
         isValid: Bool = true,
@@ -225,7 +225,7 @@ struct PinTests {
         #expect(pool.member(for: nil)?.session === plain)
         pool.invalidate()
         #expect(pool.member(for: nil) == nil)
-        // No task is made in a session that has been invalidated.
+        // No task is created in an invalidated session.
         let exchange = pool.begin(nil) { session in
             Issue.record("A task is made.")
             return session.dataTask(with: URLRequest(url: URL(filePath: "/")))

@@ -9,7 +9,7 @@ public protocol Scene {
 
 extension Never: Scene {}
 
-/// Puts scenes together; here an app has one.
+/// Combines scenes; here an app has one.
 @MainActor
 @preconcurrency
 @resultBuilder
@@ -30,7 +30,7 @@ extension WindowGroup: Window {
     func show(in outline: Outline) { outline.show(content) }
 }
 
-/// A scene that the stand-in itself knows how to show.
+/// A scene that the stand-in can render.
 @MainActor
 protocol Window {
     func show(in outline: Outline)
@@ -47,14 +47,14 @@ public protocol App {
 }
 
 extension App {
-    /// Makes the app and its windows.
+    /// Creates the app and its windows.
     ///
-    /// Nothing shows them here, so that the call returns at once.
+    /// They are not shown here, so the call returns immediately.
     public static func main() { _ = Outline(of: Self()) }
 }
 
 extension Outline {
-    /// Shows what is in the windows of an app.
+    /// Returns the outline of an app's windows.
     public convenience init(of app: some App) {
         self.init { outline in
             (app.body as? any Window)?.show(in: outline)

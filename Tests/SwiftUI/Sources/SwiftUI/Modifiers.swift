@@ -15,7 +15,7 @@ extension ShapeStyle where Self == HierarchicalShapeStyle {
     public static var secondary: HierarchicalShapeStyle { HierarchicalShapeStyle() }
 }
 
-/// What a field is filled in with, as UIKit and AppKit name it.
+/// The content type of a field, by its names in UIKit and AppKit.
 public struct TextContentType: Equatable, Sendable {
     private let name: String
 
@@ -23,7 +23,7 @@ public struct TextContentType: Equatable, Sendable {
     public static let password = TextContentType(name: "password")
 }
 
-// Looks, which an outline has none of.
+// Appearance, which an outline does not have.
 extension View {
     public func font(_ font: Font?) -> some View { self }
     public func foregroundStyle(_ style: some ShapeStyle) -> some View { self }

@@ -1,36 +1,36 @@
 internal import Observation
 
-/// What a view shows, and what can be done with it: the stand-in's screen.
+/// The contents and the controls of a view: the stand-in's screen.
 @MainActor
 public final class Outline {
-    /// The texts in their order, also those of buttons and titles.
+    /// The texts in order, including those of buttons and titles.
     public private(set) var texts: [String] = []
-    /// The names of the system's images.
+    /// The names of the system images.
     public private(set) var images: [String] = []
-    /// What each button does, by its title.
+    /// The actions of the buttons, by title.
     public private(set) var buttons: [String: @MainActor () -> Void] = [:]
-    /// The titles of buttons that cannot be pressed.
+    /// The titles of disabled buttons.
     public private(set) var disabledButtons: Set<String> = []
-    /// What can be typed into, by its title.
+    /// The bindings of text fields, by title.
     public private(set) var fields: [String: Binding<String>] = [:]
-    /// What can be chosen from, by its title: a choice is the tag of one of its views.
+    /// The bindings of pickers, by title: a choice is the tag of one of its views.
     public private(set) var pickers: [String: @MainActor (AnyHashable) -> Void] = [:]
-    /// What begins when the view appears.
+    /// The tasks that start when the view appears.
     public private(set) var tasks: [@MainActor () async -> Void] = []
-    /// What pulling the list down does.
+    /// The action of pulling the list down.
     public private(set) var refreshes: [@MainActor () async -> Void] = []
-    /// What follows a change of a value that a view looks at; nothing here notices the change itself.
+    /// The actions after changes of observed values; nothing here notices the change itself.
     public private(set) var reactions: [@MainActor () -> Void] = []
-    /// What the rows lead to.
+    /// The destinations of the rows.
     public private(set) var links: [AnyHashable] = []
-    /// How many indicators tell that something is on its way.
+    /// The number of progress indicators.
     public private(set) var indicators = 0
 
     private var destinations: [@MainActor (AnyHashable) -> (any View)?] = []
     private var isDisabled = false
     private let changes: AsyncStream<Void>
 
-    /// Shows a view, and notices when what it has read changes, as SwiftUI does.
+    /// Renders a view, and records when its inputs change, as SwiftUI does.
     public convenience init(of view: some View) {
         self.init { $0.show(view) }
     }
@@ -46,12 +46,12 @@ public final class Outline {
         }
     }
 
-    /// Waits until something that was shown has changed.
+    /// Waits until a rendered value has changed.
     public func waitForChange() async {
         for await _ in changes { return }
     }
 
-    /// The view that a link leads to.
+    /// Returns the destination of a link.
     public func destination(of link: AnyHashable) -> (any View)? {
         destinations.lazy.compactMap { $0(link) }.first
     }
@@ -90,7 +90,7 @@ public final class Outline {
         pickers[title] = choose
     }
 
-    /// Notes a button; its title is the texts of its label, or else the names of its images.
+    /// Records a button; its title is the texts of its label, or else the names of its images.
     func button(
         _ label: some View,
         _ action: @escaping @MainActor () -> Void

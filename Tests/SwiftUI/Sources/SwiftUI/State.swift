@@ -1,4 +1,4 @@
-/// A property that the view's owner makes ready before it reads the view's body.
+/// A property that the view's owner updates before it reads the view's body.
 @preconcurrency
 public protocol DynamicProperty {
     mutating func update()
@@ -37,7 +37,7 @@ public struct State<Value>: DynamicProperty {
     }
 }
 
-/// A way to a value that is somewhere else.
+/// A reference to a value that is stored elsewhere.
 @propertyWrapper
 @dynamicMemberLookup
 @MainActor
@@ -63,13 +63,13 @@ public struct Binding<Value> {
         } set: { value in
             var whole = read()
             whole[keyPath: path] = value
-            // For a class this writes the same object.
+            // For a class this assigns the same object.
             write(whole)
         }
     }
 }
 
-/// Makes bindings to the properties of an observable object.
+/// Creates bindings to the properties of an observable object.
 @propertyWrapper
 @dynamicMemberLookup
 @MainActor

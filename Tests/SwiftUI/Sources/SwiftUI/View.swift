@@ -1,6 +1,6 @@
-// The part of Apple's SwiftUI that the views of the example and of a guide call, over an outline that a
-// test reads in place of a screen. It follows the documentation of SwiftUI and shows that the views
-// compile, what they show of their models and what their controls do; how it looks it cannot show.
+// The part of Apple's SwiftUI that the views of the example and of a guide call, over an outline that a test reads
+// instead of a screen. It follows the documentation of SwiftUI, and shows that the views compile, what they show of
+// their models, and what their controls do; it cannot show their appearance.
 
 /// A part of a screen.
 @MainActor
@@ -15,7 +15,7 @@ extension Never: View {
     public var body: Never { preconditionFailure("There is no such view.") }
 }
 
-/// A view that the stand-in itself knows how to show.
+/// A view that the stand-in can render.
 @MainActor
 protocol BuiltIn: View where Body == Never {
     func show(in outline: Outline)
@@ -25,7 +25,7 @@ extension BuiltIn {
     public var body: Never { preconditionFailure("\(Self.self) is shown, and has no body.") }
 }
 
-/// Puts views together.
+/// Combines views.
 @MainActor
 @preconcurrency
 @resultBuilder
@@ -94,7 +94,7 @@ extension Optional: View, BuiltIn where Wrapped: View {
     }
 }
 
-/// A view with something about it that the outline notes.
+/// A view with a property that the outline records.
 struct Modified<Content: View>: View, BuiltIn {
     let content: Content
     let note: @MainActor (Outline) -> Void

@@ -48,7 +48,7 @@ public struct Link: View, BuiltIn {
     }
 }
 
-/// A picture that is loaded; the stand-in shows what stands in its place meanwhile.
+/// An image that is loaded; the stand-in shows its placeholder.
 public struct AsyncImage<Content: View, Placeholder: View>: View, BuiltIn {
     private let picture: Content
     private let placeholder: Placeholder

@@ -6,13 +6,13 @@ import Testing
 
 @testable import RestaurantsViews
 
-/// Every body is built, shows what its model has, and its controls do what they say.
+/// Builds every body, and checks that it shows its model and that its controls work.
 @MainActor
 @Suite("Screens on the stand-in", .timeLimit(.minutes(1)))
 struct ScreenTests {
     private let repositories = SampleRepositories.preview
 
-    /// Makes a model or a screen that finds the samples.
+    /// Creates a model or a screen that uses the samples.
     private func made<Made>(_ make: () -> Made) -> Made {
         withDependencies {
             $0.restaurants = repositories.useCases
@@ -27,7 +27,7 @@ struct ScreenTests {
         action()
     }
 
-    /// Presses a button, and waits for what the screen shows then.
+    /// Presses a button, and waits for the screen's update.
     private func press(_ button: String, of outline: Outline) async throws {
         try tap(button, of: outline)
         await outline.waitForChange()

@@ -4,7 +4,7 @@ import KeelDependencies
 import KeelDependenciesTesting
 import Testing
 
-// `nonisolated`: the type is decoded away from the main actor.
+// `nonisolated`, because the type is decoded off the main actor.
 nonisolated struct Note: Codable, Identifiable, Sendable {
     var id: String
     var text: String

@@ -1,4 +1,4 @@
-// Types of an app that have the names of what Keel shows to authors of adapters alone.
+// An app's types with the names that Keel exposes only to adapter authors.
 
 public struct ReadRequest {}
 public struct ReadOperation {}

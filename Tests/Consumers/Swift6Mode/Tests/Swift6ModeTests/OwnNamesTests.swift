@@ -11,7 +11,7 @@ struct OwnNamesTests {
         ChangeRequest, ChangePage, ChangeScope, ScopeFilter, StorageContext, StorageEvaluator
     )
 
-    /// The one name of an adapter's that an app writes.
+    /// Uses the only adapter type that `import Keel` exposes to apps.
     private func adapter() -> any StorageAdapter { InMemoryStorageAdapter().retrying(.attempts(3)) }
 
     @Test("An app sees what it calls, and none of what adapters are made of")
