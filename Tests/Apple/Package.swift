@@ -17,7 +17,7 @@ let strict: [SwiftSetting] =
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
-/// A target with the name of one of Apple's modules that Keel uses.
+/// Returns a target with the name of one of Apple's modules that Keel uses.
 ///
 /// The module has another name, and only the targets that depend on it see it under Apple's: a module called Darwin
 /// would be found by everything that SwiftPM compiles after it, including third-party code.

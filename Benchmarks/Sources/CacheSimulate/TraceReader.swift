@@ -54,7 +54,7 @@ struct TraceReader {
         return trace
     }
 
-    /// Reads numbers of `width` bytes, which are passed to `key` in big-endian order.
+    /// Reads numbers of `width` bytes, which are passed to `key` as big-endian integers.
     private mutating func takeNumbers(
         _ piece: Data,
         width: Int,

@@ -69,7 +69,8 @@ extension CacheGroup {
         )
     }
 
-    /// The origin answers after the measurement, because it is slower than any hit.
+    /// Returns the time of a hit during a load, which ends only after the measurement, because an origin is slower
+    /// than any hit.
     @concurrent
     private static func revalidating(_ count: Int) async throws -> Double {
         let cache = revalidatingCache()

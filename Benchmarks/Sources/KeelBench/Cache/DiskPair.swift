@@ -3,7 +3,7 @@ import KeelCache
 
 /// The same entries in a disk tier and in SQLite, each in a separate folder.
 final class DiskPair: Sendable {
-    /// Returns the entry of a number, with a different value each time.
+    /// The key of a number, with a random value.
     struct Entry: Sendable {
         let key: String
         let value: [UInt8]

@@ -4,7 +4,7 @@ import KeelHTTPTransfers
 
 /// Resumable downloads, compared with curl on the same server.
 enum ResumableDownloadMeasures {
-    /// All measures of transfers.
+    /// Returns all measures of transfers.
     @concurrent
     static func measures(_ options: Options) async throws -> [Measure] {
         let pair = Lazily { try HTTPPair() }

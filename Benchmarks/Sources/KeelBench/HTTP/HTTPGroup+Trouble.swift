@@ -169,6 +169,6 @@ extension HTTPGroup {
 }
 
 extension [Double] {
-    /// Returns the 99th percentile.
+    /// The 99th percentile.
     var p99: Double { isEmpty ? .nan : sorted()[count * 99 / 100] }
 }

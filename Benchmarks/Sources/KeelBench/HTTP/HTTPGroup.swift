@@ -25,7 +25,7 @@ enum HTTPGroup {
         ]
     }
 
-    /// Measures the microseconds of a call with a number of concurrent calls.
+    /// Returns the microseconds per call with a number of concurrent calls.
     @concurrent
     static func time(
         _ count: Int,

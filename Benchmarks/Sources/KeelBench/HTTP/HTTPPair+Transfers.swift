@@ -88,7 +88,7 @@ extension HTTPPair {
 
     // MARK: Files
 
-    /// Returns the checksum of the written bytes.
+    /// Downloads to a file and returns the checksum of the written bytes.
     @concurrent
     func keelFile(_ count: Int, _ file: URL) async throws -> SHA256.Digest {
         let hash = Mutex(SHA256())

@@ -13,7 +13,7 @@ final class AppendingFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Whether all bytes were written.
+    /// Appends bytes and returns whether all of them were written.
     func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
         write(descriptor, bytes.baseAddress, bytes.count) == bytes.count
     }

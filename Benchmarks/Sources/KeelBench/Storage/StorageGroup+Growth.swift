@@ -45,7 +45,7 @@ final class SizedStore: Sendable {
 }
 
 extension StorageGroup {
-    /// Measures work whose result has the same size in every store.
+    /// Work whose result has the same size in every store.
     private struct Work: Sendable {
         let name: String
         var calls = 500

@@ -5,7 +5,7 @@ public import RestaurantsDomain
 @MainActor
 @Observable
 public final class FavouritesModel {
-    /// The favourites by name; those without a restaurant come last.
+    /// The favourites by name; those whose restaurant no longer exists come last.
     public private(set) var content = ScreenContent<[FavouriteEntry]>.loading
     /// The failure of a removal.
     public private(set) var notice: ScreenFailure?

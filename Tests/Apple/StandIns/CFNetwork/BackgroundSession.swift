@@ -107,7 +107,7 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
         system.begin(self)
     }
 
-    /// Returns the same transfer in a later process.
+    /// Creates the same transfer in a later process.
     init(_ other: URLSessionTask, _ release: @escaping @Sendable (URLSessionTask) -> Void) {
         system = other.system
         originalRequest = other.originalRequest

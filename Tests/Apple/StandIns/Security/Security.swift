@@ -61,7 +61,7 @@ private let items = Mutex<[Item]>([])
 /// The status that every call returns, for tests of errors; nil to use the items.
 public let forcedStatus = Mutex<OSStatus?>(nil)
 
-/// The `kSecAttrAccessible` of an item; nil if it has none.
+/// Returns the `kSecAttrAccessible` of an item; nil if it has none.
 public func accessibility(ofService service: String, account: String) -> String? {
     items.withLock { items in
         items.first { $0.service == service && $0.account == account }?.accessibility

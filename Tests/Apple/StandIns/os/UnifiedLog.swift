@@ -12,7 +12,7 @@ public enum UnifiedLog: Sendable {
 
     private static let entries = Mutex<[Entry]>([])
 
-    /// The entries of a subsystem.
+    /// Returns the entries of a subsystem.
     public static func entries(of subsystem: String) -> [Entry] {
         entries.withLock { $0.filter { $0.subsystem == subsystem } }
     }

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("The end of the events of a background session, on a stand-in", .timeLimit(.minutes(1)))
 struct BackgroundEventTests {
-    /// An app's delegate, which receives UIKit's events.
+    /// Acts as the app's delegate, which receives UIKit's events.
     @MainActor
     private func wake(_ app: Device.App, _ completionHandler: @escaping () -> Void) {
         app.onEventsFinished { completionHandler() }

@@ -29,7 +29,7 @@ settings = TransferConfig(
 )
 if action == "get":
     client.upload_file(source, bucket, "boto3", Config=settings)
-# A connection is there before the clock starts, as on the other side.
+# The connection is opened before the clock starts, as for Keel.
 client.list_objects_v2(Bucket=bucket, MaxKeys=1)
 start = time.perf_counter()
 if action.startswith("put"):

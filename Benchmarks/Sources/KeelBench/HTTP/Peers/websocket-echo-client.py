@@ -17,7 +17,7 @@ async def main():
     """Sends a message, waits for its echo, and so on."""
     url, count, size = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     message = b"x" * size
-    # Compression, pings and limits on both sides of the comparison: none that cost time.
+    # As for Keel, no compression, pings or limits that cost time.
     async with connect(url, compression=None, ping_interval=None) as connection:
         for number in range(count + count // 10):
             if number == count // 10:

@@ -1,9 +1,9 @@
-// Logs records with spdlog and prints the microseconds that one takes.
+// Logs records with spdlog and prints the microseconds per record.
 //
 //     spdlog-records FILE COUNT WARM-UP
 //
-// The rotating sink for several threads, with the limit of Keel's files; each record is flushed, so
-// that it survives the process as Keel's do. The form of a line is spdlog's own.
+// It uses the thread-safe rotating sink with the size limit of Keel's files, and flushes each record,
+// so that it survives the process like Keel's. The line format is spdlog's.
 
 #include <spdlog/sinks/rotating_file_sink.h>
 #include <spdlog/spdlog.h>

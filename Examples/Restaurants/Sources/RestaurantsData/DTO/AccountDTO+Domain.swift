@@ -4,7 +4,7 @@ internal import KeelRepositories
 internal import RestaurantsDomain
 
 extension UserDTO: DomainConvertible {
-    /// The data stored with the tokens of a session.
+    /// Creates the user from the data stored with the tokens of a session.
     init(_ credentials: BearerCredentials) {
         let fields = credentials.additionalFields
         self.init(id: fields["user"], name: fields["name"], email: fields["email"])

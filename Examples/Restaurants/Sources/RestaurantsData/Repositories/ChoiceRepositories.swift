@@ -103,7 +103,7 @@ private struct Choices<Stored: StoredChoice>: Sendable {
         }
     }
 
-    /// Returns the outbox if the user is signed in; nil for other users.
+    /// Returns the repository that also sends choices, for the signed-in user; nil for other users.
     private func told(
         of user: UserID
     ) async throws(DomainError) -> EntityRepository<Stored.Domain>? {

@@ -24,7 +24,7 @@ public struct PendingChange: Hashable, Sendable, Identifiable {
     public let subject: Subject
     /// The restaurant.
     public let restaurant: RestaurantID
-    /// The time since when it waits.
+    /// The time at which it was made.
     public let since: Date
     /// The progress.
     public let state: State

@@ -5,7 +5,7 @@ public struct LiveUpdates<Item: Sendable>: AsyncSequence, Sendable {
     public typealias Element = LiveUpdate<Item>
     public typealias Failure = DomainError
 
-    /// Waits for the next update; nil at the end.
+    /// A function that waits for the next update, and returns nil at the end.
     public typealias Next = () async throws(DomainError) -> LiveUpdate<Item>?
 
     private let start: @Sendable () -> Next

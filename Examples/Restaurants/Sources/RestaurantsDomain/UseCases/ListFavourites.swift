@@ -15,7 +15,7 @@ public struct ListFavourites: Sendable {
         self.ratings = ratings
     }
 
-    /// Returns the user's favourites; those without a restaurant come last.
+    /// Returns the user's favourites; those whose restaurant no longer exists come last.
     public func callAsFunction(for user: UserID) async throws(DomainError) -> [FavouriteEntry] {
         let kept = try await favourites.favourites(of: user)
         let known = try await restaurants.knownRestaurants(kept.map(\.restaurant))

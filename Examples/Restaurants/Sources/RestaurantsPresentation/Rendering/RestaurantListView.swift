@@ -73,7 +73,7 @@ enum PriceText {
 /// Distances as text.
 enum DistanceText {
     static func text(_ metres: Double) -> String {
-        // Distances below the position's accuracy are rounded to tens.
+        // Short distances are rounded to tens of metres, because the position is not more accurate.
         metres < 995
             ? "\(Int((metres / 10).rounded()) * 10) m"
             : "\(NumberText.decimal(metres / 1000, places: 1)) km"

@@ -111,7 +111,7 @@ extension SampleRepositories: RatingRepository {
 }
 
 extension LiveUpdates {
-    /// Sends the current state and no changes, until the task is canceled.
+    /// Creates updates with the current state and no changes, which last until the task is canceled.
     fileprivate init(standing count: Int) {
         self.init {
             let (stream, teller) = AsyncStream.makeStream(of: LiveUpdate<Item>.self)
