@@ -1,17 +1,16 @@
 public import KeelStorage
 
-/// A write in an outbox that cannot be read.
+/// An outbox entry that cannot be read: damaged on disk, sealed with another key, or from a later version of the app.
 ///
-/// It is damaged on disk, sealed with another key, or of a later version of the app. It is not sent
-/// as long as that lasts, and sent in its turn once it can be read.
+/// The outbox does not send the entry while it is unreadable, and sends it in order once it is readable again.
 public struct DamagedOutboxEntry: Sendable, Hashable, Identifiable {
     /// The id of the write.
     public let id: String
 
-    /// What the write concerns; nil where not even that can be read.
+    /// The key of the write; nil if the key cannot be read either.
     public let key: String?
 
-    /// Why it cannot be read.
+    /// The reason the entry cannot be read.
     public let error: StorageError
 
     init(_ document: Document, _ error: StorageError) {
@@ -34,7 +33,7 @@ public struct DamagedOutboxEntry: Sendable, Hashable, Identifiable {
     public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
-/// What a store has at the place of a write.
+/// A stored entry, readable or not.
 enum OutboxItem: Sendable {
     case entry(OutboxEntry)
     case damaged(DamagedOutboxEntry)

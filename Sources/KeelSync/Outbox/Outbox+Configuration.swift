@@ -2,81 +2,80 @@ public import KeelCore
 public import KeelStorage
 
 extension Outbox {
-    /// What becomes of the later writes of a key when one is rejected, or cannot be read.
+    /// The treatment of later writes of a key after a write is rejected or cannot be read.
     public enum Rejection: Sendable, Hashable {
-        /// They are sent: good for writes that each say what is to be, such as `PUT`.
+        /// Later writes are sent. Suitable for writes that each state the complete result, such as `PUT`.
         case letsOthersPass
-        /// They wait until the rejected one is sent again or dropped, or the damaged one can be read
-        /// or is dropped. A damaged one whose key cannot be read holds all keys: any may be its own.
+        /// Later writes wait until the rejected write is sent again or dropped, or the damaged entry is readable or
+        /// dropped. A damaged entry whose key cannot be read holds every key, because it may have any key.
         case holdsKey
     }
 
     /// The settings of an outbox.
     public struct Configuration: Sendable {
-        /// How often and how patiently a write is tried.
+        /// The number of attempts per write and the delays between them.
         ///
-        /// Attempts that reached nobody do not count, but their pauses grow likewise. The total
-        /// limit counts from when the write was put into the outbox.
+        /// Attempts that did not reach the server do not count, but their delays grow in the same way. The total limit
+        /// starts when the write is enqueued.
         public var retry = RetryPolicy(
             attempts: 12,
             baseDelay: .seconds(1),
             maximumDelay: .seconds(300)
         )
 
-        /// How many writes may be sent at once.
+        /// The maximum number of writes sent at the same time.
         public var concurrency = 4
 
-        /// How long one attempt may take before it is cancelled and counts as failed.
+        /// The time after which an attempt is canceled and counts as failed.
         public var sendTimeout = Duration.seconds(60)
 
-        /// How much longer than an attempt a claim holds.
+        /// The time by which a lease outlasts an attempt.
         ///
-        /// Nobody else sends a write while it is claimed. After a process was killed in an attempt,
-        /// its writes are sent again once the claim is over. It has to cover the time that the store
-        /// takes to claim a write, which is not sent otherwise, and what the clocks of devices on one
-        /// store differ by.
+        /// No other runner sends a write during its lease. If the process is killed during an attempt, the write is
+        /// sent again after the lease expires. The margin must cover the time that the store takes to record a lease (a
+        /// write is not sent if this takes longer) and the clock differences between devices that share a store.
         public var leaseMargin = Duration.seconds(15)
 
-        /// How often a runner looks for what other processes have put in, or left behind.
+        /// The interval at which a runner looks for writes that other processes enqueued or abandoned.
         public var pollInterval = Duration.seconds(30)
 
-        /// What becomes of the later writes of a key when one is rejected, or cannot be read.
+        /// The treatment of later writes of a key after a write is rejected or cannot be read.
         public var rejection = Rejection.letsOthersPass
 
-        /// The clock that pauses are measured on.
+        /// The clock that measures delays.
         public var clock: any Clock<Duration> = ContinuousClock()
 
-        /// The time of day, by which pauses outlast a restart of the process, and claims one of the
-        /// machine.
+        /// The time of day. Delays that survive a restart of the process, and leases that survive a restart of the
+        /// machine, depend on it.
         public var now: @Sendable () -> Timestamp = Timestamp.now
 
-        /// The machine's own time, by which claims outlast a process; nil for the system's, if pauses
-        /// are measured on its clock.
+        /// The time since the machine started, for leases that survive a restart of the process. If nil, the system's
+        /// value applies when ``clock`` is a `ContinuousClock`.
         package var uptime: Uptime?
 
-        /// Draws where in its range a pause ends, from 0 to 1.
+        /// Returns a random factor from 0 to 1 for the length of a delay.
         public var jitter: @Sendable () -> Double = { Double.random(in: 0...1) }
 
-        /// Makes the name of a runner; it must not give the same one twice.
+        /// Returns a unique name for a runner.
         public var makeOwner: @Sendable () -> String = OutboxWrite.randomID
 
-        /// Told what happens to writes, for logs; it must return at once.
+        /// Receives events, for logs; must return immediately.
         public var onEvent: @Sendable (OutboxEvent) -> Void = { _ in }
 
-        /// Creates the usual settings.
+        /// Creates the default settings.
         public init() {}
     }
 }
 
-/// Something that happened to a write in an outbox.
+/// An event in the life of an outbox.
 public enum OutboxEvent: Sendable {
-    /// The server took it.
+    /// The server accepted the write.
     case accepted(OutboxWrite)
-    /// An attempt failed; the next comes after the pause at the earliest.
+    /// An attempt failed; the next attempt starts after the pause at the earliest.
     case postponed(OutboxWrite, reason: String, pause: Duration)
-    /// It was rejected.
+    /// The write was rejected.
     case rejected(OutboxWrite, reason: String)
-    /// It cannot be read and is passed over; told once by each runner.
+    /// An entry cannot be read and is skipped; each runner reports it once.
     case damaged(DamagedOutboxEntry)
     /// The store failed; the runner tries again after the pause.
     case storeFailed(StorageError, pause: Duration)

@@ -1,7 +1,7 @@
 internal import KeelStorage
 
 extension Outbox {
-    /// The writes that the server is yet to take, in the order in which they were put in.
+    /// Returns the writes that the server has not accepted yet, in the order in which they were enqueued.
     ///
     /// - Throws: ``OutboxError/Code/storage`` or ``OutboxError/Code/storageUnavailable``.
     @concurrent
@@ -9,7 +9,7 @@ extension Outbox {
         try await entries(OutboxEntry.pendingStatus)
     }
 
-    /// The writes that the server refused for good, in the order in which they were put in.
+    /// Returns the rejected writes, in the order in which they were enqueued.
     ///
     /// - Throws: ``OutboxError/Code/storage`` or ``OutboxError/Code/storageUnavailable``.
     @concurrent
@@ -17,10 +17,10 @@ extension Outbox {
         try await entries(OutboxEntry.rejectedStatus)
     }
 
-    /// The writes that cannot be read, by their ids; it takes reading all writes to find them.
+    /// Returns the entries that cannot be read, sorted by id. Reads all entries to find them.
     ///
-    /// They are neither sent nor among ``pending()``, ``rejected()`` and ``updates()``. One that can
-    /// be read again is sent in its turn; ``discard(_:)`` drops one that never will be.
+    /// These entries are not sent, and ``pending()``, ``rejected()`` and ``updates()`` omit them. An entry that becomes
+    /// readable is sent in order; ``discard(_:)`` drops an entry that stays unreadable.
     ///
     /// - Throws: ``OutboxError/Code/storage`` or ``OutboxError/Code/storageUnavailable``.
     @concurrent
@@ -28,11 +28,9 @@ extension Outbox {
         try await asking { () async throws(StorageError) in try await core.damagedEntries() }
     }
 
-    /// The keys of all writes that the server has not taken, the rejected ones included, and the
-    /// damaged ones whose key can be read.
+    /// Returns the keys of all pending and rejected writes, and of the damaged entries whose key can be read.
     ///
-    /// Data that comes from the server does not show these writes yet: do not let it replace what
-    /// they changed here.
+    /// Data from the server does not include these writes yet. Do not let it replace their local changes.
     ///
     /// - Throws: ``OutboxError/Code/storage`` or ``OutboxError/Code/storageUnavailable``.
     @concurrent
@@ -41,24 +39,23 @@ extension Outbox {
         return Set(try await (pending() + rejected()).map(\.write.key) + damaged)
     }
 
-    /// The keys whose state on this device is ahead of what the server can say.
+    /// Returns the keys whose local state is ahead of the server's.
     ///
-    /// Those of pending writes, and of rejected and damaged ones that hold their key. A rejected
-    /// write that lets others pass no longer keeps the server's state away: it waits in
-    /// ``rejected()``.
+    /// These are the keys of pending writes, and of the rejected writes and damaged entries that hold their key. A
+    /// rejected write that does not hold its key no longer protects the local state; it stays in ``rejected()``.
     package func protectedKeys() async throws(OutboxError) -> Set<String> {
         if configuration.rejection == .holdsKey { return try await unsentKeys() }
         return Set(try await pending().map(\.write.key))
     }
 
-    /// What is in the outbox now and after each change, for a view.
+    /// Returns the readable entries of the outbox, now and after each change.
     public func updates() -> OutboxUpdates { OutboxUpdates(core: core) }
 
     private func entries(_ status: String) async throws(OutboxError) -> [OutboxEntry] {
         try await asking { () async throws(StorageError) in try await core.allEntries(status) }
     }
 
-    /// Says what a failure of the store means to the caller.
+    /// Converts errors of the store.
     private func asking<Value>(
         about id: OutboxWrite.ID? = nil,
         _ body: () async throws(StorageError) -> Value
@@ -72,13 +69,12 @@ extension Outbox {
 
     // MARK: Deciding
 
-    /// Sends a rejected write again, behind the others of its key.
+    /// Sends a rejected write again, after the other writes of its key.
     ///
-    /// If it was the server that refused it, it gets a new idempotency key: see
-    /// ``OutboxEntry/idempotencyKey``. A write that waits for a pause is tried at once.
+    /// A write that the server itself refused gets a new idempotency key: see ``OutboxEntry/idempotencyKey``. A pending
+    /// write that waits for a retry delay is sent immediately.
     ///
-    /// - Throws: ``OutboxError/Code/notFound``, ``OutboxError/Code/sending``,
-    ///   ``OutboxError/Code/damaged``.
+    /// - Throws: ``OutboxError/Code/notFound``, ``OutboxError/Code/sending``, ``OutboxError/Code/damaged``.
     @concurrent
     public func retry(_ id: OutboxWrite.ID) async throws(OutboxError) {
         try await change(id) { entry in
@@ -88,16 +84,15 @@ extension Outbox {
         }
     }
 
-    /// Changes a write and sends it, behind the others of its key.
+    /// Changes a write and sends it, after the other writes of its key.
     ///
-    /// It gets a new idempotency key. A write that has been tried may have reached the server as it
-    /// was: only one that the server refused is known not to have.
+    /// The write gets a new idempotency key. If it was sent before, the server may have applied the earlier version,
+    /// unless the server itself refused it.
     ///
     /// - Parameters:
-    ///   - id: The write.
-    ///   - body: Changes it; its key stays as it is.
-    /// - Throws: ``OutboxError/Code/notFound``, ``OutboxError/Code/sending``,
-    ///   ``OutboxError/Code/damaged``.
+    ///   - id: The id of the write.
+    ///   - body: Changes the write, except for its key.
+    /// - Throws: ``OutboxError/Code/notFound``, ``OutboxError/Code/sending``, ``OutboxError/Code/damaged``.
     @concurrent
     public func edit(
         _ id: OutboxWrite.ID,
@@ -114,13 +109,13 @@ extension Outbox {
         }
     }
 
-    /// Drops a write, which may be a damaged one: the server will not be told.
+    /// Drops a write or a damaged entry without sending it.
     ///
     /// - Throws: ``OutboxError/Code/notFound``, ``OutboxError/Code/sending``.
     @concurrent
     public func discard(_ id: OutboxWrite.ID) async throws(OutboxError) {
         try await decide(id) { item throws(OutboxError) in
-            // A damaged entry has no claim to respect: nobody sends it.
+            // Damaged entries are never sent, so there is no lease to respect.
             let condition = item.entry.map { WriteCondition.revision($0.revision) } ?? .exists
             return try await asking(about: id) { () async throws(StorageError) in
                 try await core.remove(id, as: .discarded, if: condition)
@@ -129,9 +124,9 @@ extension Outbox {
         core.receipts[id]?.fulfil(.failure(OutboxError(.discarded, write: id)))
     }
 
-    /// Drops everything, for example when the user signs out.
+    /// Drops all entries, for example when the user signs out.
     ///
-    /// An attempt that is under way is not stopped: end the runner first.
+    /// Stop the runner first: an attempt in progress is not canceled.
     ///
     /// - Throws: ``OutboxError/Code/storage`` or ``OutboxError/Code/storageUnavailable``.
     @concurrent
@@ -141,7 +136,7 @@ extension Outbox {
             let isHere = try await asking(about: id) { () async throws(StorageError) in
                 try await core.remove(id, as: .discarded, if: .exists)
             }
-            // One that is gone has been taken meanwhile, or dropped by somebody else.
+            // The server accepted it, or another caller dropped it, in the meantime.
             guard isHere else { continue }
             core.receipts[id]?.fulfil(.failure(OutboxError(.discarded, write: id)))
         }
@@ -165,7 +160,7 @@ extension Outbox {
         core.receipts[id]?.reopen()
     }
 
-    /// Does something with an entry that nobody sends; again, if it changes meanwhile.
+    /// Performs an operation on an entry without a lease, and repeats it if the entry changes in the meantime.
     private func decide(
         _ id: String,
         _ body: (OutboxItem) async throws(OutboxError) -> Bool
@@ -185,24 +180,24 @@ extension Outbox {
 }
 
 extension OutboxEntry {
-    /// What makes a write one that is to be sent, behind the others of its key.
+    /// Returns the changes that make an entry pending, after the other writes of its key.
     fileprivate func renewal(isNewWish: Bool, position: Int64) -> [FieldChange] {
         release + [
             FieldChange("status", .set(.string(Self.pendingStatus))),
             FieldChange("generation", .set(.integer(Int64(generation + (isNewWish ? 1 : 0))))),
             FieldChange("isRefused", .remove),
             FieldChange("attempts", .set(0)), FieldChange("tries", .set(0)),
-            // Those put in meanwhile have been sent, or will be: it comes after them.
+            // Moves the entry behind the writes enqueued since.
             FieldChange("at", .transform(.commitTime)),
             FieldChange("position", .set(.integer(position))),
         ]
     }
 
-    /// What takes the pause away.
+    /// The changes that end the retry delay and the lease.
     fileprivate var release: [FieldChange] { Self.unpausing + Self.unclaiming }
 }
 
-/// The entries of an outbox that can be read, as they change: see ``Outbox/updates()``.
+/// A sequence of the readable entries of an outbox: see ``Outbox/updates()``.
 public struct OutboxUpdates: AsyncSequence, Sendable {
     public typealias Element = [OutboxEntry]
     public typealias Failure = OutboxError
@@ -215,12 +210,12 @@ public struct OutboxUpdates: AsyncSequence, Sendable {
         return Iterator(core: core, base: snapshots.makeAsyncIterator())
     }
 
-    /// Reads the states one by one.
+    /// The iterator of the sequence.
     public struct Iterator: AsyncIteratorProtocol {
         let core: OutboxCore
         var base: QuerySnapshots.Iterator
 
-        /// Waits for the next state; nil when the task is cancelled.
+        /// Returns the next state; nil if the task is canceled.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(OutboxError) -> [OutboxEntry]? {

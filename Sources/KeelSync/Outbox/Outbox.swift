@@ -1,6 +1,6 @@
 public import KeelStorage
 
-/// Keeps what a server is to be told, and tells it when it can be reached.
+/// A persistent queue of writes for a server, which a runner sends when the server is reachable.
 ///
 /// ```swift
 /// let outbox = Outbox(storage)
@@ -10,18 +10,16 @@ public import KeelStorage
 /// try await outbox.run(sending: sender, whileOnline: network.onlineStates)
 /// ```
 ///
-/// - What ``enqueue(_:)`` has returned is on disk, and is sent although the process ends. It is
-///   kept beside the app's own documents, so that a local change and its write can be committed
-///   together: ``enqueue(_:with:)``.
-/// - The server applies a write once if it honours idempotency keys: the key stays the same over
-///   attempts and restarts.
-/// - Writes of one key arrive in their order; different keys do not wait for each other.
-/// - Several processes, or several runners, on one store do not send a write at the same time.
-/// - What the server refuses stays visible in ``rejected()`` until it is sent again or dropped.
-/// - A write that cannot be read stops no other; ``damaged()`` names it.
+/// - A write is on disk when ``enqueue(_:)`` returns, and survives the end of the process. The outbox shares the store
+///   of the app's documents, so ``enqueue(_:with:)`` commits a local change and its write together.
+/// - A server that honors idempotency keys applies a write once: the key is the same for all attempts and restarts.
+/// - Writes of one key are sent in order; different keys do not wait for each other.
+/// - Runners that share a store, in one process or several, do not send a write at the same time.
+/// - Rejected writes stay in ``rejected()`` until they are sent again or dropped.
+/// - Entries that cannot be read are skipped; ``damaged()`` returns them.
 ///
-/// Without a runner, writes are kept and wait. An outbox is a value whose copies belong together;
-/// make one for each store and name, and pass it on.
+/// Without a runner, writes are stored and wait. Copies of an outbox share their state: create one for each store and
+/// name, and pass it on.
 public struct Outbox: Sendable {
     let core: OutboxCore
 
@@ -31,8 +29,8 @@ public struct Outbox: Sendable {
     /// Creates an outbox in a store.
     ///
     /// - Parameters:
-    ///   - storage: Where writes are kept: a store on this device.
-    ///   - name: What tells this outbox from others in the store; without a slash.
+    ///   - storage: The store of the writes, on this device.
+    ///   - name: The name of the outbox, unique in the store and without a slash.
     ///   - configuration: The settings.
     public init(
         _ storage: StorageClient,
@@ -44,11 +42,11 @@ public struct Outbox: Sendable {
 
     // MARK: Putting in
 
-    /// Puts a write into the outbox.
+    /// Adds a write to the outbox.
     ///
     /// - Returns: The receipt, once the write is on disk.
-    /// - Throws: ``OutboxError/Code/storage`` or ``OutboxError/Code/storageUnavailable``. After the
-    ///   latter the write may be in the outbox; call again with the same value to be sure.
+    /// - Throws: ``OutboxError/Code/storage`` or ``OutboxError/Code/storageUnavailable``. After the latter, the write
+    ///   may be in the outbox; call again with the same value to be sure.
     @discardableResult
     @concurrent
     public func enqueue(_ write: OutboxWrite) async throws(OutboxError) -> OutboxReceipt {
@@ -57,7 +55,7 @@ public struct Outbox: Sendable {
         do throws(StorageError) {
             _ = try await core.client.commitOwn([insertion], for: "enqueue")
         } catch {
-            // It is there from a call before.
+            // An earlier call has added it.
             guard error.code == .alreadyExists else { throw OutboxError(error, write: write.id) }
         }
         receipt.reopen()
@@ -65,7 +63,7 @@ public struct Outbox: Sendable {
         return receipt
     }
 
-    /// Puts a write into the outbox together with changes to the app's documents: all or nothing.
+    /// Adds a write to the outbox and changes the app's documents in one batch.
     ///
     /// ```swift
     /// let receipt = try await outbox.enqueue(write) { batch in
@@ -74,15 +72,15 @@ public struct Outbox: Sendable {
     /// ```
     ///
     /// - Returns: The receipt, once the write and the changes are on disk.
-    /// - Throws: ``OutboxError``, `StorageError`, or what `changes` throws; nothing has then been
-    ///   written, unless the error's effect is unknown.
+    /// - Throws: ``OutboxError``, `StorageError`, or the error of `changes`. Nothing was written, unless the error's
+    ///   effect is unknown.
     @discardableResult
     public func enqueue(
         _ write: OutboxWrite,
         with changes: (inout WriteBatchBuilder) throws -> Void
     ) async throws -> OutboxReceipt {
         let receipt = core.receipts.receipt(for: write.id, core)
-        // Collected here and not in the commit: the closure belongs to the caller's actor.
+        // Collected here and not in the commit, because the closure belongs to the caller's actor.
         var batch = WriteBatchBuilder()
         try changes(&batch)
         try enqueue(write, in: &batch)
@@ -92,12 +90,12 @@ public struct Outbox: Sendable {
 
     /// Adds a write to a batch or a transaction of the outbox's store.
     ///
-    /// It is in the outbox once the batch is committed, and not if that fails. A batch with a write
-    /// whose id is in the outbox already fails.
+    /// The write is in the outbox once the batch is committed. A batch fails if a write with the same id is in the
+    /// outbox.
     ///
     /// - Parameters:
-    ///   - write: What the server is to be told.
-    ///   - batch: A batch for the store that the outbox is in, and no other.
+    ///   - write: The write.
+    ///   - batch: A batch for the store of the outbox.
     /// - Throws: ``OutboxError/Code/storage`` for a write that cannot be stored.
     public func enqueue(
         _ write: OutboxWrite,
@@ -110,26 +108,26 @@ public struct Outbox: Sendable {
         }
     }
 
-    /// The receipt of a write that is or was in the outbox, for example from an earlier launch.
+    /// Returns the receipt of a current or past write of the outbox, for example from an earlier launch.
     public func receipt(for id: OutboxWrite.ID) -> OutboxReceipt {
         core.receipts.receipt(for: id, core)
     }
 
     // MARK: Sending
 
-    /// Sends what is in the outbox, and what is put into it, until the calling task is cancelled.
+    /// Sends all writes, including those enqueued later, until the calling task is canceled.
     ///
-    /// - Throws: ``OutboxError/Code/storage`` when the store fails for good.
+    /// - Throws: ``OutboxError/Code/storage`` if the store fails permanently.
     @concurrent
     public func run(sending sender: some OutboxSender) async throws(OutboxError) {
         try await OutboxRunner(core, sender).run(connectivity: nil)
     }
 
-    /// Sends like ``run(sending:)``, and begins no attempt while the sequence says false.
+    /// Sends like ``run(sending:)``, and starts no attempt while the last element of `connectivity` is false.
     ///
-    /// When it says true again, writes that reached nobody before are tried at once.
+    /// When the element becomes true, writes whose last attempt did not reach the server are sent immediately.
     ///
-    /// - Throws: ``OutboxError/Code/storage`` when the store fails for good.
+    /// - Throws: ``OutboxError/Code/storage`` if the store fails permanently.
     @concurrent
     public func run<Connectivity: AsyncSequence & Sendable>(
         sending sender: some OutboxSender,
@@ -141,14 +139,13 @@ public struct Outbox: Sendable {
         }
     }
 
-    /// Sends what can be sent now, and returns when nothing more can.
+    /// Sends all writes that can be sent now, and returns.
     ///
-    /// For background tasks and command line tools, where nothing runs for long. What waits for a
-    /// pause or belongs to another runner is left, and so is what cannot be read.
+    /// For background tasks and command-line tools. Writes that wait for a retry delay, are leased to another runner,
+    /// or cannot be read are skipped.
     ///
-    /// - Returns: Whether the outbox holds no pending write any more; rejected and damaged ones are
-    ///   none.
-    /// - Throws: ``OutboxError/Code/storage`` when the store fails for good.
+    /// - Returns: Whether the outbox has no pending writes left. Rejected writes and damaged entries do not count.
+    /// - Throws: ``OutboxError/Code/storage`` if the store fails permanently.
     @discardableResult
     @concurrent
     public func flush(sending sender: some OutboxSender) async throws(OutboxError) -> Bool {

@@ -1,21 +1,19 @@
 internal import KeelStorage
 internal import KeelStorageAdapting
 
-/// Some entries, in the order in which they were put in.
+/// A page of entries, in the order in which they were enqueued.
 struct OutboxPage {
-    /// The entries.
-    ///
-    /// Those whose place nobody knows, because nothing of them can be read, come first.
+    /// The entries; those whose position cannot be read come first.
     var items: [OutboxItem]
-    /// The document that the next page comes after; nil if there is none.
+    /// The last document of a full page, after which the next page starts; nil on the last page.
     var last: Document?
 }
 
 extension OutboxCore {
-    /// Returns entries in the order in which they were put in.
+    /// Returns entries in the order in which they were enqueued.
     ///
-    /// One that cannot be read is among them where the store finds it by what is left of it: only
-    /// ``damagedEntries()`` has all of these.
+    /// Includes only the unreadable entries that the store can match by their remaining fields; ``damagedEntries()``
+    /// returns all of them.
     func page(
         _ status: String,
         after last: Document? = nil,
@@ -44,7 +42,7 @@ extension OutboxCore {
         )
     }
 
-    /// Every entry that can be read.
+    /// Returns all readable entries with a status.
     func allEntries(_ status: String) async throws(StorageError) -> [OutboxEntry] {
         var all: [OutboxEntry] = []
         var last: Document?
@@ -56,7 +54,7 @@ extension OutboxCore {
         return all
     }
 
-    /// Whether there is an entry that waits to be sent.
+    /// Returns whether there is a readable pending entry.
     func hasPending() async throws(StorageError) -> Bool {
         var last: Document?
         repeat {
@@ -67,9 +65,9 @@ extension OutboxCore {
         return false
     }
 
-    /// Every entry that cannot be read, by its id, which takes reading them all.
+    /// Returns all unreadable entries, sorted by id. Reads all entries.
     func damagedEntries() async throws(StorageError) -> [DamagedOutboxEntry] {
-        // By their ids: a condition on a field would pass over those that do not have it.
+        // Ordered by id, because ordering or filtering by a field omits the documents without it.
         let all = DocumentQuery(collection).order(by: .documentID).limit(to: 500)
         var damaged: [String: DamagedOutboxEntry] = [:]
         var last: Document?
@@ -81,7 +79,7 @@ extension OutboxCore {
         return damaged.values.sorted { $0.id < $1.id }
     }
 
-    /// What is there at the place of a write; nil if nothing is.
+    /// Returns the entry of a write; nil if there is none.
     func item(_ id: String) async throws(StorageError) -> OutboxItem? {
         try await items(withIDs: [id]).first ?? nil
     }

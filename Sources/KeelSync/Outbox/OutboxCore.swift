@@ -3,23 +3,23 @@ internal import KeelStorage
 internal import KeelStorageAdapting
 internal import Synchronization
 
-/// What the copies of an outbox share: the store, the receipts, and the bell for runners.
+/// The state that the copies of an outbox share: the store, the receipts, and the signal to runners.
 final class OutboxCore: Sendable {
     let client: StorageClient
     let collection: CollectionPath
-    /// How writes ended that are not in the outbox any more.
+    /// The outcomes of writes that have left the outbox.
     let outcomes: CollectionPath
     let configuration: Outbox.Configuration
-    /// Raised when a runner should look again.
+    /// Raised when a runner should plan again.
     let signal = Signal()
     let receipts = ReceiptTable()
-    /// How often entries were added or changed here.
+    /// The number of changes to entries in this process.
     let changeCount = Atomic<Int>(0)
     private let isPrepared = Atomic<Bool>(false)
 
     init(_ client: StorageClient, name: String, _ configuration: Outbox.Configuration) {
         self.client = client
-        // A reserved name: the app's queries and its listing of collections do not meet it.
+        // A reserved name, which the app's queries and its listing of collections omit.
         collection = CollectionPath("__outbox.\(name)__")
         outcomes = CollectionPath("__outcomes.\(name)__")
         self.configuration = configuration
@@ -28,13 +28,13 @@ final class OutboxCore: Sendable {
     var now: Timestamp { configuration.now() }
     var moment: OutboxMoment { configuration.moment }
 
-    /// Says that entries were added or changed.
+    /// Notifies runners that entries were added or changed.
     func ring() {
         changeCount.wrappingAdd(1, ordering: .relaxed)
         signal.raise()
     }
 
-    /// Sees to the index that the order of entries needs.
+    /// Creates the index for the order of entries.
     func prepare() async throws(StorageError) {
         guard !isPrepared.load(ordering: .relaxed) else { return }
         let components: [IndexDefinition.Component] = [
@@ -44,8 +44,8 @@ final class OutboxCore: Sendable {
         do throws(StorageError) {
             try await client.adapter.prepare(StorageSchema(indexes: [index]))
         } catch {
-            // No entry can be read, as with a wrong key. Until the next start the store finds entries
-            // by scans.
+            // No entry can be read, for example because of a wrong key. The store finds entries by scans until the next
+            // start.
             guard error.code == .corrupted else { throw error }
         }
         isPrepared.store(true, ordering: .relaxed)
@@ -53,13 +53,13 @@ final class OutboxCore: Sendable {
 
     // MARK: Writing
 
-    /// The place of the last entry of this process, among those of one server time.
+    /// The last position assigned in this process.
     private static let lastPosition = Mutex<Int64>(0)
 
-    /// A place behind all that this process has given out.
+    /// Returns a position greater than all earlier ones of this process.
     ///
-    /// The store's times have milliseconds, in which many writes are put in. The time of day orders
-    /// those of several processes.
+    /// The store's times have milliseconds, which many writes can share. The time of day orders the writes of several
+    /// processes.
     func nextPosition() -> Int64 {
         let now = now.microseconds
         return Self.lastPosition.withLock { last in
@@ -68,14 +68,14 @@ final class OutboxCore: Sendable {
         }
     }
 
-    /// The write that puts something into the outbox.
+    /// Returns the document write that adds a write to the outbox.
     func insertion(of write: OutboxWrite) throws(OutboxError) -> DocumentWrite {
         do throws(StorageError) {
             let path = collection.document(write.id)
             if let flaw = path.flaw { throw StorageError(.invalidArgument, flaw) }
             let fields = write.fields(position: nextPosition())
             try DocumentValidation.check(fields, of: path)
-            // Entries are sent in their order, also if the clock is set back meanwhile.
+            // The commit time keeps the order even if the clock is set back.
             let stamp = FieldTransform("at", .commitTime)
             return DocumentWrite(
                 path,
@@ -87,9 +87,9 @@ final class OutboxCore: Sendable {
         }
     }
 
-    /// Changes an entry that is as it was read.
+    /// Changes an entry if it still has the revision that was read.
     ///
-    /// - Returns: Its new revision, or nil if it has changed or gone meanwhile.
+    /// - Returns: The new revision, or nil if the entry was changed or removed.
     func change(
         _ entry: OutboxEntry,
         _ changes: [FieldChange]
@@ -99,9 +99,9 @@ final class OutboxCore: Sendable {
         return try await commitIfUnchanged(write)?.revision
     }
 
-    /// Removes an entry, and notes in the same batch how its write ended.
+    /// Removes an entry and records the outcome of its write in the same batch.
     ///
-    /// - Returns: Whether the entry was as the condition says.
+    /// - Returns: Whether the condition held.
     func remove(
         _ id: String,
         as outcome: OutboxOutcome,
@@ -120,7 +120,7 @@ final class OutboxCore: Sendable {
         ) != nil
     }
 
-    /// Forgets how writes ended that nobody can be expected to ask for any more.
+    /// Deletes the outcomes older than seven days.
     func forgetOutcomes() async throws(StorageError) {
         let limit = Timestamp(microseconds: now.microseconds - Self.outcomeAge)
         let query = try client.check(
@@ -136,7 +136,7 @@ final class OutboxCore: Sendable {
         }
     }
 
-    /// How long it is known how a write ended, in microseconds: seven days.
+    /// The time for which outcomes are kept, in microseconds: seven days.
     private static let outcomeAge: Int64 = 7 * 86_400 * 1_000_000
 
     private func commitIfUnchanged(
@@ -152,22 +152,22 @@ final class OutboxCore: Sendable {
 
     // MARK: Receipts
 
-    /// Asks the store what has become of a write.
+    /// Reads the outcome of a write from the store.
     ///
-    /// - Returns: Nil while it waits, or where the store does not answer.
+    /// - Returns: The outcome; nil if the write is pending or the store fails.
     func lookUp(_ id: String) async -> OutboxReceipt.Outcome? {
         guard let outcome = try? await outcome(of: id) else { return nil }
         return outcome
     }
 
-    /// Tells those who wait for writes that somebody else has sent or given up.
+    /// Completes the awaited receipts of writes that other runners have sent or dropped.
     func lookUpAwaited() async throws(StorageError) {
         for receipt in receipts.awaited {
             if let outcome = try await outcome(of: receipt.id) { receipt.fulfil(outcome) }
         }
     }
 
-    /// The outcome of a write, read at one moment; nil while the write waits.
+    /// Returns the outcome of a write, from one consistent read; nil while the write is pending.
     private func outcome(of id: String) async throws(StorageError) -> OutboxReceipt.Outcome? {
         var request = ReadRequest(.documents([collection.document(id), outcomes.document(id)]))
         request.reportsUnreadable = true
@@ -189,14 +189,14 @@ final class OutboxCore: Sendable {
     }
 }
 
-/// How a write ended that is not in the outbox any more.
+/// The outcome of a write that has left the outbox.
 enum OutboxOutcome: String {
     case accepted
     case discarded
 }
 
 extension OutboxError {
-    /// Says what a failure of the store means to a caller of the outbox.
+    /// Converts an error of the store.
     init(_ error: StorageError, write: String? = nil) {
         let code: Code =
             error.isCancellation ? .cancelled : error.isTransient ? .storageUnavailable : .storage

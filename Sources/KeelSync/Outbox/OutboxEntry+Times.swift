@@ -1,12 +1,12 @@
 internal import KeelStorage
 
-/// The times in an entry that outlast the process which wrote them: the end of a claim, of a pause.
+/// The stored times of an entry: the end of its lease and of its retry delay.
 ///
-/// A time of day is wrong once somebody sets the clock. A claim is therefore kept in the time since
-/// the machine's start too, which decides for every process of the same start. A pause is over when
-/// either time says so, or when it began later than now.
+/// The time of day is wrong after somebody sets the clock. The end of a lease is therefore also stored in the time
+/// since the machine's start, which decides for all processes of the same start. A retry delay is over when either time
+/// says so, or if it began later than now.
 extension OutboxEntry {
-    /// What claims an entry for a runner, from a moment on.
+    /// Returns the changes that lease an entry to a runner.
     static func claiming(
         for owner: String,
         at moment: OutboxMoment,
@@ -28,7 +28,7 @@ extension OutboxEntry {
         return changes
     }
 
-    /// What ends a claim.
+    /// The changes that end a lease.
     static var unclaiming: [FieldChange] {
         [
             FieldChange("owner", .remove), FieldChange("leaseEnd", .remove),
@@ -36,7 +36,7 @@ extension OutboxEntry {
         ]
     }
 
-    /// What begins a pause.
+    /// Returns the changes that begin a retry delay.
     static func pausing(at moment: OutboxMoment, for length: Duration) -> [FieldChange] {
         var pause: DocumentFields = ["length": .integer(length.wholeMicroseconds)]
         if let uptime = moment.uptime {
@@ -49,12 +49,13 @@ extension OutboxEntry {
         ]
     }
 
-    /// What ends a pause.
+    /// The changes that end a retry delay.
     static var unpausing: [FieldChange] {
         [FieldChange("notBefore", .remove), FieldChange("pause", .remove)]
     }
 
-    /// Until when a claim holds, nil if none does, and whether the machine's own time says so.
+    /// Returns the end of the current lease, nil if there is none, and whether the time since the machine's start
+    /// determines it.
     static func claim(
         in fields: DocumentFields,
         at moment: OutboxMoment
@@ -62,7 +63,7 @@ extension OutboxEntry {
         guard let wallEnd = fields["leaseEnd"]?.timestampValue else { return (nil, true) }
         if let uptime = moment.uptime, let machine = fields["machine"]?.mapValue,
             machine["boot"]?.stringValue == uptime.boot,
-            // A version that does not know this field leaves the value of an earlier claim in it.
+            // A version that does not know this field leaves the value of an earlier lease in it.
             machine["owner"]?.stringValue == fields["owner"]?.stringValue,
             let end = machine["leaseEnd"]?.integerValue
         {
@@ -72,7 +73,7 @@ extension OutboxEntry {
         return (wallEnd > moment.wall ? wallEnd : nil, false)
     }
 
-    /// Until when a pause lasts; nil if it is over.
+    /// Returns the end of the retry delay; nil if it is over.
     static func pauseEnd(in fields: DocumentFields, at moment: OutboxMoment) -> Timestamp? {
         guard let end = fields["notBefore"]?.timestampValue, end > moment.wall else { return nil }
         guard let pause = fields["pause"]?.mapValue,
@@ -84,8 +85,8 @@ extension OutboxEntry {
             let rest = Duration.microseconds(machineEnd) - uptime.time
             return rest > .zero ? min(end, moment.wall.advanced(by: rest)) : nil
         }
-        // It began later than now, by more than clocks are corrected while they run: the clock was
-        // set back since.
+        // The delay began later than now, by more than the small corrections of a running clock: the clock was set
+        // back.
         let latest = moment.wall.advanced(by: .microseconds(length) + .seconds(1))
         return latest < end ? nil : end
     }

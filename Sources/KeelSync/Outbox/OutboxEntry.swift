@@ -1,69 +1,66 @@
 public import KeelStorage
 
-/// A write in an outbox, and what has become of it so far.
-///
-/// One that the server has taken is in the outbox no more.
+/// A pending or rejected write in an outbox, and its progress.
 public struct OutboxEntry: Sendable, Hashable, Identifiable {
-    /// How far a write has come.
+    /// The progress of a write.
     public enum State: Sendable, Hashable {
-        /// It waits for its turn, or until the time named.
+        /// The write waits to be sent; if it has a retry delay, until the given time.
         case pending(notBefore: Timestamp?)
-        /// A runner sends it, and nobody else does before the time named.
+        /// A runner is sending the write and holds its lease until the given time.
         case sending(until: Timestamp)
-        /// The server refused it for good, or too many attempts failed.
+        /// The server refused the write, or too many attempts failed.
         case rejected
     }
 
-    /// What is to be sent.
+    /// The write to send.
     public let write: OutboxWrite
 
-    /// How far it has come.
+    /// The progress of the write.
     public let state: State
 
-    /// How often it was tried and answered, or may have been.
+    /// The number of attempts that reached the server, or may have.
     public let attempts: Int
 
-    /// Why the last attempt failed, in words of the sender.
+    /// The sender's reason for the last failure.
     public let lastFailure: String?
 
-    /// When it was put into the outbox, by the store's time.
+    /// The commit time at which the write was enqueued.
     public let enqueuedAt: Timestamp
 
-    /// How often it became a new wish by ``Outbox/retry(_:)`` or ``Outbox/edit(_:_:)``.
+    /// The number of new idempotency keys, assigned by ``Outbox/retry(_:)`` or ``Outbox/edit(_:_:)``.
     public let generation: Int
 
     /// The id of the write.
     public var id: String { write.id }
 
-    /// What the server knows the write by, the same in all attempts and after a restart.
+    /// The key by which the server recognizes the write, the same for all attempts and restarts.
     ///
-    /// A write that the server refused and that is sent again has another key: the server has
-    /// answered the first one, and would repeat that answer. One whose attempts all failed keeps
-    /// its key: the server may have taken it.
+    /// A write that is sent again after the server refused it has a new key, because the server would repeat its answer
+    /// to the first key. A write whose attempts all failed keeps its key, because the server may have applied it.
     public var idempotencyKey: String {
         generation == 0 ? write.id : "\(write.id).\(generation)"
     }
 
-    /// Its place among those that were put into the outbox at the same time.
+    /// The position among the entries enqueued at the same commit time.
     let position: Int64
-    /// How often it was tried, those attempts included that reached nobody.
+    /// The number of attempts, including those that did not reach the server.
     let tries: Int
-    /// Whether the last attempt reached nobody.
+    /// Whether the last attempt did not reach the server.
     let isUnreached: Bool
-    /// The runner that has claimed it.
+    /// The runner that holds the lease.
     let owner: String?
-    /// Until when a claim holds, by the reader's time of day; nil where none does.
+    /// The end of the lease, in the reader's time of day; nil if there is none.
     private(set) var claimEnd: Timestamp?
-    /// Whether the end of the claim was judged by the machine's own time, which nobody sets.
+    /// Whether the end of the lease was determined by the time since the machine's start, which nobody can set.
     let isClaimCertain: Bool
-    /// Before when it is not to be tried again; nil where that is over.
+    /// The end of the retry delay; nil if it is over.
     let notBefore: Timestamp?
     let isRejected: Bool
-    /// Whether the server itself has answered that it does not take the write.
+    /// Whether the server itself refused the write.
     let isRefused: Bool
     private(set) var revision: Revision
 
-    /// Reads an entry at a moment.
+    /// Decodes an entry, with its times judged at the given moment.
     init(_ document: Document, at moment: OutboxMoment) throws(StorageError) {
         let fields = try document.fields()
         guard let key = fields["key"]?.stringValue, let kind = fields["kind"]?.stringValue,
@@ -120,20 +117,20 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
         guard let fields = value.mapValue else { return nil }
         var attributes: [String: String] = [:]
         for field in fields {
-            // A write that lacks an attribute would say something else.
+            // Without the attribute, the write would mean something else.
             guard let text = field.value.stringValue else { return nil }
             attributes[field.name] = text
         }
         return attributes
     }
 
-    /// The same entry at another revision.
+    /// Creates a copy of an entry with another revision.
     init(_ other: OutboxEntry, revision: Revision) {
         self = other
         self.revision = revision
     }
 
-    /// The same entry as if nobody had claimed it.
+    /// A copy of the entry without a lease.
     var withoutClaim: OutboxEntry {
         var entry = self
         entry.claimEnd = nil
@@ -145,7 +142,7 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
 }
 
 extension OutboxWrite {
-    /// The fields of a new entry, without the time, which the store puts in.
+    /// Returns the fields of a new entry, without the time, which the store adds.
     func fields(position: Int64) -> DocumentFields {
         [
             "key": .string(key), "kind": .string(kind),

@@ -1,12 +1,12 @@
 public import KeelCore
 
-/// Why a call of an outbox failed.
+/// An error of an outbox.
 public struct OutboxError: KeelError {
     public let code: Code
     public let message: String
     public let cause: (any Error)?
 
-    /// The id of the write that the failure concerns, where there is one.
+    /// The id of the affected write, if any.
     public let write: String?
 
     /// Creates an error.
@@ -50,28 +50,28 @@ extension OutboxError {
 }
 
 extension OutboxError.Code {
-    /// The server refused the write for good, or every attempt that the policy allows failed.
+    /// The server refused the write, or all attempts that the policy allows failed.
     public static let rejected = Self(
         "rejected",
         "The server did not take the write.",
         advice: "Look at the rejected writes of the outbox: send it again, change it, or drop it."
     )
 
-    /// The write was dropped from the outbox before a server took it.
+    /// The write was dropped before the server accepted it.
     public static let discarded = Self(
         "discarded",
         "The write was dropped before it was sent.",
         advice: "Nothing to do, if dropping it was meant; otherwise put it in again."
     )
 
-    /// There is no such write in the outbox.
+    /// The outbox has no such write.
     public static let notFound = Self(
         "notFound",
         "There is no such write in the outbox.",
         advice: "It may have been sent or dropped meanwhile: look at the outbox again."
     )
 
-    /// The write is being sent and cannot be changed now.
+    /// The write is being sent and cannot be changed.
     public static let sending = Self(
         "sending",
         isTransient: true,
@@ -79,7 +79,7 @@ extension OutboxError.Code {
         advice: "Try again when the attempt is over."
     )
 
-    /// The write is in the outbox and cannot be read; the cause says why.
+    /// The entry of the write cannot be read; see the cause.
     public static let damaged = Self(
         "damaged",
         "The write is in the outbox and cannot be read.",
@@ -87,14 +87,14 @@ extension OutboxError.Code {
             + "put the write in again."
     )
 
-    /// The store that the outbox is kept in failed; the cause says why.
+    /// The store of the outbox failed; see the cause.
     public static let storage = Self(
         "storage",
         "The store of the outbox failed.",
         advice: "See the cause; what was put into the outbox before is still there."
     )
 
-    /// The store cannot be used just now; the cause says why.
+    /// The store is temporarily unavailable; see the cause.
     public static let storageUnavailable = Self(
         "storageUnavailable",
         isTransient: true,
@@ -102,7 +102,7 @@ extension OutboxError.Code {
         advice: "Try again with the same write: its id keeps it from being sent twice."
     )
 
-    /// The call was cancelled; a write that is in the outbox stays in it.
+    /// The call was canceled; a write that is in the outbox stays in it.
     public static let cancelled = Self(
         "cancelled",
         "The call was cancelled.",

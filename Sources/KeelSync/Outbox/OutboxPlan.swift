@@ -1,31 +1,30 @@
 internal import KeelStorage
 
-/// What a runner may do now, worked out from entries in their order; it knows no store and no time.
+/// The writes that a runner may send now, computed from entries in their order, without access to a store or a clock.
 struct OutboxPlan {
-    /// The entries of one key that may be sent one after the other.
+    /// The entries of one key, to be sent one after the other.
     struct Lane: Sendable {
         let key: String
         var entries: [OutboxEntry]
     }
 
-    /// What a runner knows beside the entries.
+    /// The runner's state at the time of planning.
     struct Situation {
         var now: Timestamp
-        /// The runner's own name.
+        /// The name of the runner.
         var owner: String
-        /// The keys that the runner is busy with.
+        /// The keys whose writes the runner is sending.
         var activeKeys: Set<String>
-        /// The keys that nothing may be sent of: a rejected write holds them, or the store did not
-        /// take what a runner had to write down.
+        /// The keys that are held by a rejected write, or because the store failed to record a lease or an outcome.
         var heldKeys: Set<String>
-        /// Whether a write whose key nobody knows holds them all.
+        /// Whether a damaged entry with an unknown key holds all keys.
         var isHeld: Bool
-        /// Pauses of writes that reached nobody and begun before this are over.
+        /// Whether to ignore the retry delays of writes whose last attempt did not reach the server.
         var ignoresPausesOfUnreached: Bool
     }
 
     private(set) var lanes: [Lane] = []
-    /// When something that waits now will be ready.
+    /// The earliest time at which a waiting entry can be sent.
     private(set) var nextTime: Timestamp?
     private var positions: [String: Int] = [:]
     private var blockedKeys: Set<String>
@@ -38,17 +37,17 @@ struct OutboxPlan {
         isHeld = situation.isHeld
     }
 
-    /// Lets nothing pass that comes later in the order, of a key or of all if it is not known.
+    /// Holds the later entries of a key, or of all keys if nil.
     mutating func hold(_ key: String?) {
         if let key { blockedKeys.insert(key) } else { isHeld = true }
     }
 
-    /// Takes the next entry of the order into account.
+    /// Adds the next entry in order.
     mutating func add(_ entry: OutboxEntry) {
         let key = entry.write.key
         guard !isHeld, !blockedKeys.contains(key) else { return }
         if let position = positions[key] {
-            // Whether it may go is decided when those before it have gone.
+            // The runner decides about this entry after the earlier ones of the key.
             lanes[position].entries.append(entry)
             return
         }
@@ -61,9 +60,9 @@ struct OutboxPlan {
         }
     }
 
-    /// Until when the first entry of a key has to wait; nil if it may go.
+    /// Returns the time until which the first entry of a key has to wait; nil if it can be sent now.
     private func waitingTime(of entry: OutboxEntry) -> Timestamp? {
-        // A claim of this runner that it is not busy with was never confirmed.
+        // If this runner holds the lease but is not sending, recording the lease was never confirmed.
         if let end = entry.claimEnd, entry.owner != situation.owner { return end }
         if let time = entry.notBefore, time > situation.now {
             return entry.isUnreached && situation.ignoresPausesOfUnreached ? nil : time

@@ -1,14 +1,14 @@
 internal import KeelStorage
 internal import Synchronization
 
-/// What an outbox gives for a write: the proof of its first stage, and the wait for the second.
+/// A receipt for a write, which proves that the write is stored and waits until the server accepts it.
 ///
 /// ```swift
 /// let receipt = try await outbox.enqueue(write)    // on disk: the user may go on
 /// let reply = try await receipt.server()           // taken by the server
 /// ```
 ///
-/// The write is sent whether or not anybody keeps its receipt.
+/// The write is sent even if the receipt is released.
 public final class OutboxReceipt: Sendable {
     typealias Outcome = Result<OutboxReply, OutboxError>
 
@@ -31,28 +31,28 @@ public final class OutboxReceipt: Sendable {
 
     deinit { outbox.receipts.forget(id) }
 
-    /// How far the write had come when it was last looked at: kept here, or taken by the server.
+    /// The last known stage of the write.
     public var stage: CommitStage {
         state.withLock { state in
             if case .success = state.outcome { .server } else { .local }
         }
     }
 
-    /// Waits until the server has taken the write.
+    /// Waits until the server has accepted the write.
     ///
-    /// That needs a runner: ``Outbox/run(sending:)`` in this process. Where another process sends
-    /// the write, this one's runner notices, and the reply is not known here.
+    /// Requires a runner, such as ``Outbox/run(sending:)``, in this process. If another process sends the write, the
+    /// runner notices, but the body of the reply is nil.
     ///
-    /// - Returns: What the server said.
-    /// - Throws: ``OutboxError/Code/rejected``, ``OutboxError/Code/discarded``,
-    ///   ``OutboxError/Code/damaged`` for a write that cannot be read, ``OutboxError/Code/notFound``
-    ///   for one that was never put in, or ended more than seven days ago, or
-    ///   ``OutboxError/Code/cancelled`` when the calling task is, which leaves the write where it is.
+    /// - Returns: The reply of the server.
+    /// - Throws: ``OutboxError/Code/rejected``; ``OutboxError/Code/discarded``; ``OutboxError/Code/damaged`` for a
+    ///   write that cannot be read; ``OutboxError/Code/notFound`` for a write that was never enqueued or ended more
+    ///   than seven days ago; or ``OutboxError/Code/cancelled`` if the calling task is canceled, which does not affect
+    ///   the write.
     @discardableResult
     public func server() async throws(OutboxError) -> OutboxReply {
         if state.withLock({ $0.outcome == nil }), let found = await outbox.lookUp(id) {
             fulfil(found)
-            // Not kept: the write may be put in later, or be readable again.
+            // Not stored, because the write may be enqueued or become readable later.
             if case .failure(let error) = found, error.isOfTheMoment { throw error }
         }
         let waiter = state.withLock { state in
@@ -76,10 +76,10 @@ public final class OutboxReceipt: Sendable {
         return try outcome.get()
     }
 
-    /// Whether somebody waits for the server.
+    /// Whether a task waits for the server.
     var isAwaited: Bool { state.withLock { !$0.waiters.isEmpty } }
 
-    /// Tells those who wait; a rejected write that is sent again can be waited for anew.
+    /// Resumes the waiting tasks. A rejected write that is sent again can be awaited again.
     func fulfil(_ outcome: Outcome) {
         let waiters = state.withLock { state -> [Int: CheckedContinuation<Outcome, Never>] in
             if case .success = state.outcome { return [:] }
@@ -94,7 +94,7 @@ public final class OutboxReceipt: Sendable {
         for waiter in waiters.values { waiter.resume(returning: outcome) }
     }
 
-    /// Forgets a rejection, because the write is sent again.
+    /// Clears a failure, because the write is sent again.
     func reopen() {
         state.withLock { state in
             if case .failure = state.outcome { state.outcome = nil }
@@ -103,34 +103,34 @@ public final class OutboxReceipt: Sendable {
 }
 
 extension OutboxError {
-    /// Whether asking again can bring another answer without anybody having decided anything.
+    /// Whether the outcome can change without a decision of the app.
     fileprivate var isOfTheMoment: Bool { code == .notFound || code == .damaged }
 }
 
-/// How far a write has come.
+/// The stage of a write.
 public enum CommitStage: Sendable, Hashable {
-    /// It is kept on this device and will be sent.
+    /// The write is stored on this device and will be sent.
     case local
-    /// The server took it.
+    /// The server has accepted the write.
     case server
 }
 
-/// What is known of a write that the server took.
+/// The server's reply to an accepted write.
 public struct OutboxReply: Sendable, Hashable {
-    /// What the sender gave back; nil where another process or an earlier launch sent the write.
+    /// The reply as returned by the sender; nil if another process or an earlier launch sent the write.
     public let body: [UInt8]?
 
     /// Creates a reply.
     public init(body: [UInt8]?) { self.body = body }
 }
 
-/// The receipts that somebody keeps.
+/// The receipts that are in use.
 final class ReceiptTable: Sendable {
     private struct Entry { weak var receipt: OutboxReceipt? }
 
     private let entries = Mutex<[String: Entry]>([:])
 
-    /// The receipt of a write, a new one where nobody keeps one.
+    /// Returns the receipt of a write, and creates it if none is in use.
     func receipt(for id: String, _ outbox: OutboxCore) -> OutboxReceipt {
         entries.withLock { entries in
             if let kept = entries[id]?.receipt { return kept }
@@ -142,16 +142,16 @@ final class ReceiptTable: Sendable {
 
     subscript(id: String) -> OutboxReceipt? { entries.withLock { $0[id]?.receipt } }
 
-    /// Those that somebody waits for.
+    /// The receipts that tasks wait for.
     var awaited: [OutboxReceipt] {
         let kept = entries.withLock { $0.values.compactMap(\.receipt) }
         return kept.filter(\.isAwaited)
     }
 
     func forget(_ id: String) {
-        // Handed out of the lock: it may be the last reference, and ending it comes here again.
+        // Returned out of the lock: this may be the last reference, and `deinit` takes the lock again.
         _ = entries.withLock { entries -> OutboxReceipt? in
-            // A new receipt may have taken the place of the one that goes.
+            // A new receipt may have replaced the one being released.
             let kept = entries[id]?.receipt
             if kept == nil { entries[id] = nil }
             return kept

@@ -16,7 +16,7 @@ extension OutboxRunner {
                 return
             }
             guard let claimed else { return }
-            // The rest of the claim has to last for an attempt.
+            // The rest of the lease has to last for an attempt.
             guard timer.now - begun <= core.configuration.leaseMargin else {
                 let reason = "The store took too long to claim it."
                 _ = await Task { await postpone(claimed, reason, asked: nil, counts: false) }.value
@@ -26,9 +26,9 @@ extension OutboxRunner {
         }
     }
 
-    /// Lets a key wait, because the store did not take what was to be written down of it.
+    /// Delays a key after the store failed to record a lease or an outcome.
     ///
-    /// The runner would come back to it at once otherwise, and never do anything else.
+    /// Without the delay, the runner would retry the key immediately, in a busy loop.
     private func stall(_ key: String, _ error: StorageError) {
         guard !error.isCancellation else { return }
         let failures = state.withLock { ($0.stalledKeys[key]?.failures ?? 0) + 1 }
@@ -37,13 +37,13 @@ extension OutboxRunner {
         core.configuration.onEvent(.storeFailed(error, pause: pause))
     }
 
-    /// Claims an entry; nil if it is not as it was read.
+    /// Leases an entry; returns nil if it has changed since it was read.
     private func claim(_ entry: OutboxEntry) async throws(StorageError) -> OutboxEntry? {
         let claim = OutboxEntry.claiming(for: owner, at: core.moment, lasting: claimLength)
         return try await core.change(entry, claim).map { OutboxEntry(entry, revision: $0) }
     }
 
-    /// Makes one attempt and writes down what came of it.
+    /// Makes one attempt and records its outcome.
     ///
     /// - Returns: Whether the next entry of the key may follow.
     private func deliver(_ entry: OutboxEntry) async -> Bool {
@@ -57,8 +57,8 @@ extension OutboxRunner {
             await sender.send(delivery)
         }
         let isStopped = Task.isCancelled
-        // The outcome is written down even if the runner is being ended: the next one would have to
-        // wait until the claim is over. The task is waited for here and cannot outlive the runner.
+        // Records the outcome even if the runner is being canceled, because the next runner would otherwise wait until
+        // the lease expires. The task is awaited here and cannot outlive the runner.
         return await Task { [self] in
             switch verdict {
             case .accepted(let reply): return await accept(entry, reply)
@@ -115,10 +115,10 @@ extension OutboxRunner {
     ) async -> Bool {
         let policy = core.configuration.retry
         let attempts = entry.attempts + (counts ? 1 : 0)
-        // An outage is over with the first attempt that reaches the server: pauses begin again.
+        // The first attempt that reaches the server ends an outage, so delays start again from the first.
         let position = counts ? attempts : entry.tries + 1
         let drawn = policy.maximumDelay(before: position) * core.configuration.jitter()
-        // Attempts that reach nobody are not counted: without a pause they would never end.
+        // Attempts that do not reach the server are not counted: without a delay they would repeat endlessly.
         let pause = max(drawn, asked ?? .zero, counts ? .zero : Self.shortestPause)
         let moment = core.moment
         let age = moment.wall.duration(since: entry.enqueuedAt)
@@ -142,7 +142,7 @@ extension OutboxRunner {
         return false
     }
 
-    /// Ends the claim on an entry whose attempt was broken off.
+    /// Ends the lease on an entry whose attempt was canceled.
     private func giveBack(_ entry: OutboxEntry) async -> Bool {
         _ = await settled(entry) { () async throws(StorageError) in
             try await self.core.change(entry, OutboxEntry.unclaiming) != nil
@@ -150,12 +150,11 @@ extension OutboxRunner {
         return false
     }
 
-    /// Writes an outcome down, a few times if need be.
+    /// Records an outcome, with up to three attempts.
     ///
-    /// What cannot be written down is lost with the claim: the write is sent again after a pause,
-    /// under the key that the server knows.
+    /// If recording fails, the outcome is lost: the write is sent again after the lease, with the same idempotency key.
     ///
-    /// - Returns: Whether it was written down.
+    /// - Returns: Whether the outcome was recorded.
     private func settled(
         _ entry: OutboxEntry,
         _ body: () async throws(StorageError) -> Bool

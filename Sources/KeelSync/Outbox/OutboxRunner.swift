@@ -2,24 +2,23 @@ internal import KeelCore
 internal import KeelStorage
 internal import Synchronization
 
-/// Sends what is in an outbox.
+/// Sends the writes of an outbox.
 ///
-/// One task plans and starts a child task for each key that has something to send; these ring the
-/// bell when they end. An entry is claimed before it is sent, at the revision that was read: of
-/// several runners only one succeeds. It is claimed only as the first of its key, so that the next
-/// of the key is claimed by nobody before it is gone.
+/// One task plans, and starts a child task for each key with writes to send; the child tasks raise the signal when they
+/// end. An entry is leased before it is sent, at the revision that was read, so only one of several runners succeeds.
+/// Only the first entry of a key is leased, so no runner can lease the next one before the first is gone.
 final class OutboxRunner<Sender: OutboxSender>: Sendable {
     struct State {
         var activeKeys: Set<String> = []
         var isOnline = true
-        /// Pauses of writes that reached nobody are over, since there is a way again.
+        /// Whether to ignore the retry delays of writes that did not reach the server, because the connection is back.
         var ignoresPausesOfUnreached = false
-        /// Claims of others that have not ended, and since when they have been seen unchanged.
+        /// Unexpired leases of other runners, and since when they have been seen unchanged.
         var claims: [String: (revision: Revision, since: Duration)] = [:]
-        /// The entries that could not be read when they were looked at last.
+        /// The entries that could not be read at the last attempt.
         var damaged: [String: DamagedOutboxEntry] = [:]
-        /// The keys of which the store did not take what was to be written down: how often in a row,
-        /// and when to try again.
+        /// The keys for which the store failed to record a lease or an outcome: the number of consecutive failures, and
+        /// the time of the next attempt.
         var stalledKeys: [String: (failures: Int, until: Duration)] = [:]
     }
 
@@ -38,7 +37,7 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
 
     typealias Connectivity = @Sendable (_ set: @Sendable (Bool) -> Void) async -> Void
 
-    /// Sends until the task is cancelled.
+    /// Sends until the task is canceled.
     func run(connectivity: Connectivity?) async throws(OutboxError) {
         let failure = await withDiscardingTaskGroup { group -> OutboxError? in
             if let connectivity {
@@ -51,7 +50,7 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
         if let failure { throw failure }
     }
 
-    /// Sends what can be sent now.
+    /// Sends all writes that can be sent now.
     func flush() async throws(OutboxError) {
         let failure = await withDiscardingTaskGroup { group -> OutboxError? in
             await self.loop(in: &group, untilIdle: true)
@@ -76,7 +75,7 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
         var backlog: [OutboxPlan.Lane] = []
         var nextTime: Timestamp?
         var seenChanges = -1
-        // Time alone can change what may be sent, and other processes ring no bell here.
+        // Time alone can make entries ready, and other processes do not raise this signal.
         var hasTimePassed = false
         var failures = 0
         var nextSurvey = timer.now
@@ -124,7 +123,7 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
         core.configuration.retry.maximumDelay(before: failures) * core.configuration.jitter()
     }
 
-    /// Reads on until there is enough to do, or nothing more.
+    /// Reads entries until there is enough to do, or there are no more.
     private func plan() async throws(StorageError) -> ([OutboxPlan.Lane], Timestamp?) {
         let holdsKeys = core.configuration.rejection == .holdsKey
         var heldKeys: Set<String> = []
@@ -136,11 +135,11 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
             let rejected = try await core.allEntries(OutboxEntry.rejectedStatus)
             heldKeys.formUnion(rejected.map(\.write.key))
         }
-        // Before reading: who ends meanwhile has changed what is read, and is looked at later.
+        // Before reading: an attempt that ends in the meantime changes entries, which are planned later.
         let (situation, stallEnd) = state.withLock { state in
             defer { state.ignoresPausesOfUnreached = false }
             let now = timer.now
-            // A key whose writes have gone elsewhere is forgotten after an hour.
+            // A stalled key is forgotten an hour after its delay, in case another runner has sent its writes.
             state.stalledKeys = state.stalledKeys.filter { now - $0.value.until < .seconds(3_600) }
             let stalled = state.stalledKeys.filter { $0.value.until > now }
             let situation = OutboxPlan.Situation(
@@ -170,7 +169,7 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
         return (plan.lanes, [plan.nextTime, stallEnd].compactMap { $0 }.min())
     }
 
-    /// The entries that could not be read, and still cannot.
+    /// Returns the known damaged entries that still cannot be read.
     private func knownDamaged() async throws(StorageError) -> [DamagedOutboxEntry] {
         let ids = state.withLock { Array($0.damaged.keys) }
         guard !ids.isEmpty else { return [] }
@@ -179,7 +178,7 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
         return damaged
     }
 
-    /// Remembers entries that cannot be read, and tells of those that are new.
+    /// Stores entries that cannot be read, and reports the new ones.
     private func note(_ damaged: [DamagedOutboxEntry], areAll: Bool) {
         let new = state.withLock { state in
             let new = damaged.filter { state.damaged[$0.id] == nil }
@@ -195,9 +194,9 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
         }
     }
 
-    /// Ends a claim that has been seen unchanged for longer than any lasts.
+    /// Ends a lease that has been seen unchanged for the length of a lease.
     ///
-    /// Where its end is a time of day only, a clock that was set back would make it last until then.
+    /// If only the time of day determines its end, a clock that was set back would extend the lease.
     private func withoutOutlivedClaim(_ entry: OutboxEntry) -> OutboxEntry {
         state.withLock { state in
             guard entry.claimEnd != nil, !entry.isClaimCertain, entry.owner != owner else {
@@ -238,7 +237,7 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
 }
 
 extension Timestamp {
-    /// How long after another time this is; zero if it is before it.
+    /// Returns the time elapsed since another time; zero if that is later.
     func duration(since other: Timestamp) -> Duration {
         .microseconds(max(0, microseconds.subtractingReportingOverflow(other.microseconds).0))
     }

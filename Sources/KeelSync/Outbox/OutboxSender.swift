@@ -1,28 +1,28 @@
-/// A type that tells a server what an outbox holds.
+/// A type that sends the writes of an outbox to a server.
 ///
-/// A sender makes one attempt and says what came of it; repeating, order and pauses are the
-/// outbox's. It must pass ``OutboxDelivery/idempotencyKey`` on, so that the server applies a write
-/// once although it arrives twice: a process can end after the server has acted and before that is
-/// written down here. `HTTPOutboxSender` of the module `KeelRepositories` is one for REST services.
+/// A sender makes one attempt and returns its verdict; the outbox handles retries, order and delays. The sender must
+/// pass on ``OutboxDelivery/idempotencyKey``, so that the server applies a write once even if it arrives twice: a
+/// process can end after the server has applied a write and before the outbox has recorded it. `HTTPOutboxSender` in
+/// `KeelRepositories` is a sender for REST services.
 public protocol OutboxSender: Sendable {
     /// Sends a write once.
     ///
-    /// The task is cancelled when the runner ends or the attempt takes too long.
+    /// The task is canceled when the runner ends or the attempt times out.
     func send(_ delivery: OutboxDelivery) async -> OutboxVerdict
 }
 
 /// One attempt at sending a write.
 public struct OutboxDelivery: Sendable, Hashable {
-    /// What is to be sent.
+    /// The write to send.
     public let write: OutboxWrite
 
-    /// What the server is to know the write by, the same in all attempts.
+    /// The key by which the server recognizes the write, the same for all attempts.
     public let idempotencyKey: String
 
-    /// The number of the attempt, counted from 1 and over restarts.
+    /// The number of the attempt, counted from 1 across restarts.
     public let attempt: Int
 
-    /// Creates a delivery, which tests of a sender need.
+    /// Creates a delivery, for tests of a sender.
     public init(_ write: OutboxWrite, idempotencyKey: String? = nil, attempt: Int = 1) {
         self.write = write
         self.idempotencyKey = idempotencyKey ?? write.id
@@ -30,19 +30,19 @@ public struct OutboxDelivery: Sendable, Hashable {
     }
 }
 
-/// What came of an attempt to send a write.
+/// The result of an attempt to send a write.
 ///
-/// Reasons are shown to people and written to logs: keep contents out of them.
+/// Reasons appear in user interfaces and logs: exclude contents.
 public enum OutboxVerdict: Sendable, Hashable {
-    /// The server took the write; the reply goes to whoever waits for it.
+    /// The server accepted the write; waiting receipts return the reply.
     case accepted(reply: [UInt8] = [])
 
-    /// The server refuses the write, and would again.
+    /// The server refused the write, and would refuse it again.
     case rejected(reason: String)
 
-    /// The attempt failed for a reason that may pass; `after` is the pause that the server asks for.
+    /// The attempt failed for a temporary reason; `after` is the delay that the server asks for.
     case failed(reason: String, after: Duration? = nil)
 
-    /// Nobody was reached, so that the attempt does not count.
+    /// The attempt did not reach the server, and does not count.
     case unreachable(reason: String)
 }

@@ -4,27 +4,27 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Something that a server is to be told, whatever happens to this process meanwhile.
+/// A write to send to a server.
 ///
-/// What ``kind``, ``attributes`` and ``body`` mean is up to the ``OutboxSender``. They are written
-/// to disk as they are: keep tokens out of them, the sender signs what it sends.
+/// The ``OutboxSender`` defines the meaning of ``kind``, ``attributes`` and ``body``. They are stored unencrypted:
+/// exclude tokens, and let the sender sign its requests.
 public struct OutboxWrite: Sendable, Hashable, Identifiable {
-    /// What tells this write from all others, and the beginning of its idempotency key.
+    /// The unique id of the write, and the prefix of its idempotency key.
     ///
-    /// Putting a write with the same id into an outbox again changes nothing, so a call whose reply
-    /// was lost can be made again with the same value.
+    /// Enqueuing a write with the same id again changes nothing, so a call that failed with an unknown effect can be
+    /// repeated with the same value.
     public let id: String
 
-    /// What the write concerns, such as `favourites/42`.
+    /// The subject of the write, such as `favourites/42`.
     ///
-    /// Writes of one key are sent one after the other, in the order in which they were put into
-    /// the outbox. Writes of different keys do not wait for each other.
+    /// Writes of one key are sent one after the other, in the order in which they were enqueued. Writes of different
+    /// keys do not wait for each other.
     public var key: String
 
-    /// What kind of write it is, in words of the sender.
+    /// The kind of the write, as defined by the sender.
     public var kind: String
 
-    /// Whatever else the sender needs to know.
+    /// Additional data for the sender.
     public var attributes: [String: String]
 
     /// The contents.
@@ -33,11 +33,11 @@ public struct OutboxWrite: Sendable, Hashable, Identifiable {
     /// Creates a write.
     ///
     /// - Parameters:
-    ///   - key: What the write concerns; writes of one key keep their order.
-    ///   - kind: What kind of write it is, in words of the sender.
-    ///   - attributes: Whatever else the sender needs to know.
+    ///   - key: The subject of the write; writes of one key keep their order.
+    ///   - kind: The kind of the write, as defined by the sender.
+    ///   - attributes: Additional data for the sender.
     ///   - body: The contents; a write has to fit into one document of 1 MiB.
-    ///   - id: What tells this write from all others; not empty, and without a slash.
+    ///   - id: The unique id of the write; not empty, and without a slash.
     public init(
         key: String,
         kind: String,
@@ -52,11 +52,11 @@ public struct OutboxWrite: Sendable, Hashable, Identifiable {
         self.body = body
     }
 
-    /// A random UUID in small letters.
+    /// Returns a random UUID in lowercase.
     public static func randomID() -> String { UUID().uuidString.lowercased() }
 }
 
 extension OutboxWrite: CustomStringConvertible {
-    /// The kind, the key and the id; contents are kept out of logs.
+    /// The kind, the key and the id, without the contents.
     public var description: String { "\(kind) of \(key) (\(id))" }
 }

@@ -10,12 +10,12 @@ internal import Musl
 internal import Bionic
 #endif
 
-/// The time since the machine was started, which all of its processes share and nobody sets.
+/// The time since the machine started, which all of its processes share and nobody can set.
 package struct Uptime: Sendable {
-    /// The name of this start of the machine.
+    /// The identifier of this start of the machine.
     package let boot: String
 
-    /// How long ago the machine was started, the time included in which it slept.
+    /// Returns the time since the machine started, including sleep.
     package let elapsed: @Sendable () -> Duration
 
     /// Creates a source of time.
@@ -24,7 +24,7 @@ package struct Uptime: Sendable {
         self.elapsed = elapsed
     }
 
-    /// What the system says; nil where it does not name its starts.
+    /// The system's value; nil if the system does not identify its starts.
     package static let system: Uptime? = bootName.map { boot in
         Uptime(boot: boot) {
             var time = timespec()
@@ -53,18 +53,18 @@ package struct Uptime: Sendable {
     }
 }
 
-/// The moment at which entries are read.
+/// The current time, by which entries are judged.
 struct OutboxMoment: Sendable {
     /// The time of day.
     let wall: Timestamp
-    /// The name of the machine's start, and how long ago it was; nil where only the wall counts.
+    /// The identifier of the machine's start and the time since then; nil if only the time of day counts.
     let uptime: (boot: String, time: Duration)?
 }
 
 extension Outbox.Configuration {
-    /// The time of day, and of the machine.
+    /// The time of day and the time since the machine's start.
     var moment: OutboxMoment {
-        // A clock of the caller's own, as in a test, replaces the machine's time for claims too.
+        // A custom clock, as in a test, replaces the machine's time for leases, too.
         let source = uptime ?? (clock is ContinuousClock ? Uptime.system : nil)
         return OutboxMoment(wall: now(), uptime: source.map { ($0.boot, $0.elapsed()) })
     }
