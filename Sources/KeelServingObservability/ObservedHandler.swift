@@ -8,18 +8,17 @@ public import Logging
 public import Metrics
 public import Tracing
 
-/// A handler that logs, measures and traces the requests it hands on.
+/// A handler that logs, measures and traces requests to another handler.
 ///
 /// | what | where |
 /// |---|---|
-/// | log | `info` for what was answered, `error` from status 500, `debug` for health |
+/// | log | `info` for replies, `error` from status 500, `debug` for health checks |
 /// | `http.server.request.duration` | timer by method, route, status, `error.type` |
 /// | `http.server.active_requests` | meter by method |
-/// | span | one a request, of the kind `server`, a child of the caller's if it sent `traceparent` |
+/// | span | one per request, of kind `server`, a child of the caller's span if the request has a `traceparent` |
 ///
-/// Names follow OpenTelemetry's semantic conventions for HTTP servers. A request lasts to the end
-/// of its answer's body, so that a stream of events is one long request. No path, id, query, field
-/// or body is told.
+/// Names follow OpenTelemetry's semantic conventions for HTTP servers. A request lasts until the end of its response
+/// body, so an event stream is one long request. Paths, ids, queries, header fields and bodies are not recorded.
 public struct ObservedHandler<Upstream: ServingHandler>: ServingHandler {
     private let upstream: Upstream
     private let logger: Logger
@@ -27,14 +26,14 @@ public struct ObservedHandler<Upstream: ServingHandler>: ServingHandler {
     private let tracer: (any Tracer)?
     private let clock: any Clock<Duration>
 
-    /// Creates the decorator; `handler.observed()` is the usual way.
+    /// Creates the decorator; `handler.observed()` is a shorthand.
     ///
     /// - Parameters:
     ///   - upstream: The handler whose requests are observed.
-    ///   - logger: Where to log; nil is a logger called `keel.serving`.
-    ///   - metrics: Where to measure; nil is swift-metrics' current factory at this moment.
-    ///   - tracer: Where to trace; nil is the tracer that is current at each request.
-    ///   - clock: The clock that durations are measured on.
+    ///   - logger: The logger; nil for a logger with the label `keel.serving`.
+    ///   - metrics: The metrics factory; nil for the current factory of swift-metrics.
+    ///   - tracer: The tracer; nil for the tracer that is current at each request.
+    ///   - clock: The clock that measures durations.
     public init(
         _ upstream: Upstream,
         logger: Logger? = nil,
@@ -118,13 +117,13 @@ public struct ObservedHandler<Upstream: ServingHandler>: ServingHandler {
 }
 
 extension ServingHandler {
-    /// Logs, measures and traces requests; see ``ObservedHandler``.
+    /// Returns a handler that logs, measures and traces requests; see ``ObservedHandler``.
     ///
     /// - Parameters:
-    ///   - logger: Where to log; nil is a logger called `keel.serving`.
-    ///   - metrics: Where to measure; nil is swift-metrics' current factory at this moment.
-    ///   - tracer: Where to trace; nil is the tracer that is current at each request.
-    ///   - clock: The clock that durations are measured on.
+    ///   - logger: The logger; nil for a logger with the label `keel.serving`.
+    ///   - metrics: The metrics factory; nil for the current factory of swift-metrics.
+    ///   - tracer: The tracer; nil for the tracer that is current at each request.
+    ///   - clock: The clock that measures durations.
     /// - Returns: The decorated handler.
     public func observed(
         logger: Logger? = nil,
@@ -138,12 +137,12 @@ extension ServingHandler {
 
 #else
 
-/// A handler that logs, measures and traces the requests it hands on.
+/// A handler that logs, measures and traces requests to another handler.
 @available(*, unavailable, message: "Enable the 'Observability' trait of the keel package.")
 public struct ObservedHandler<Upstream: ServingHandler>: Sendable {}
 
 extension ServingHandler {
-    /// Logs, measures and traces requests.
+    /// Returns a handler that logs, measures and traces requests.
     @available(*, unavailable, message: "Enable the 'Observability' trait of the keel package.")
     public func observed() -> Self { self }
 }

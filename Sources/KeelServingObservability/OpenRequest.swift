@@ -4,14 +4,14 @@ internal import HTTPTypes
 internal import Synchronization
 internal import Tracing
 
-/// A request that is being answered: it ends with its body, with a failure, or with its last user.
+/// A request in progress, which ends with its response body, with a failure, or when it is released.
 final class OpenRequest: Sendable {
-    /// What became of a request.
+    /// The outcome of a request.
     struct Outcome: Sendable {
         var status = 0
         var bytes = 0
         var duration = Duration.zero
-        /// A code of a failure, or the status from 500 (OpenTelemetry's `error.type`).
+        /// The code of a failure, or the status from 500 (OpenTelemetry's `error.type`).
         var errorType: String?
     }
 
@@ -35,7 +35,7 @@ final class OpenRequest: Sendable {
         self.onEnd = onEnd
     }
 
-    // A server that drops a body has lost the client: nobody reads it to its end.
+    // A server that drops a body unread has lost the client.
     deinit { end("cut") }
 
     var status: Int {
@@ -43,13 +43,13 @@ final class OpenRequest: Sendable {
         set { state.withLock { $0.outcome.status = newValue } }
     }
 
-    /// Counts a piece of the answer, and ends the request where there is none any more.
+    /// Counts a piece of the response body; nil ends the request.
     func count(_ piece: ArraySlice<UInt8>?) {
         guard let piece else { return end(nil) }
         state.withLock { $0.outcome.bytes += piece.count }
     }
 
-    /// Ends the request, once.
+    /// Ends the request; later calls have no effect.
     func end(_ failure: String?) {
         let ended = state.withLock { state -> Outcome? in
             guard !state.hasEnded else { return nil }
@@ -70,7 +70,7 @@ final class OpenRequest: Sendable {
     }
 }
 
-/// Reads a trace's context from header fields.
+/// An extractor of the trace context from header fields.
 struct HTTPFieldsExtractor: Extractor {
     func extract(key: String, from fields: HTTPFields) -> String? {
         HTTPField.Name(key).flatMap { fields[$0] }

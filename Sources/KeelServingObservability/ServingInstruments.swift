@@ -3,9 +3,9 @@
 internal import Metrics
 internal import Synchronization
 
-/// The instruments of a factory, each made once.
+/// The instruments of a factory, created once each.
 ///
-/// Their number is bounded: methods, routes and statuses come from short lists.
+/// Their number is bounded, because methods, routes and statuses have a limited number of values.
 final class ServingInstruments: Sendable {
     private struct Made {
         var timers: [String: Metrics.Timer] = [:]

@@ -7,14 +7,14 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The change log of a server of Keel's, by the pages and the stream of Keel Sync.
+/// The change log of `keel serve`, read as pages and streams of Keel Sync.
 extension FirestoreStorageAdapter {
     public func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
         try require(.changeLog, for: "a request for changes")
         return try await feed.changes(request)
     }
 
-    /// The feed of a server; it sends nothing before it is asked.
+    /// Returns the feed of a server; sends nothing before the first call.
     static func feed(_ configuration: Configuration, over transport: any HTTPTransport)
         -> SyncFeed
     {

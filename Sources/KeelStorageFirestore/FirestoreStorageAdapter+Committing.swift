@@ -1,9 +1,9 @@
 public import KeelStorageAdapting
 
 extension FirestoreStorageAdapter {
-    /// Applies each batch with a request of its own.
+    /// Applies each batch with a separate request.
     ///
-    /// A batch that fails, for whatever reason, does not stop the ones after it.
+    /// A batch that fails does not stop the following batches.
     public func commit(
         _ batches: [WriteBatch]
     ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
@@ -23,7 +23,7 @@ extension FirestoreStorageAdapter {
         return results
     }
 
-    /// Refuses what the server would ignore.
+    /// Rejects batches with properties that the server would ignore.
     private func check(_ batch: WriteBatch) throws(StorageError) {
         if batch.id != nil { try require(.idempotentCommits, for: "a batch with an id") }
         if batch.reads != nil { try require(.transactions, for: "a batch that depends on reads") }
@@ -37,7 +37,7 @@ extension FirestoreStorageAdapter {
     private func commitWithAdditions(
         _ batch: WriteBatch
     ) async throws(StorageError) -> CommitReceipt {
-        // Another server would apply the batch and forget its id and its reads.
+        // Another server would apply the batch and ignore its id and its reads.
         try await connection.requireExtensions()
         var call = FirestoreCall("commit", on: encoding.root, try encoding.commit(batch))
         call.isRepeatable = batch.id != nil
@@ -77,7 +77,7 @@ extension FirestoreStorageAdapter {
         return receipt
     }
 
-    /// Whether a missing document can only mean that one was expected at a certain version.
+    /// Returns whether a missing document can only mean that a condition on a revision or update time failed.
     private static func namesVersionsOnly(_ batch: WriteBatch) -> Bool {
         let conditions = batch.writes.map(\.condition)
         return !conditions.contains(.exists)
@@ -89,9 +89,9 @@ extension FirestoreStorageAdapter {
             }
     }
 
-    /// The outcomes with the versions that the documents have after the whole batch.
+    /// Returns the outcomes with the revisions and times after the whole batch.
     ///
-    /// The protocol tells how each write left its document, which a later one may have changed.
+    /// The protocol reports the state after each write, which a later write of the batch may have changed.
     private static func settled(
         _ outcomes: [CommitReceipt.WriteOutcome],
         of writes: [DocumentWrite]

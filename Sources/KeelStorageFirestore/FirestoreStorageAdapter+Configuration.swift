@@ -7,23 +7,23 @@ public import Foundation
 #endif
 
 extension FirestoreStorageAdapter {
-    /// Which database of which server an adapter works on, and how.
+    /// The server, the database and the settings of an adapter.
     public struct Configuration: Sendable {
-        /// The server's address, to which the protocol's paths are appended.
+        /// The base URL, to which the protocol's paths are appended.
         public var server: URL
         /// The name of the project.
         public var project: String
         /// The name of the database within the project.
         public var database: String
-        /// How requests are signed.
+        /// The authentication of requests.
         public var authentication: FirestoreAuthentication
-        /// What the server offers; the server refuses what it does not.
+        /// The capabilities of the server, which rejects operations that it does not support.
         public var capabilities: StorageCapabilities
-        /// How long one request may take, its reply included; a wait for changes comes on top.
+        /// The maximum duration of a request, including its reply but excluding the wait for changes.
         public var timeout: Duration = .seconds(60)
-        /// The most bytes of one reply; a query that finds more fails with `tooLarge`.
+        /// The maximum size of a reply, in bytes; a query with a larger result fails with `tooLarge`.
         ///
-        /// A reply is held in memory while it is read.
+        /// Replies are held in memory.
         public var largestReply = 64 * 1024 * 1024
 
         let isExtended: Bool
@@ -36,7 +36,7 @@ extension FirestoreStorageAdapter {
             capabilities: StorageCapabilities,
             isExtended: Bool
         ) {
-            // An address that cannot be read gives one that no call accepts: it fails and says so.
+            // An invalid address becomes a URL that every call rejects with an error.
             self.server = URL(string: server) ?? URL(filePath: server)
             self.project = project
             self.database = database
@@ -51,25 +51,26 @@ extension FirestoreStorageAdapter {
 }
 
 extension FirestoreStorageAdapter.Configuration {
-    /// What `keel serve` offers over a store that offers everything.
+    /// All capabilities of `keel serve`, over a store that has them all.
     public static let everythingOfKeel: StorageCapabilities = [
         .changeLog, .transactions, .idempotentCommits, .aggregation, .declaredIndexes, .replication,
         .collectionListing, .textSearch, .pointInTimeReads, .origins,
     ]
 
-    /// What Google's Firestore offers over REST.
+    /// The capabilities of Google's Firestore over REST.
     public static let everythingOfGoogle: StorageCapabilities = [
         .transactions, .aggregation, .collectionListing, .pointInTimeReads,
     ]
 
-    /// A server of Keel's own, `keel serve`.
+    /// Returns the configuration for a `keel serve` server.
     ///
     /// - Parameters:
-    ///   - server: Its address, such as `http://127.0.0.1:8080`.
-    ///   - project: The name of the project, which the server accepts as it is.
+    ///   - server: The base URL, such as `http://127.0.0.1:8080`.
+    ///   - project: The name of the project; the server accepts any.
     ///   - database: The name of the database.
-    ///   - authentication: How requests are signed.
-    ///   - capabilities: What the server's store offers; the server refuses what it does not.
+    ///   - authentication: The authentication of requests.
+    ///   - capabilities: The capabilities of the server's store; the server rejects operations that it does not
+    ///     support.
     /// - Returns: The configuration.
     public static func keel(
         _ server: URL,
@@ -88,12 +89,12 @@ extension FirestoreStorageAdapter.Configuration {
         )
     }
 
-    /// Google's Firestore.
+    /// Returns the configuration for Google's Firestore.
     ///
     /// - Parameters:
     ///   - project: The id of the project.
     ///   - database: The name of the database.
-    ///   - authentication: A service account's key, or the ID tokens of a user.
+    ///   - authentication: The key of a service account, or the ID tokens of a user.
     /// - Returns: The configuration.
     public static func google(
         project: String,
@@ -110,30 +111,32 @@ extension FirestoreStorageAdapter.Configuration {
         )
     }
 
-    /// An emulator of Google's Firestore, past its security rules.
+    /// Returns the configuration for an emulator of Google's Firestore, with an owner token that bypasses security
+    /// rules.
     ///
     /// - Parameters:
-    ///   - host: Its host and port.
+    ///   - host: The host and port of the emulator.
     ///   - project: The name of the project.
-    /// - Returns: The configuration; its ``authentication`` can be replaced by a user's.
+    /// - Returns: The configuration; replace its ``authentication`` to act as a user.
     public static func emulator(host: String = "127.0.0.1:8080", project: String) -> Self {
         Self(
             server: "http://\(host)",
             project: project,
             database: "(default)",
-            // The token that Google's own libraries send to an emulator, for its owner.
+            // The token with which Google's libraries act as the emulator's owner.
             authentication: .token("owner"),
             capabilities: everythingOfGoogle,
             isExtended: false
         )
     }
 
-    /// The emulator that the environment variable `FIRESTORE_EMULATOR_HOST` names, as host and port.
+    /// Returns the configuration for the emulator named by the environment variable `FIRESTORE_EMULATOR_HOST`, as host
+    /// and port.
     ///
     /// - Parameters:
     ///   - project: The name of the project.
-    ///   - environment: The environment's variables.
-    /// - Returns: The configuration, or nil where the variable is not set.
+    ///   - environment: The environment variables.
+    /// - Returns: The configuration; nil if the variable is not set.
     public static func emulatorFromEnvironment(
         project: String,
         environment: [String: String] = ProcessInfo.processInfo.environment

@@ -1,8 +1,8 @@
 internal import KeelStorageAdapting
 
-/// What requests to read and their replies have in common.
+/// The common parts of read requests and their replies.
 extension FirestoreStorageAdapter {
-    /// A request's message with its transaction, and with what Keel adds to it.
+    /// Returns the message of a request with its transaction and extension member.
     func message(
         _ message: FirestoreJSON,
         _ request: ReadRequest?,
@@ -28,7 +28,7 @@ extension FirestoreStorageAdapter {
         return .object(members)
     }
 
-    /// The elements of a reply that is a list, as streaming methods have it.
+    /// Returns the elements of a reply of a streaming method.
     func elements(of call: FirestoreCall) async throws(StorageError) -> [FirestoreJSON] {
         let json = try await connection.reply(to: call)
         guard let elements = json.elements else {
@@ -37,10 +37,10 @@ extension FirestoreStorageAdapter {
         return elements
     }
 
-    /// The time that a reply that is a list was read at, where it can be read again.
+    /// Returns the read time of a list reply, if the server can read at this time again.
     ///
-    /// Each element says the same. A server of Keel's without a history tells a time there that cannot be
-    /// read again; what Keel adds is one that can.
+    /// Each element has the same `readTime`. A `keel serve` server without a history sends a `readTime` that cannot be
+    /// read again; the time in the extension member can.
     func time(
         of elements: [FirestoreJSON],
         for request: ReadRequest?
@@ -56,13 +56,13 @@ extension FirestoreStorageAdapter {
         return time
     }
 
-    /// What Keel adds to a reply that is a list: it stands in the last element.
+    /// Returns the extension member of a list reply, from the last element.
     func addition(to elements: [FirestoreJSON]) throws(StorageError) -> FirestoreJSON? {
         guard let last = elements.last else { return nil }
         return try decoding.addition(to: last)
     }
 
-    /// The result of a read with what the server says about it.
+    /// Returns the result of a read, with the values of the extension member.
     func result(
         _ payload: ReadResult.Payload,
         _ addition: FirestoreJSON?,

@@ -1,12 +1,12 @@
 public import KeelStorageAdapting
 
 extension FirestoreStorageAdapter {
-    /// How many documents one request asks for.
+    /// The maximum number of documents per request.
     ///
-    /// More are several requests: the later ones ask for the moment that the first one was answered
-    /// from, wherever the server can read the past.
+    /// If there are more, later requests read at the time of the first reply, provided that the server supports reads
+    /// of the past.
     static let mostDocuments = 300
-    /// How many names of collections one request asks for.
+    /// The maximum number of collection names per request.
     private static let mostNames = 300
 
     public func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
@@ -24,7 +24,7 @@ extension FirestoreStorageAdapter {
         }
     }
 
-    /// Refuses what the server would take for something else, or ignore.
+    /// Rejects requests that the server would misinterpret or ignore.
     private func check(_ request: ReadRequest) throws(StorageError) {
         guard configuration.isExtended || !request.isStrict else {
             throw StorageError(.unsupported, "Firestore has no strict mode")
@@ -55,7 +55,7 @@ extension FirestoreStorageAdapter {
     ) async throws(StorageError) -> ReadResult {
         let wanted = Array(Set(paths)).sorted()
         var known: [DocumentPath: Document] = [:]
-        // The first request's is the oldest: a listener that begins there misses nothing.
+        // The first reply has the earliest position: a listener that starts there misses nothing.
         var first: FirestoreJSON?
         var unreadable: [UnreadableDocument] = []
         var request = request
@@ -84,9 +84,9 @@ extension FirestoreStorageAdapter {
         return result
     }
 
-    /// Asks for some documents, inside a transaction if one is named.
+    /// Reads documents, in a transaction if one is given.
     ///
-    /// - Returns: Those that are there, and what Keel adds to the reply.
+    /// - Returns: The existing documents, the extension member of the reply, and the read time.
     func documents(
         _ paths: ArraySlice<DocumentPath>,
         _ request: ReadRequest? = nil,
@@ -125,9 +125,9 @@ extension FirestoreStorageAdapter {
 
     // MARK: Queries
 
-    /// Runs a query, inside a transaction if one is named.
+    /// Runs a query, in a transaction if one is given.
     ///
-    /// - Returns: What it finds in its order, and what Keel adds to the reply.
+    /// - Returns: The matching documents in order, the extension member of the reply, and the read time.
     func found(
         _ query: DocumentQuery,
         _ request: ReadRequest? = nil,

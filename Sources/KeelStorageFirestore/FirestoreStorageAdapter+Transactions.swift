@@ -1,17 +1,17 @@
 internal import KeelStorageAdapting
 
-/// Batches that depend on reads, by the transactions of the plain protocol.
+/// Batches that depend on reads, committed in server transactions of the plain protocol.
 extension FirestoreStorageAdapter {
-    /// Commits in a transaction that has read the same again.
+    /// Repeats the reads in a server transaction, compares the revisions, and commits in the transaction.
     ///
-    /// The front has read outside of any transaction. Here everything is read once more inside of
-    /// one, which binds it until the end: if it is what it was, it stays so until the commit.
+    /// The client has read outside of any transaction. Repeating the reads in a transaction protects them until the
+    /// commit.
     ///
     /// - Parameters:
-    ///   - reads: What must be as it was.
+    ///   - reads: The reads to repeat, with the expected revisions.
     ///   - commit: Commits with the transaction's token.
-    /// - Returns: What `commit` returns.
-    /// - Throws: `StorageError/Code/conflict` if something has changed.
+    /// - Returns: The receipt of `commit`.
+    /// - Throws: `StorageError/Code/conflict` if a document or result has changed.
     func inTransaction(
         validating reads: TransactionReads,
         _ commit: (String) async throws(StorageError) -> CommitReceipt
@@ -21,7 +21,7 @@ extension FirestoreStorageAdapter {
             try await validate(reads, in: token)
             return try await commit(token)
         } catch {
-            // What may have been committed is over either way; the rest should not hold its locks.
+            // A transaction that may have been committed is over in any case. Any other must release its locks.
             if error.effect == .none { await rollBack(token) }
             throw error
         }
@@ -38,7 +38,7 @@ extension FirestoreStorageAdapter {
         return token
     }
 
-    /// Gives a transaction up; one that cannot be told ends by itself after a while.
+    /// Rolls a transaction back. If this fails, the server ends the transaction after a while.
     private func rollBack(_ token: String) async {
         let message: FirestoreJSON = ["transaction": .string(token)]
         _ = try? await connection.reply(
@@ -65,7 +65,7 @@ extension FirestoreStorageAdapter {
             )
         }
         for read in reads.queries {
-            // Only versions count.
+            // Only revisions are compared.
             let query = read.query.with { $0.projection = [] }
             let found = try await found(query, in: token).documents
             let current = found.map {

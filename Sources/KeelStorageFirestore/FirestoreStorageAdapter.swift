@@ -1,7 +1,7 @@
 public import KeelHTTP
 public import KeelStorageAdapting
 
-/// An adapter over Firestore's REST protocol: for Google's Firestore, its emulators, `keel serve`.
+/// An adapter for Google's Firestore, its emulators and `keel serve`, over Firestore's REST protocol.
 ///
 /// ```swift
 /// let server = FirestoreStorageAdapter.Configuration.keel(address, authentication: .token(token))
@@ -10,19 +10,18 @@ public import KeelStorageAdapting
 /// )
 /// ```
 ///
-/// The protocol is version v1 of firebase.google.com/docs/firestore/reference/rest. What Keel's own
-/// server offers beyond it, a change log and batches that take effect once among others, is
-/// described in `Documentation/Protocols/FirestoreExtensions.md`; the table in the module's article
-/// says what is left without it.
+/// The protocol is version v1 of firebase.google.com/docs/firestore/reference/rest.
+/// `Documentation/Protocols/FirestoreExtensions.md` describes the extensions of Keel's server, such as a change log and
+/// idempotent batches; the table in the module's article compares the servers.
 ///
-/// Nothing is repeated here but a request whose token was refused. An error says through its
-/// `effect` whether a commit may have been applied, so that `retrying(_:)` never applies it twice.
+/// The adapter retries a request only after its token was refused. The `effect` of an error tells whether a commit may
+/// have been applied, so that `retrying(_:)` never applies it twice.
 public struct FirestoreStorageAdapter: StorageAdapter {
-    /// How an adapter learns of changes.
+    /// The ways in which an adapter learns of changes.
     public enum Listening: String, Sendable, Hashable {
-        /// The server tells them, over a connection that is kept open.
+        /// The server sends changes over an open connection.
         case eventStream
-        /// The front asks its queries again, at intervals.
+        /// The client repeats its queries at intervals.
         case polling
     }
 
@@ -32,14 +31,14 @@ public struct FirestoreStorageAdapter: StorageAdapter {
     let connection: FirestoreConnection
     let encoding: FirestoreEncoding
     let decoding: FirestoreDecoding
-    /// What has changed, over a stream that stays open between calls; copies of the adapter share it.
+    /// The change feed, over streams that stay open between calls; copies of the adapter share it.
     let feed: SyncFeed
 
-    /// Creates an adapter; nothing is sent before its first call.
+    /// Creates an adapter; sends nothing before the first call.
     ///
     /// - Parameters:
-    ///   - configuration: Which database of which server.
-    ///   - transport: What carries the requests, and those for tokens of a service account.
+    ///   - configuration: The server, the database and the settings.
+    ///   - transport: The transport of all requests, including token requests of a service account.
     public init(_ configuration: Configuration, transport: any HTTPTransport) {
         self.configuration = configuration
         connection = FirestoreConnection(configuration, transport: transport)
@@ -51,12 +50,12 @@ public struct FirestoreStorageAdapter: StorageAdapter {
 
     public var capabilities: StorageCapabilities { configuration.capabilities }
 
-    /// How listeners of this adapter's clients learn of changes.
+    /// The way in which listeners of this adapter's clients learn of changes.
     public var listening: Listening { capabilities.contains(.changeLog) ? .eventStream : .polling }
 
-    /// Makes a server of Keel's ready for a schema.
+    /// Declares a schema to `keel serve`.
     ///
-    /// Google's indexes are deployed with its own tools: there a schema changes nothing.
+    /// On Google's Firestore this has no effect: its indexes are deployed with Google's tools.
     public func prepare(_ schema: StorageSchema) async throws(StorageError) {
         guard configuration.isExtended, schema != StorageSchema(),
             !capabilities.isDisjoint(with: [.declaredIndexes, .textSearch])
@@ -79,7 +78,7 @@ public struct FirestoreStorageAdapter: StorageAdapter {
         )
     }
 
-    /// Reads a reply; that it has not the form it should have is the server's fault.
+    /// Decodes a reply, and reports a malformed reply as `invalidReply`.
     func decoded<Value>(
         isWrite: Bool = false,
         _ decode: (FirestoreDecoding) throws(StorageError) -> Value

@@ -2,10 +2,10 @@ public import KeelCore
 internal import KeelHTTP
 public import KeelStorageAdapting
 
-/// How the requests of an adapter are signed.
+/// The authentication of an adapter's requests.
 ///
-/// A token goes to the configured server and nowhere else. When the server refuses it with status
-/// 401, the request is sent once more with the token that its source then gives.
+/// Tokens are sent only to the configured server. If the server refuses a token with status 401, the adapter requests a
+/// new token from the source and sends the request once more.
 public struct FirestoreAuthentication: Sendable {
     private let makeSource: @Sendable (any HTTPTransport) -> (any TokenSource)?
 
@@ -15,25 +15,25 @@ public struct FirestoreAuthentication: Sendable {
 
     func source(over transport: any HTTPTransport) -> (any TokenSource)? { makeSource(transport) }
 
-    /// Requests are not signed.
+    /// No authentication.
     public static let none = Self { _ in nil }
 
-    /// Requests are signed with a token that stays the same.
+    /// Returns an authentication with a fixed bearer token.
     public static func token(_ text: String) -> Self { source(StaticToken(text)) }
 
-    /// Requests are signed with the ID tokens of a user, so that the server's rules know them.
+    /// Returns an authentication with the ID tokens of a user, to which the server's security rules apply.
     ///
-    /// - Parameter tokens: What knows the user's current token, such as an `AuthSession`.
+    /// - Parameter tokens: The source of the user's current token, such as an `AuthSession`.
     /// - Returns: The authentication.
     public static func idToken(_ tokens: some TokenSource) -> Self { source(tokens) }
 
-    /// Requests are signed with the tokens of any source.
+    /// Returns an authentication with the tokens of a source.
     public static func source(_ tokens: some TokenSource) -> Self { Self { _ in tokens } }
 }
 
 #if Crypto
 extension FirestoreAuthentication {
-    /// Requests are signed with access tokens for a service account of Google's.
+    /// Returns an authentication with access tokens of a Google service account.
     ///
     /// - Parameter key: The account's key.
     /// - Returns: The authentication.
@@ -41,11 +41,11 @@ extension FirestoreAuthentication {
         Self { transport in ServiceAccountTokens(key, transport: transport) }
     }
 
-    /// Requests are signed with access tokens for a service account of Google's.
+    /// Returns an authentication with access tokens of a Google service account.
     ///
-    /// - Parameter json: The content of the key's file.
+    /// - Parameter json: The contents of the key file.
     /// - Returns: The authentication.
-    /// - Throws: `StorageError/Code/invalidArgument` if the file holds no key of a service account.
+    /// - Throws: `StorageError/Code/invalidArgument` if the contents are not the key of a service account.
     public static func serviceAccount(
         json: some Collection<UInt8>
     ) throws(StorageError) -> Self {
@@ -54,11 +54,11 @@ extension FirestoreAuthentication {
 }
 #else
 extension FirestoreAuthentication {
-    /// Requests are signed with access tokens for a service account of Google's.
+    /// Returns an authentication with access tokens of a Google service account.
     @available(*, unavailable, message: "Enable the 'Crypto' trait of the keel package.")
     public static func serviceAccount(_ key: ServiceAccountKey) -> Self { none }
 
-    /// Requests are signed with access tokens for a service account of Google's.
+    /// Returns an authentication with access tokens of a Google service account.
     @available(*, unavailable, message: "Enable the 'Crypto' trait of the keel package.")
     public static func serviceAccount(
         json: some Collection<UInt8>

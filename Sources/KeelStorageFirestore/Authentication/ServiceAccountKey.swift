@@ -8,25 +8,25 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The private key of a service account, as Google hands it out in a file of JSON.
+/// The private key of a Google service account, from its JSON key file.
 ///
-/// Its text is a secret: descriptions, dumps and mirrors leave it out.
+/// The key is a secret: descriptions, dumps and mirrors omit it.
 public struct ServiceAccountKey: Sendable {
-    /// The account's name, an address of email.
+    /// The account's email address.
     public let account: String
-    /// The project that the account belongs to, where the file says so.
+    /// The account's project, if the file names it.
     public let project: String?
-    /// The name of the key among those of the account, where the file says so.
+    /// The id of the key within the account, if the file names it.
     public let keyID: String?
-    /// The address that hands out access tokens.
+    /// The URL of the token endpoint.
     let tokenAddress: URL
 
     private let privateKey: _RSA.Signing.PrivateKey
 
-    /// Reads a key from the content of its file.
+    /// Creates a key from the contents of its file.
     ///
-    /// - Parameter json: The content.
-    /// - Throws: `StorageError/Code/invalidArgument` if it is not a service account's key.
+    /// - Parameter json: The contents of the file.
+    /// - Throws: `StorageError/Code/invalidArgument` if the contents are not the key of a service account.
     public init(json: some Collection<UInt8>) throws(StorageError) {
         guard let json = try? FirestoreJSON(parsing: json) else {
             throw Self.flaw("is not JSON")
@@ -47,7 +47,7 @@ public struct ServiceAccountKey: Sendable {
         privateKey = key
     }
 
-    /// The signature of a text by RSASSA-PKCS1-v1_5 with SHA-256, which RS256 is.
+    /// Returns the RS256 signature of a text: RSASSA-PKCS1-v1_5 with SHA-256.
     func signature(for text: String) throws -> [UInt8] {
         let data = Data(text.utf8)
         return Array(
@@ -65,7 +65,7 @@ extension ServiceAccountKey: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: ["account": account]) }
 }
 #else
-/// The private key of a service account, which needs the package's `Crypto` trait.
+/// The private key of a service account; requires the package's `Crypto` trait.
 @available(*, unavailable, message: "Enable the 'Crypto' trait of the keel package.")
 public struct ServiceAccountKey: Sendable {}
 #endif

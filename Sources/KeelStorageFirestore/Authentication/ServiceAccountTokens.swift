@@ -10,13 +10,12 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// Access tokens for a service account: a signed statement of its key, exchanged for a token.
+/// A source of access tokens for a service account, which exchanges a signed JSON Web Token for an access token.
 ///
-/// The exchange is that of RFC 7523 section 2.1, as Google describes it in "Using OAuth 2.0 for
-/// server to server applications". A token is kept until a minute before it expires; many callers
-/// at once cause one exchange.
+/// The exchange follows RFC 7523 section 2.1 and Google's "Using OAuth 2.0 for server to server applications". A token
+/// is cached until a minute before it expires; concurrent callers share one exchange.
 public final class ServiceAccountTokens: TokenSource {
-    /// What the tokens are for, unless something else is said: to read and write Firestore.
+    /// The default scope: reading and writing Firestore.
     public static let firestoreScope = "https://www.googleapis.com/auth/datastore"
 
     private struct Kept {
@@ -31,12 +30,12 @@ public final class ServiceAccountTokens: TokenSource {
     private let kept = Mutex<Kept?>(nil)
     private let flight = SingleFlight<String, AccessToken>()
 
-    /// Creates a source.
+    /// Creates a source of tokens.
     ///
     /// - Parameters:
     ///   - key: The account's key.
-    ///   - scopes: What the tokens are for.
-    ///   - transport: What carries the requests for tokens.
+    ///   - scopes: The OAuth scopes of the tokens.
+    ///   - transport: The transport of the token requests.
     public convenience init(
         _ key: ServiceAccountKey,
         scopes: [String] = [firestoreScope],
@@ -68,7 +67,7 @@ public final class ServiceAccountTokens: TokenSource {
 
     public var identity: String? { key.account }
 
-    /// How many callers wait for an exchange that is under way.
+    /// The number of callers that wait for the current exchange.
     package var waiterCount: Int { flight.waiterCount }
 
     public func token() async throws -> AccessToken {
@@ -103,7 +102,7 @@ public final class ServiceAccountTokens: TokenSource {
         }
     }
 
-    /// The statement "I am this account": a signed JSON Web Token (RFC 7519), good for an hour.
+    /// Returns a signed JSON Web Token (RFC 7519) that identifies the account, valid for an hour.
     private func assertion() throws(AuthenticationError) -> String {
         let issued = Int64(now().timeIntervalSince1970)
         let header = FirestoreJSON.members([
@@ -151,7 +150,7 @@ extension URL {
     }
 }
 #else
-/// Access tokens for a service account, which need the package's `Crypto` trait.
+/// A source of access tokens for a service account; requires the package's `Crypto` trait.
 @available(*, unavailable, message: "Enable the 'Crypto' trait of the keel package.")
 public struct ServiceAccountTokens: Sendable {}
 #endif

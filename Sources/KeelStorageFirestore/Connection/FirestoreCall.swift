@@ -2,7 +2,7 @@ internal import HTTPTypes
 internal import KeelHTTP
 internal import KeelStorageAdapting
 
-/// One request of the protocol, before it is sent.
+/// A request of the protocol.
 struct FirestoreCall: ServiceEndpoint {
     let method: HTTPRequest.Method
     let path: EndpointPath
@@ -15,7 +15,7 @@ struct FirestoreCall: ServiceEndpoint {
     var isRepeatable = true
     /// Whether the request belongs to a transaction of the server's.
     var isTransactional = false
-    /// What it means that a document which the request needs is not there.
+    /// The error code if a required document is missing.
     var codeForMissing = StorageError.Code.documentNotFound
 
     var options: HTTPCallOptions {
@@ -24,30 +24,30 @@ struct FirestoreCall: ServiceEndpoint {
         return options
     }
 
-    /// A request that asks for what is at a path.
+    /// Creates a GET request.
     init(get path: [String], query: HTTPQuery = HTTPQuery()) {
         method = .get
         self.path = EndpointPath(segments: path)
         self.query = query
     }
 
-    /// A request that hands over a message.
+    /// Creates a POST request with a message.
     init(post path: [String], _ message: FirestoreJSON) {
         method = .post
         self.path = EndpointPath(segments: path)
         body = .bytes(message.bytes, contentType: Self.mediaType)
     }
 
-    /// A custom method on a resource of the database, such as `{parent}:runQuery`.
+    /// Creates a request for a custom method of a resource, such as `{parent}:runQuery`.
     ///
     /// - Parameters:
     ///   - custom: The name of the method.
-    ///   - resource: The resource's name, whose segments may hold any character but “/”.
+    ///   - resource: The resource's name, whose segments may contain any character except “/”.
     ///   - message: The request's message.
     init(_ custom: String, on resource: String, _ message: FirestoreJSON) {
         method = .post
         let segments = ["v1"] + resource.split(separator: "/").map(String.init)
-        // A colon that belongs to the path must not be encoded, one in a document's id must.
+        // The colon before the method must not be encoded, but a colon in a document's id must be.
         let encoded = EndpointPath(segments: segments).encodedForm
         path = EndpointPath(
             encodedForm: (path: (encoded?.path ?? "..") + ":" + custom, query: "")

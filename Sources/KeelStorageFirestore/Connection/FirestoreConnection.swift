@@ -3,19 +3,19 @@ internal import KeelHTTP
 internal import KeelStorageAdapting
 internal import Synchronization
 
-/// Sends the requests of one adapter and reads the replies.
+/// Sends the requests of an adapter and parses the replies.
 final class FirestoreConnection: Sendable {
-    /// The field that asks for Keel's additions, and in which the server says that it has them.
+    /// The header field that requests Keel's extensions, and in which the server confirms them.
     static let extensionField = HTTPField.Name("Keel-Protocol")
 
-    /// The seconds for which the caller waits, so that the server does not go on for nobody.
+    /// The number of seconds that the caller still waits, so that the server stops work that nobody needs.
     ///
     /// https://cloud.google.com/apis/docs/system-parameters
     private static let timeoutField = HTTPField.Name("X-Server-Timeout")
 
     let isExtended: Bool
     private let client: NetworkClient
-    /// Whether a reply has shown that the server understands Keel's additions.
+    /// Whether a reply has confirmed Keel's extensions.
     private let hasShownExtensions = Atomic(false)
 
     init(_ configuration: FirestoreStorageAdapter.Configuration, transport: any HTTPTransport) {
@@ -24,7 +24,7 @@ final class FirestoreConnection: Sendable {
         settings.timeout = configuration.timeout
         settings.responseLimit = configuration.largestReply
         settings.redirects = .never
-        // Whoever wants repetitions puts a retrying adapter on top, which knows what a write is.
+        // Retries belong to a retrying adapter on top, which distinguishes reads from writes.
         settings.retry = .attempts(1)
         if let field = Self.extensionField, configuration.isExtended {
             settings.defaultHeaders[field] = "1"
@@ -35,11 +35,11 @@ final class FirestoreConnection: Sendable {
         client = NetworkClient(settings, transport: transport)
     }
 
-    /// Sends a request and returns the message of a reply that does not refuse it.
+    /// Sends a request and returns the message of a successful reply.
     ///
     /// - Parameter call: The request.
     /// - Returns: The message.
-    /// - Throws: What the server says, or why there is no reply that can be read.
+    /// - Throws: The server's error, or the reason why there is no valid reply.
     func reply(to call: FirestoreCall) async throws(StorageError) -> FirestoreJSON {
         var call = call
         if let left = StorageContext.current.timeLeft, let field = Self.timeoutField {
@@ -64,15 +64,14 @@ final class FirestoreConnection: Sendable {
         }
         let refusal = json["error"] ?? json.elements?.lazy.compactMap { $0["error"] }.first
         if let refusal {
-            // The head of a streamed reply is sent before the server knows that it will fail.
+            // A streamed reply has sent its head before an error occurs.
             let status = refusal["code"]?.wholeNumber.map(Int.init) ?? response.status.code
             throw FirestoreRefusal(status: status, json).error(of: call)
         }
         return json
     }
 
-    /// Makes sure that the server understands Keel's additions, before it is sent what a server
-    /// that does not would take for something else.
+    /// Verifies that the server supports Keel's extensions, before a request that another server would misinterpret.
     func requireExtensions() async throws(StorageError) {
         guard isExtended, !hasShownExtensions.load(ordering: .relaxed) else { return }
         do throws(StorageError) {
@@ -99,6 +98,6 @@ final class FirestoreConnection: Sendable {
         hasShownExtensions.store(true, ordering: .relaxed)
     }
 
-    /// Replies nest a little more deeply than requests: a list of what holds documents.
+    /// The nesting limit of replies: lists that contain documents nest more deeply than requests.
     private static let deepest = FirestoreJSON.deepest + 8
 }

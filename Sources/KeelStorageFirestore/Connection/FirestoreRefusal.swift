@@ -1,6 +1,6 @@
 internal import KeelStorageAdapting
 
-/// A reply that refuses a request, in terms of the protocol.
+/// An error reply of the protocol.
 struct FirestoreRefusal {
     private let httpStatus: Int
     private let json: FirestoreJSON?
@@ -17,13 +17,13 @@ struct FirestoreRefusal {
     private var message: String { body?["message"]?.text ?? "" }
     private var status: String? { body?["status"]?.text }
 
-    /// Whether the server is Keel's, and its own code was read from the details.
+    /// Whether the details contain Keel's own error code, which only `keel serve` sends.
     private var isDetailed: Bool {
         let domain: FirestoreJSON = "keel"
         return body?["details"]?.elements?.contains { $0["domain"] == domain } ?? false
     }
 
-    /// The error for the caller.
+    /// Returns the error for the caller.
     func error(of call: FirestoreCall) -> StorageError {
         let error = FirestoreDecoding.error(httpStatus: httpStatus, json, isWrite: call.isWrite)
         guard !isDetailed else { return error }
@@ -38,7 +38,8 @@ struct FirestoreRefusal {
         return StorageError(code, described(error.message), resource: resource)
     }
 
-    /// The code where Google's statuses stand for several of Keel's; the request had no effect.
+    /// Returns the specific code for a status of Google's that corresponds to several of Keel's codes; the request had
+    /// no effect.
     private func code(
         instead code: StorageError.Code,
         of call: FirestoreCall
@@ -48,7 +49,7 @@ struct FirestoreRefusal {
             .indexRequired
         case "FAILED_PRECONDITION" where !call.isWrite && message.contains("too old"):
             .snapshotTooOld
-        // Only writes are about documents that must exist; a read says what is missing.
+        // Only writes require existing documents; reads report missing documents in their result.
         case "NOT_FOUND" where !call.isWrite || message.hasPrefix("The database"):
             .databaseNotFound
         case "NOT_FOUND": call.codeForMissing
@@ -63,7 +64,7 @@ struct FirestoreRefusal {
         return "\(message): it has no Firestore protocol at this address"
     }
 
-    /// The document that a message names, as Google's do.
+    /// The document named in the message, as in Google's messages.
     private var resource: String? {
         guard let place = message.firstRange(of: "/documents/") else { return nil }
         let path = message[place.upperBound...].prefix { !$0.isWhitespace && $0 != "\"" }

@@ -2,10 +2,9 @@ internal import HTTPTypes
 internal import KeelCore
 internal import KeelHTTP
 
-/// A transport that signs requests, for the streams that do not go through a client.
+/// A transport that signs requests, for streams that bypass `NetworkClient`.
 ///
-/// A request that the server refuses with status 401 is sent once more, with the token that the
-/// source then gives.
+/// After a status of 401, it sends the request once more with a new token of the source.
 struct SignedTransport: HTTPTransport {
     private let upstream: any HTTPTransport
     private let tokens: any TokenSource

@@ -3,13 +3,13 @@ internal import KeelHTTP
 public import KeelStorageAdapting
 
 extension StorageError.Code {
-    /// The server has no database of the configured name, or no such project.
+    /// The configured project or database does not exist on the server.
     public static let databaseNotFound = Self(
         name: "databaseNotFound",
         advice: "Check project and database of the adapter's configuration, or create them."
     )
 
-    /// The server's reply is not what the protocol says.
+    /// The server's reply does not conform to the protocol.
     public static let invalidReply = Self(
         name: "invalidReply",
         advice: "Check the server's address, and the versions of both sides."
@@ -17,7 +17,7 @@ extension StorageError.Code {
 }
 
 extension StorageError {
-    /// The error for a reply that cannot be understood; what the request did is then not known.
+    /// Returns the error for a malformed reply; the effect of a write is then unknown.
     static func invalidReply(_ reason: String, isWrite: Bool = false) -> StorageError {
         StorageError(
             .invalidReply,
@@ -26,7 +26,7 @@ extension StorageError {
         )
     }
 
-    /// The error for a request that has no reply.
+    /// Creates the error for a request without a reply.
     init(transport error: TransportError, isWrite: Bool) {
         let hasLeft = error.processed != .no && error.bytesSent != 0
         self.init(
@@ -46,16 +46,16 @@ extension StorageError {
             .timeout
         case .responseTooLarge, .decompressionLimit: .tooLarge
         case .invalidRequest, .invalidConfiguration: .invalidArgument
-        // Many systems say so of every name while there is no network.
+        // Many systems report this for every name while there is no network.
         case .hostNotFound: .unavailable
         default: error.isTransient ? .unavailable : .unknown
         }
     }
 
-    /// Whether a source of tokens fails for a reason that may pass.
+    /// Returns whether a token source failed for a temporary reason.
     private static func isPassing(_ cause: (any Error)?) -> Bool {
         guard let error = cause as? AuthenticationError else { return false }
-        // A source of somebody else's comes in as the cause, and may know better.
+        // The error of a custom token source is the cause, and is more specific.
         if let cause = error.cause as? any KeelError { return cause.isTransient }
         return error.isTransient
     }

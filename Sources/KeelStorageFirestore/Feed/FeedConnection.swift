@@ -3,9 +3,9 @@ internal import KeelCore
 internal import KeelHTTP
 internal import KeelStorageAdapting
 
-/// Asks a server for changes.
+/// Requests changes from a server.
 struct FeedConnection: Sendable {
-    /// The answer to a request that a server did not refuse.
+    /// The reply to a successful page request.
     struct Page: Sendable {
         var page: ChangePage
         var epoch: String
@@ -17,7 +17,7 @@ struct FeedConnection: Sendable {
 
     var decoding: FeedDecoding { FeedDecoding(database: configuration.database) }
 
-    /// Asks for a page, which comes once there is a change or the wait is over.
+    /// Requests a page; the server replies once there is a change or the wait is over.
     func page(
         _ request: ChangeRequest,
         wait: Int64 = 0
@@ -104,7 +104,7 @@ struct FeedConnection: Sendable {
         }
     }
 
-    /// What a reply says that is not a page.
+    /// Decodes the error of an unsuccessful reply.
     static func error(_ reply: HTTPReply) async -> StorageError {
         let bytes = (try? await reply.body.collectPrefix(1 << 16)) ?? []
         let error = FirestoreDecoding.error(

@@ -1,6 +1,6 @@
 internal import KeelStorageAdapting
 
-/// Reads the messages of Keel Sync.
+/// Decodes the messages of Keel Sync.
 struct FeedDecoding: Sendable {
     private let documents: FirestoreDecoding
 
@@ -8,9 +8,9 @@ struct FeedDecoding: Sendable {
         documents = FirestoreDecoding(database: database, isExtended: true)
     }
 
-    /// A page.
+    /// Decodes a page.
     ///
-    /// - Throws: `StorageError/Code/invalidReply` if the server has sent something else.
+    /// - Throws: `StorageError/Code/invalidReply` if the message is malformed.
     func page(_ json: FirestoreJSON) throws(StorageError) -> FeedConnection.Page {
         do throws(StorageError) {
             var changes: [ChangePage.Change] = []
@@ -39,12 +39,12 @@ struct FeedDecoding: Sendable {
         }
     }
 
-    /// The origin of a change, nil if it has none.
+    /// Decodes the origin of a change; returns nil if it has none.
     private func origin(of json: FirestoreJSON) throws(StorageError) -> ChangeOrigin? {
         try json.object("origin").map { json throws(StorageError) in try documents.origin(json) }
     }
 
-    /// The last mutations of the clients that the request has named.
+    /// Decodes the last mutations of the clients named in the request.
     private func acknowledged(in json: FirestoreJSON) throws(StorageError) -> [String: Int64] {
         var mutations: [String: Int64] = [:]
         for member in try json.object("acknowledged")?.members ?? [] {
@@ -56,9 +56,9 @@ struct FeedDecoding: Sendable {
         return mutations
     }
 
-    /// The data of a `change` event.
+    /// Decodes the data of a `change` event.
     ///
-    /// - Throws: `StorageError/Code/invalidReply` if the server has sent something else.
+    /// - Throws: `StorageError/Code/invalidReply` if the data is malformed.
     func change(
         data: String
     ) throws(StorageError) -> (change: ChangePage.Change, origin: ChangeOrigin?) {
@@ -75,18 +75,18 @@ struct FeedDecoding: Sendable {
         }
     }
 
-    /// The data of a `checkpoint` event: the epoch that it names, and the last mutations of clients.
+    /// Decodes the epoch and the last mutations of clients from a `checkpoint` event.
     func checkpoint(_ data: String) -> (epoch: String?, acknowledged: [String: Int64]) {
         guard let json = try? FirestoreJSON(parsing: data.utf8) else { return (nil, [:]) }
         return (json["epoch"]?.text, (try? acknowledged(in: json)) ?? [:])
     }
 
-    /// The store's time that the data of a `checkpoint` event names, nil if it names none.
+    /// Decodes the store's time from a `checkpoint` event; returns nil if it has none.
     func time(of data: String) -> Timestamp? {
         (try? FirestoreJSON(parsing: data.utf8))?["time"]?.text.flatMap(FirestoreTime.time)
     }
 
-    /// The document of a change, at the revision that the change names.
+    /// Decodes the document of a change, with the revision of the change.
     private func document(
         _ json: FirestoreJSON,
         of change: FirestoreJSON

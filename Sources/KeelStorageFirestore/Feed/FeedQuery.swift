@@ -1,8 +1,8 @@
 internal import KeelStorageAdapting
 
-/// The query of a request for changes, put together.
+/// The URL query of a request for changes.
 struct FeedQuery: Sendable {
-    /// How many interests, and bytes of their names, one request may have.
+    /// The maximum number of interests per request, and of bytes of their encoded form.
     private static let mostInterests = 100
     private static let maximumBytes = 4_000
 
@@ -10,8 +10,8 @@ struct FeedQuery: Sendable {
 
     /// Creates the query of a scope.
     ///
-    /// A scope that does not fit asks for more: without the conditions of its queries, then for whole
-    /// collections in place of documents, then for everything. ``ScopeFilter`` takes out what is too much.
+    /// A scope that exceeds the limits is widened: first by dropping the conditions of its queries, then by replacing
+    /// documents with their collections, then to everything. ``ScopeFilter`` removes the surplus changes.
     init(scope: ChangeScope, clients: Set<String> = [], database: String) {
         add("database", database)
         let encoding = FirestoreEncoding(database: database, isExtended: true)
@@ -23,7 +23,7 @@ struct FeedQuery: Sendable {
         for client in clients.sorted() { add("client", client) }
     }
 
-    /// The parameters of a scope; nil if it is everything, or too long.
+    /// Returns the parameters of a scope; nil if it covers everything, is empty, or exceeds the limits.
     private static func interests(of scope: ChangeScope, _ encoding: FirestoreEncoding) -> String? {
         guard !scope.isEverything, !scope.isEmpty else { return nil }
         let count = scope.documents.count + scope.collections.count + scope.groups.count
@@ -50,7 +50,7 @@ struct FeedQuery: Sendable {
         text += "\(name)=\(Self.encoded(value))"
     }
 
-    /// Text with every byte encoded that is not unreserved (RFC 3986 section 2.3).
+    /// Returns text with all bytes percent-encoded except unreserved characters (RFC 3986 section 2.3).
     static func encoded(_ text: String) -> String {
         var bytes: [UInt8] = []
         for byte in text.utf8 {

@@ -3,15 +3,15 @@ internal import KeelHTTP
 internal import KeelStorageAdapting
 
 extension FeedStream {
-    /// Why a stream came to its end.
+    /// The reason why a stream ended.
     enum End: Sendable {
-        /// Nobody asked for it any more, or it was closed.
+        /// The stream was unused, or was closed.
         case unused
-        /// It broke off, or could not be opened.
+        /// The stream broke off, or could not be opened.
         case broken
-        /// The server wants no more streams for this long.
+        /// The server refuses further streams, for the given duration if known.
         case refused(Duration?)
-        /// The server has no streams.
+        /// The server does not support streams.
         case unsupported
     }
 
@@ -21,7 +21,7 @@ extension FeedStream {
         private(set) var origins: [DocumentPath: ChangeOrigin] = [:]
         private var size = 0
 
-        /// Whether the server has told more without a mark than is held in memory.
+        /// Whether the changes since the last mark exceed the memory limit.
         var isTooLong: Bool { changes.count > 20_000 || size > 64 << 20 }
 
         mutating func append(_ change: ChangePage.Change, _ origin: ChangeOrigin?) {
@@ -34,10 +34,10 @@ extension FeedStream {
     /// Opens the stream and reads it to its end.
     ///
     /// - Parameters:
-    ///   - connection: Where it is opened.
-    ///   - cursor: Where it begins.
-    ///   - onCheckpoint: Called with each consistent point: the connection is a good one.
-    /// - Returns: Why it ended.
+    ///   - connection: The connection to the server.
+    ///   - cursor: The position at which the stream starts.
+    ///   - onCheckpoint: Called at each consistent point, which proves that the connection works.
+    /// - Returns: The reason why the stream ended.
     func read(
         from connection: FeedConnection,
         after cursor: ChangeCursor,
@@ -54,7 +54,7 @@ extension FeedStream {
         }
         let type = reply.head.headerFields[.contentType] ?? ""
         guard type.lowercased().hasPrefix("text/event-stream") else { return .unsupported }
-        // A document of 1 MiB can be several times as long in JSON.
+        // The JSON of a document of 1 MiB can be several times as long.
         let limits = ServerSentEventLimits(maximumLineLength: 16 << 20, maximumEventSize: 16 << 20)
         var parser = ServerSentEventParser(limits: limits)
         var pending = Pending()
@@ -66,7 +66,7 @@ extension FeedStream {
                     guard try take(event, &pending, connection.decoding) else { return .broken }
                     if event.type == "checkpoint" { onCheckpoint() }
                 }
-                // The server's heartbeat brings this loop here at least every 15 seconds.
+                // The server's heartbeat makes the loop reach this check at least every 15 seconds.
                 if isUnused(for: connection.configuration.unusedLimit) { return .unused }
             }
         } catch {
@@ -75,7 +75,7 @@ extension FeedStream {
         return Task.isCancelled ? .unused : .broken
     }
 
-    /// Takes an event; false ends the stream.
+    /// Processes an event; returns false to end the stream.
     private func take(
         _ event: ServerSentEvent,
         _ pending: inout Pending,
@@ -91,7 +91,7 @@ extension FeedStream {
                 let cursor = FirestoreDecoding.cursor(event.lastEventID)
             else { return false }
             let isConsistent = event.type == "checkpoint"
-            // After a change of the epoch, the next page tells the reader to begin again.
+            // If the epoch has changed, the next page makes the reader start over.
             let checkpoint: (epoch: String?, acknowledged: [String: Int64]) =
                 isConsistent ? decoding.checkpoint(event.data) : (epoch, [:])
             if checkpoint.epoch != epoch { return false }
@@ -106,7 +106,7 @@ extension FeedStream {
             )
             return add(page)
         case "reset": return false
-        // A later version may tell more.
+        // Later versions may add events.
         default: return true
         }
     }

@@ -3,24 +3,24 @@ internal import KeelHTTP
 internal import KeelStorageAdapting
 internal import Synchronization
 
-/// One open stream of changes, and those who wait for what it tells.
+/// An open stream of changes, shared by its readers.
 final class FeedStream: Sendable {
     private struct State {
         var window: FeedWindow
         var isOver = false
         var users = 0
-        /// Whether the reader that it was opened for has not asked yet.
+        /// Whether the reader for which the stream was opened has not used it yet.
         var isFresh = true
         var lastUse: Duration
         var task: Task<Void, Never>?
     }
 
-    /// Tells the streams of a feed apart.
+    /// The id of the stream, unique within its feed.
     let id: UInt64
     let scope: ChangeScope
     let clients: Set<String>
     let filter: ScopeFilter
-    /// The epoch of the page that the stream goes on from.
+    /// The epoch of the page from which the stream continues.
     let epoch: String
     private let timeline: Timeline
     private let signal = Signal()
@@ -42,20 +42,20 @@ final class FeedStream: Sendable {
         state = Mutex(State(window: FeedWindow(start: cursor), lastUse: timeline.now))
     }
 
-    /// Whether a reader waits, or is about to.
+    /// Whether a reader is waiting, or about to.
     var isUsed: Bool { state.withLock { $0.users > 0 || $0.isFresh } }
 
-    /// When a reader last asked.
+    /// The time at which a reader last used the stream.
     var lastUse: Duration { state.withLock { $0.lastUse } }
 
-    /// Whether nobody has asked for this long.
+    /// Returns whether the stream has been unused for a duration.
     func isUnused(for limit: Duration) -> Bool {
         state.withLock { $0.users == 0 && timeline.now - $0.lastUse >= limit }
     }
 
     // MARK: The readers' side
 
-    /// What follows a cursor at this moment.
+    /// Returns the current answer to a reader at a cursor.
     func answer(after cursor: ChangeCursor, limit: Int) -> FeedWindow.Answer {
         state.withLock { state in
             let answer = state.window.answer(after: cursor, limit: limit)
@@ -64,7 +64,7 @@ final class FeedStream: Sendable {
         }
     }
 
-    /// Waits for what follows a cursor, until the task is cancelled.
+    /// Waits for the changes after a cursor, until the task is canceled.
     func next(after cursor: ChangeCursor, limit: Int) async -> FeedWindow.Answer {
         state.withLock { state in
             state.users += 1
@@ -86,9 +86,9 @@ final class FeedStream: Sendable {
 
     // MARK: The stream's side
 
-    /// Starts the task that feeds the stream; ``close()`` cancels it.
+    /// Starts the task that reads the stream; ``close()`` cancels it.
     func run(_ body: @escaping @Sendable (FeedStream) async -> Void) {
-        // Others read the stream when the caller has long gone.
+        // The stream outlives the caller, so the task must not inherit its context.
         let task = StorageContext.withoutContext { Task { await body(self) } }
         let isOver = state.withLock { state in
             state.task = task
@@ -97,14 +97,14 @@ final class FeedStream: Sendable {
         if isOver { task.cancel() }
     }
 
-    /// Adds what came up to a mark; see ``FeedWindow``.
+    /// Adds the changes up to a mark; see ``FeedWindow``.
     func add(_ page: ChangePage) -> Bool {
         let fits = state.withLock { $0.window.add(page) }
         if !page.changes.isEmpty { signal.raise() }
         return fits
     }
 
-    /// Ends the stream; who waits is sent elsewhere.
+    /// Ends the stream; waiting readers continue elsewhere.
     func close() {
         state.withLock { state in
             state.isOver = true

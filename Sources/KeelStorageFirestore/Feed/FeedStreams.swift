@@ -2,21 +2,21 @@ internal import KeelCore
 internal import KeelStorageAdapting
 internal import Synchronization
 
-/// The open streams of a feed, and what it knows of its server.
+/// The open streams of a feed, and the known state of its server.
 final class FeedStreams: Sendable {
     private struct State {
         var streams: [FeedStream] = []
         var isClosed = false
         var epoch: String?
-        /// How many streams have broken off since the last consistent point.
+        /// The number of streams that broke off since the last consistent point.
         var failures = 0
-        /// Before this no stream is opened.
+        /// The earliest time at which a stream can be opened.
         var resumes = Duration.zero
         var nextID: UInt64 = 1
-        /// Positions that are not consistent points, latest last, and the stream that gave each.
+        /// Positions that are not consistent points, latest last, with the stream that sent each.
         ///
-        /// The states told up to there may be later than the position, and what another stream has
-        /// read for it may be earlier ones. So a reader goes on where it comes from.
+        /// The states sent up to such a position may be later than the position, and another stream may have read
+        /// earlier ones for it. A reader must therefore continue on the same stream.
         var inner: [(cursor: ChangeCursor, stream: UInt64?)] = []
     }
 
@@ -33,20 +33,20 @@ final class FeedStreams: Sendable {
 
     var count: Int { state.withLock { $0.streams.count } }
 
-    /// The epoch that the server was last seen to have.
+    /// The last known epoch of the server.
     var epoch: String? { state.withLock { $0.epoch } }
 
-    /// How long no stream can be opened; nil if that is not a matter of time.
+    /// The time until a stream can be opened; nil if no delay is in effect.
     var pause: Duration? {
         state.withLock { state in
             state.resumes > timeline.now ? state.resumes - timeline.now : nil
         }
     }
 
-    /// Notes what a page of the server says about its data.
+    /// Stores the epoch of a page.
     func note(epoch: String) { state.withLock { $0.epoch = epoch } }
 
-    /// Notes where a page ends that a reader gets, and from where it comes.
+    /// Stores the end of a page and the stream it came from.
     func note(_ page: ChangePage, from stream: FeedStream?) {
         guard !page.isCaughtUp else { return }
         state.withLock { state in
@@ -55,7 +55,7 @@ final class FeedStreams: Sendable {
         }
     }
 
-    /// A stream that has, or will have, what follows a cursor.
+    /// Returns a stream that has, or will have, the changes after a cursor.
     func stream(for request: ChangeRequest, after cursor: ChangeCursor) -> FeedStream? {
         state.withLock { Self.stream(in: $0, for: request, after: cursor) }
     }
@@ -77,12 +77,12 @@ final class FeedStreams: Sendable {
         }
     }
 
-    /// Opens a stream where a reader stands, at a consistent point, if that can be done now.
+    /// Opens a stream at a consistent point, if possible.
     ///
     /// - Returns: Whether there is a stream for the reader.
     func open(_ request: ChangeRequest, after cursor: ChangeCursor) -> Bool {
         let outcome = state.withLock { state -> Opening in
-            // Many readers of one position may come here at once.
+            // Several readers at one position may arrive here at the same time.
             let existing = Self.stream(in: state, for: request, after: cursor)
             if existing != nil { return .exists }
             return open(&state, request, after: cursor)
@@ -109,14 +109,14 @@ final class FeedStreams: Sendable {
         after cursor: ChangeCursor
     ) -> Opening {
         guard !state.isClosed, timeline.now >= state.resumes else { return .refused }
-        // A reader that was served up to here by another stream has come with another scope.
+        // An idle stream at this cursor served this reader with another scope.
         var surplus = state.streams.first { stream in
             guard !stream.isUsed else { return false }
             if case .nothing = stream.answer(after: cursor, limit: request.limit) { return true }
             return false
         }
         if surplus == nil, state.streams.count >= connection.configuration.mostStreams {
-            // The one that nobody has asked for longest makes room.
+            // Replaces the stream that has been unused for the longest time.
             surplus = state.streams.filter { !$0.isUsed }.min { $0.lastUse < $1.lastUse }
             guard surplus != nil else { return .refused }
         }
@@ -129,7 +129,7 @@ final class FeedStreams: Sendable {
             timeline: timeline
         )
         state.nextID += 1
-        // What it will tell is read after all that has been told up to there.
+        // The new stream reads later states than those sent up to this cursor.
         state.inner.removeAll { $0.cursor == cursor }
         state.streams.append(stream)
         return .opened(stream, insteadOf: surplus)
@@ -144,7 +144,7 @@ final class FeedStreams: Sendable {
         }
     }
 
-    /// Closes all streams and opens no more.
+    /// Closes all streams and prevents new ones.
     func close() {
         let streams = state.withLock { state in
             state.isClosed = true

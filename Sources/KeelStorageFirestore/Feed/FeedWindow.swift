@@ -1,16 +1,16 @@
 internal import KeelStorageAdapting
 
-/// The last changes that a stream has told, cut where a reader can go on.
+/// The latest changes of a stream, divided at the cursors where a reader can continue.
 ///
-/// It is a pure value. Any number of readers share it: one whose cursor is a mark of the window is
-/// served from it, at its own pace.
+/// Any number of readers share the window: a reader whose cursor is a mark of the window is served from it, at its own
+/// pace.
 struct FeedWindow: Sendable {
-    /// What a reader at a cursor gets.
+    /// The answer to a reader at a cursor.
     enum Answer: Sendable {
         case page(ChangePage)
-        /// Nothing yet; the page says where the reader stands.
+        /// There are no new changes; the page has the reader's position.
         case nothing(ChangePage)
-        /// The window does not have what follows the cursor.
+        /// The window does not contain the changes after the cursor.
         case elsewhere
     }
 
@@ -19,7 +19,7 @@ struct FeedWindow: Sendable {
         let isConsistent: Bool
         let time: Timestamp?
         let acknowledged: [String: Int64]
-        /// Which part follows, counted from the first that the stream has told.
+        /// The index of the part that follows, counted from the start of the stream.
         let part: Int
     }
 
@@ -33,18 +33,18 @@ struct FeedWindow: Sendable {
     private var changeCount = 0
     private var size = 0
 
-    /// Creates the window of a stream that begins at a consistent point.
+    /// Creates the window of a stream that starts at a consistent point.
     init(start: ChangeCursor) {
         marks = [Mark(cursor: start, isConsistent: true, time: nil, acknowledged: [:], part: 0)]
     }
 
-    /// Adds what came up to a mark of the stream.
+    /// Adds the changes up to a mark of the stream.
     ///
-    /// - Returns: Whether it may follow; a stream does not go back.
+    /// - Returns: Whether the mark is valid; a stream must not go back.
     mutating func add(_ page: ChangePage) -> Bool {
         let (changes, cursor) = (page.changes, page.next)
         guard let last = marks.last, cursor >= last.cursor else { return false }
-        // The same point once more, as a stream begins; or changes without a step.
+        // A stream repeats its starting point, and may send changes without advancing the cursor.
         if cursor == last.cursor, changes.isEmpty, last.time != nil || page.time == nil {
             return true
         }
@@ -73,7 +73,7 @@ struct FeedWindow: Sendable {
         return true
     }
 
-    /// How many bytes the documents of changes have.
+    /// Returns the total size of the changed documents, in bytes.
     private static func size(of changes: [ChangePage.Change]) -> Int {
         changes.reduce(0) { size, change in
             guard case .current(let document) = change else { return size }
@@ -81,7 +81,7 @@ struct FeedWindow: Sendable {
         }
     }
 
-    /// What follows a cursor.
+    /// Returns the changes after a cursor.
     func answer(after cursor: ChangeCursor, limit: Int) -> Answer {
         guard let last = marks.last, let mark = marks.last(where: { $0.cursor == cursor }) else {
             return .elsewhere
@@ -97,7 +97,7 @@ struct FeedWindow: Sendable {
                 )
             )
         }
-        // A part cannot be cut: there is no cursor inside of it.
+        // A part is indivisible: there is no cursor inside of it.
         guard mark.part >= parts.startIndex, parts[mark.part].changes.count <= limit else {
             return .elsewhere
         }

@@ -4,23 +4,23 @@ package import KeelHTTP
 package import KeelStorageAdapting
 internal import Synchronization
 
-/// Follows the changes of a store behind a server of Keel Sync.
+/// Follows the changes of a store behind a Keel Sync server.
 ///
-/// A reader that waits for changes is served from a stream that stays open between its calls. Where
-/// there is none, because it broke off, is refused, or the server has none, it asks for pages,
-/// which are enough for everything, only later. `Documentation/Protocols/KeelSync.md` describes both.
+/// A reader that waits for changes is served from a stream that stays open between its calls. While there is no stream,
+/// because it broke off, was refused, or is not supported, the feed polls for pages, which contain the same changes
+/// later. `Documentation/Protocols/KeelSync.md` describes both.
 package final class SyncFeed: Sendable {
     private let connection: FeedConnection
     private let timeline: Timeline
     private let timer: DeadlineTimer
     private let streams: FeedStreams
 
-    /// Creates a feed; nothing is sent before the first call.
+    /// Creates a feed; sends nothing before the first call.
     ///
     /// - Parameters:
-    ///   - transport: What requests go through.
-    ///   - configuration: Where the changes come from.
-    ///   - headers: Gives the fields of each request, such as an authorisation.
+    ///   - transport: The transport of the requests.
+    ///   - configuration: The server and the limits.
+    ///   - headers: Returns the header fields of each request, such as an authorization.
     package init(
         transport: any HTTPTransport,
         configuration: Configuration,
@@ -38,16 +38,16 @@ package final class SyncFeed: Sendable {
 
     deinit { streams.close() }
 
-    /// How many streams are open.
+    /// The number of open streams.
     package var streamCount: Int { streams.count }
 
-    /// Closes all streams and opens no more; pages can still be read.
+    /// Closes all streams and prevents new ones; pages can still be read.
     package func close() { streams.close() }
 
-    /// Returns the changes after a position, as `StorageAdapter` promises.
+    /// Returns the changes after a position, with the guarantees of `StorageAdapter`.
     ///
-    /// - Throws: `StorageError/Code/cursorExpired` if the server does not know the position any
-    ///   more; `cancelled` at once when the task is cancelled.
+    /// - Throws: `StorageError/Code/cursorExpired` if the server no longer knows the position; `cancelled` immediately
+    ///   when the task is canceled.
     package func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
         var epoch = streams.epoch
         guard let limit = request.waitTimeout, limit > .zero else {
@@ -62,11 +62,11 @@ package final class SyncFeed: Sendable {
             let page = try await page(request, epoch, wait: wait)
             let isOver = timeline.now >= end
             guard page.changes.isEmpty, page.isCaughtUp, !isOver else { return page }
-            // A reader that began anew is a reader of the data that is there now.
+            // A reader that starts without a position follows the current epoch.
             if request.after == nil { epoch = streams.epoch }
             request.after = page.next
             if streams.open(request, after: page.next) { continue }
-            // A server that has no place to wait answers at once, and is not to be asked at once.
+            // A server without capacity for waiting replies immediately, and must not be polled immediately.
             let isHasty = wait > 0 && timeline.now - asked < .seconds(1)
             wait = try await nextWait(until: end, isHasty: isHasty)
         }
@@ -74,7 +74,7 @@ package final class SyncFeed: Sendable {
 
     // MARK: The stream
 
-    /// The page that a stream has for a reader, nil if there is no stream for it.
+    /// Returns the page of a stream for the reader; nil if there is no such stream.
     private func streamed(
         _ request: ChangeRequest,
         until end: Duration
@@ -112,9 +112,9 @@ package final class SyncFeed: Sendable {
         return result.page
     }
 
-    /// Pauses where that is called for.
+    /// Sleeps if a delay is required.
     ///
-    /// - Returns: How many seconds the next page may wait at the server.
+    /// - Returns: The number of seconds that the next page request may wait at the server.
     private func nextWait(
         until end: Duration,
         isHasty: Bool

@@ -2,9 +2,9 @@ public import KeelStorageAdapting
 
 /// Documents and values as JSON text (RFC 8259), for files and for tools.
 ///
-/// Two forms exist. The **typed** one is that of Firestore's REST protocol (`Document` and `Value`
-/// in its reference, version v1): every value says its type, and nothing is lost. The **plain** one
-/// is what people write by hand; it has no words for some kinds:
+/// There are two forms. The **typed** form is that of Firestore's REST protocol (`Document` and `Value` in its
+/// reference, version v1): every value names its type, and the conversion is lossless. The **plain** form is suitable
+/// for writing by hand, and loses the type of some values:
 ///
 /// | value | plain JSON |
 /// |---|---|
@@ -16,12 +16,12 @@ public import KeelStorageAdapting
 /// | reference | the path as text |
 /// | geopoint | an object of `latitude` and `longitude` |
 ///
-/// Plain JSON is therefore read as null, booleans, numbers, strings, arrays and maps only.
+/// Decoding plain JSON therefore gives only null, booleans, numbers, strings, arrays and maps.
 public enum DocumentJSON: Sendable {
-    /// The database below which typed text names documents where no other is given.
+    /// The default database in the names of documents.
     public static let database = "projects/keel/databases/(default)"
 
-    /// Writes a document in the typed form, with its times and, as `keel`, its revision.
+    /// Returns a document in the typed form, with its times and, as `keel`, its revision.
     ///
     /// - Throws: `StorageError/Code/corrupted` if the document's body cannot be decoded.
     public static func typed(
@@ -31,19 +31,19 @@ public enum DocumentJSON: Sendable {
         try FirestoreEncoding(database: database, isExtended: true).document(document).bytes
     }
 
-    /// Writes a value in the typed form: an object whose one member names the type.
+    /// Returns a value in the typed form: an object whose only member names the type.
     public static func typed(_ value: DocumentValue) -> [UInt8] {
         FirestoreEncoding(database: database).value(value).bytes
     }
 
-    /// Writes a value in the plain form.
+    /// Returns a value in the plain form.
     public static func plain(_ value: DocumentValue) -> [UInt8] {
         FirestoreJSON(plain: value).bytes
     }
 
-    /// Reads a document in the typed form, whichever database its name is in.
+    /// Decodes a document in the typed form, of any database.
     ///
-    /// - Throws: `StorageError/Code/invalidArgument`, saying what is wrong with the text.
+    /// - Throws: `StorageError/Code/invalidArgument`, with a description of the flaw.
     public static func document(
         typed text: some Collection<UInt8>
     ) throws(StorageError) -> TypedDocument {
@@ -72,18 +72,18 @@ public enum DocumentJSON: Sendable {
         )
     }
 
-    /// Reads a value in the typed form.
+    /// Decodes a value in the typed form.
     ///
-    /// - Throws: `StorageError/Code/invalidArgument`, saying what is wrong with the text.
+    /// - Throws: `StorageError/Code/invalidArgument`, with a description of the flaw.
     public static func value(
         typed text: some Collection<UInt8>
     ) throws(StorageError) -> DocumentValue {
         try FirestoreDecoding(database: database).value(parsed(text))
     }
 
-    /// Reads a value in the plain form.
+    /// Decodes a value in the plain form.
     ///
-    /// - Throws: `StorageError/Code/invalidArgument`, saying what is wrong with the text.
+    /// - Throws: `StorageError/Code/invalidArgument`, with a description of the flaw.
     public static func value(
         plain text: some Collection<UInt8>
     ) throws(StorageError) -> DocumentValue {

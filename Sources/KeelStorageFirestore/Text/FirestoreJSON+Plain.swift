@@ -1,7 +1,7 @@
 package import KeelStorageAdapting
 
 extension FirestoreJSON {
-    /// The plain form of a value; ``DocumentJSON`` says what it loses.
+    /// Creates the plain form of a value; see ``DocumentJSON`` for what it loses.
     init(plain value: DocumentValue) {
         self =
             switch value {
@@ -23,7 +23,7 @@ extension FirestoreJSON {
             }
     }
 
-    /// The value that plain JSON stands for.
+    /// The value of plain JSON.
     package var plainValue: DocumentValue {
         switch self {
         case .null: .null

@@ -1,21 +1,21 @@
 public import KeelStorageAdapting
 
-/// What a text in Firestore's typed form says of a document; times and revision may be left out.
+/// A document decoded from Firestore's typed JSON, in which times and revision are optional.
 public struct TypedDocument: Sendable, Hashable {
-    /// Where the document is.
+    /// The document's path.
     public let path: DocumentPath
     /// The document's fields.
     public let fields: DocumentFields
-    /// When the document was created.
+    /// The time at which the document was created.
     public let createTime: Timestamp?
-    /// When the document was last changed.
+    /// The time at which the document was last changed.
     public let updateTime: Timestamp?
-    /// The document's version, which only Keel writes.
+    /// The document's revision, which only Keel writes.
     public let revision: Revision?
 
-    /// The document as a store would keep it, where the text says all that takes.
+    /// The document as stored; nil if a time is missing.
     ///
-    /// Without a revision, that of Firestore's documents is used: the update time in microseconds.
+    /// If the text has no revision, the revision is the update time in microseconds, as for Firestore's documents.
     public var document: Document? {
         guard let createTime, let updateTime else { return nil }
         return Document(

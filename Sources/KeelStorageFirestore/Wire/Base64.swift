@@ -4,12 +4,12 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Base64 (RFC 4648): the standard alphabet for values, the one for URLs for positions.
+/// Base64 (RFC 4648), with the standard alphabet for values and the URL alphabet for positions.
 package enum Base64 {
-    /// Encodes bytes with the standard alphabet, padded.
+    /// Encodes bytes with the standard alphabet and padding.
     package static func encode(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
 
-    /// Encodes bytes with the alphabet for URLs, without padding.
+    /// Encodes bytes with the URL alphabet, without padding.
     package static func encodeForURL(_ bytes: [UInt8]) -> String {
         let digits = encode(bytes).utf8.compactMap { digit -> UInt8? in
             switch digit {
@@ -22,9 +22,9 @@ package enum Base64 {
         return String(decoding: digits, as: UTF8.self)
     }
 
-    /// Decodes text of either alphabet, padded or not, as proto3's JSON form asks.
+    /// Decodes text of either alphabet, with or without padding, as required by proto3's JSON form.
     ///
-    /// - Returns: The bytes, or nil if the text is not Base64.
+    /// - Returns: The bytes; nil if the text is not Base64.
     package static func decode(_ text: String) -> [UInt8]? {
         var digits = text.utf8.map { digit -> UInt8 in
             switch digit {
@@ -33,7 +33,7 @@ package enum Base64 {
             default: digit
             }
         }
-        // Foundation takes padding alone for a byte.
+        // Foundation decodes padding alone as a byte.
         let padding = UInt8(ascii: "=")
         let count = digits.lastIndex { $0 != padding }.map { $0 + 1 } ?? 0
         guard digits.count == count || digits.count % 4 == 0 && digits.count - count < 3 else {

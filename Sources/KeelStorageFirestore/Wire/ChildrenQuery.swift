@@ -1,20 +1,20 @@
 package import KeelStorageAdapting
 
-/// A query over the collections of one document, or those at the root: a `StructuredQuery` without a
-/// selector, or whose selector names no collection and does not ask for all descendants.
+/// A query over all collections directly below a document or the root: a `StructuredQuery` without a selector, or with
+/// a selector without a collection name and without `allDescendants`.
 ///
-/// Google's clients send it to walk what is below a place. It can be ordered and bounded by documents'
-/// names, and by nothing else.
+/// Google's clients use it to walk the collections below a document. It can be ordered and bounded only by document
+/// names.
 package struct ChildrenQuery: Sendable {
-    /// The document whose collections are meant; nil is the root.
+    /// The document whose collections are queried; nil is the root.
     package let parent: DocumentPath?
-    /// Order, bounds, offset, limit and projection, for any of the collections.
+    /// The order, bounds, offset, limit and projection, for any of the collections.
     package let clauses: DocumentQuery
 
-    /// Whether the last name comes first.
+    /// Whether the results are in descending order.
     package var isDescending: Bool { clauses.orders.first?.direction == .descending }
 
-    /// The query of one of the collections, for the names of documents alone.
+    /// Returns the query for the document names of one of the collections.
     package func names(in collection: CollectionPath) -> DocumentQuery {
         var query = DocumentQuery(collection)
             .order(by: .documentID, isDescending ? .descending : .ascending).select()
@@ -24,10 +24,10 @@ package struct ChildrenQuery: Sendable {
 }
 
 extension FirestoreDecoding {
-    /// A `StructuredQuery` over the collections of a document; nil if it names one, or is over everything.
+    /// Decodes a `StructuredQuery` over the collections of a document; returns nil for a query over one collection or
+    /// all descendants.
     ///
-    /// - Throws: `StorageError/Code/invalidArgument`, or `unsupported` for conditions other than on
-    ///   names by bounds.
+    /// - Throws: `StorageError/Code/invalidArgument`, or `unsupported` for conditions other than bounds on names.
     package func childrenQuery(
         _ json: FirestoreJSON?,
         under parent: DocumentPath?

@@ -1,9 +1,9 @@
 package import KeelStorageAdapting
 
 extension FirestoreDecoding {
-    /// A `Document` of a reply.
+    /// Decodes a `Document` of a reply.
     ///
-    /// Firestore knows no revisions: those of its documents are their update times, as microseconds.
+    /// Firestore has no revisions: the revision of its documents is the update time in microseconds.
     ///
     /// - Throws: `StorageError/Code/invalidArgument`.
     package func document(_ json: FirestoreJSON) throws(StorageError) -> Document {
@@ -19,7 +19,7 @@ extension FirestoreDecoding {
         )
     }
 
-    /// The documents that a server could not read, of what it adds to a reply.
+    /// Decodes the unreadable documents in the extension member of a reply.
     ///
     /// - Throws: `StorageError/Code/invalidArgument`.
     package func unreadable(
@@ -35,7 +35,7 @@ extension FirestoreDecoding {
         return documents
     }
 
-    /// A document that a server could not read.
+    /// Decodes an unreadable document.
     package func unreadable(
         _ json: FirestoreJSON,
         at path: DocumentPath
@@ -46,20 +46,20 @@ extension FirestoreDecoding {
         return UnreadableDocument(path, StorageError(code, message, resource: path.string))
     }
 
-    /// The revision that a message names, where it does.
+    /// Decodes the revision in a message, if there is one.
     package func revision(_ json: FirestoreJSON) throws(StorageError) -> Revision? {
         let number = try addition(to: json)?.wholeNumber("revision")
         return number.map(Revision.init(number:))
     }
 
-    /// What Keel adds to a message, where it is looked at.
+    /// Returns the extension member of a message, unless extensions are disabled.
     package func addition(to json: FirestoreJSON) throws(StorageError) -> FirestoreJSON? {
         isExtended ? try json.object(FirestoreEncoding.extensionName) : nil
     }
 
-    /// The time under a name.
+    /// Decodes the time of a member.
     ///
-    /// - Throws: `StorageError/Code/invalidArgument` if there is none.
+    /// - Throws: `StorageError/Code/invalidArgument` if it is missing or malformed.
     package func time(
         _ name: String,
         of json: FirestoreJSON
@@ -70,9 +70,9 @@ extension FirestoreDecoding {
         return time
     }
 
-    /// The position of the change log under a name, nil where there is none.
+    /// Decodes the change log position of a member; returns nil if there is none.
     ///
-    /// - Throws: `StorageError/Code/invalidArgument` if it is something else.
+    /// - Throws: `StorageError/Code/invalidArgument` if it is malformed.
     package func cursor(
         _ name: String,
         of json: FirestoreJSON
@@ -82,9 +82,9 @@ extension FirestoreDecoding {
         return cursor
     }
 
-    /// A duration of zero or more, in proto3's JSON form; nil if the member is absent.
+    /// Decodes a nonnegative duration in proto3's JSON form; returns nil if the member is absent.
     ///
-    /// - Throws: `StorageError/Code/invalidArgument` if it is something else.
+    /// - Throws: `StorageError/Code/invalidArgument` if it is malformed.
     package func duration(
         _ name: String,
         of json: FirestoreJSON
@@ -96,12 +96,12 @@ extension FirestoreDecoding {
         return .seconds(seconds)
     }
 
-    /// The position that a text names, or nil.
+    /// Decodes a change log position; returns nil if the text is malformed.
     package static func cursor(_ text: String) -> ChangeCursor? {
         Base64.decode(text).map(ChangeCursor.init(bytes:))
     }
 
-    /// What a commit says: `CommitResponse`.
+    /// Decodes a `CommitResponse`.
     ///
     /// - Throws: `StorageError/Code/invalidArgument`.
     package func receipt(
@@ -110,7 +110,7 @@ extension FirestoreDecoding {
     ) throws(StorageError) -> CommitReceipt {
         var outcomes: [CommitReceipt.WriteOutcome] = []
         for result in try json.list("writeResults") { outcomes.append(try outcome(result)) }
-        // The first reply to an id may be that to other writes.
+        // A repeated batch id returns the first receipt, which may be for other writes.
         let isRepetition = isExtended && batch.id != nil
         guard outcomes.count == batch.writes.count || isRepetition else {
             throw Self.flaw("\(batch.writes.count) writes have \(outcomes.count) results")

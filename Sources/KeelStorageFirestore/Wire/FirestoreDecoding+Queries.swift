@@ -1,11 +1,10 @@
 package import KeelStorageAdapting
 
 extension FirestoreDecoding {
-    /// A `StructuredQuery` below a document, or below the root of the database.
+    /// Decodes a `StructuredQuery` below a document, or below the root of the database.
     ///
-    /// - Throws: `StorageError/Code/invalidArgument`, or `unsupported` for what Keel has not: search
-    ///   by vectors. One over the collections of a document that has no name for them is a
-    ///   ``ChildrenQuery``.
+    /// - Throws: `StorageError/Code/invalidArgument`, or `unsupported` for a vector search. For a query over all
+    ///   collections of a document, see ``ChildrenQuery``.
     package func query(
         _ json: FirestoreJSON?,
         under parent: DocumentPath?
@@ -22,10 +21,10 @@ extension FirestoreDecoding {
         return query
     }
 
-    /// The lowest id there can be, by which clients say "from the beginning of a collection".
+    /// The lowest possible id, which clients use for the beginning of a collection.
     private static let lowestID = "__id\(Int64.min)__"
 
-    /// A bound at a document’s name, with the beginning of a collection in words of the store’s order.
+    /// Returns a bound at a document's name, with the beginning of a collection converted to the store's order.
     static func placed(
         _ bound: DocumentQuery.Bound,
         isStart: Bool
@@ -37,7 +36,7 @@ extension FirestoreDecoding {
         return DocumentQuery.Bound([.reference(first)], isInclusive: isStart)
     }
 
-    /// Adds everything but the scope to a query.
+    /// Decodes all clauses except the scope.
     func clauses(
         of json: FirestoreJSON,
         over scope: DocumentQuery
@@ -63,7 +62,7 @@ extension FirestoreDecoding {
         return query
     }
 
-    /// A `StructuredAggregationQuery`: the query, and the aggregations with their names.
+    /// Decodes a `StructuredAggregationQuery` into the query and the named aggregations.
     ///
     /// - Throws: As for a query.
     package func aggregation(
@@ -73,7 +72,7 @@ extension FirestoreDecoding {
         guard let json else { throw Self.flaw("“structuredAggregationQuery” is missing") }
         let query = try query(try json.object("structuredQuery"), under: parent)
         var wanted: [(alias: String, Aggregation)] = []
-        // Those without a name get `field_1`, `field_2` and so on, counted among themselves.
+        // Aggregations without a name are named `field_1`, `field_2` and so on, in their own order.
         var unnamed = 0
         for element in try json.list("aggregations") {
             var alias = try element.text("alias") ?? ""
@@ -123,7 +122,7 @@ extension FirestoreDecoding {
         return DocumentQuery(collection)
     }
 
-    /// A number that is not negative, also as the object of a wrapped integer.
+    /// Decodes a nonnegative number, which may be wrapped in an object with a `value`.
     private func count(_ name: String, of json: FirestoreJSON) throws(StorageError) -> Int? {
         guard let value = json.member(name) else { return nil }
         let number = value.wholeNumber ?? value["value"]?.wholeNumber
@@ -137,7 +136,7 @@ extension FirestoreDecoding {
         var fields: [FieldPath] = []
         for element in try json.list("fields") {
             let field = try self.field(try element.text("fieldPath"))
-            // The name is always there; asked for alone, it says "no fields".
+            // The name is always included; selected alone, it means no fields.
             if !field.isDocumentID { fields.append(field) }
         }
         return fields
@@ -219,10 +218,10 @@ extension FirestoreDecoding {
         throw Self.flaw("a filter has none of “compositeFilter”, “fieldFilter” and “unaryFilter”")
     }
 
-    /// A comparison, whose operators for equality mean another thing of null and NaN than Keel's.
+    /// Returns the filter of a comparison, with the protocol's meaning of equality for null and NaN.
     ///
-    /// Clients send `IS_NULL`, `IS_NAN` and their opposites. `EQUAL` finds neither; `NOT_EQUAL` finds
-    /// nothing where it is compared with null, and leaves out nothing but null where with NaN.
+    /// To find null and NaN, clients send `IS_NULL`, `IS_NAN` and their opposites. `EQUAL` matches neither. `NOT_EQUAL`
+    /// matches nothing if compared with null, and everything except null if compared with NaN.
     private static func filter(
         _ field: FieldPath,
         _ comparison: DocumentFilter.Comparison,
@@ -236,7 +235,7 @@ extension FirestoreDecoding {
         }
     }
 
-    /// The operators by name and by number, as `StructuredQuery.FieldFilter.Operator` has them.
+    /// The operators by name and number, from `StructuredQuery.FieldFilter.Operator`.
     private static let comparisons: [(String, Int64, DocumentFilter.Comparison)] = [
         ("LESS_THAN", 1, .less), ("LESS_THAN_OR_EQUAL", 2, .lessOrEqual),
         ("GREATER_THAN", 3, .greater), ("GREATER_THAN_OR_EQUAL", 4, .greaterOrEqual),

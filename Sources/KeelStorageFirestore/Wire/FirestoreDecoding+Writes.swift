@@ -1,9 +1,9 @@
 package import KeelStorageAdapting
 
 extension FirestoreDecoding {
-    /// The writes of a request, with the id and the reads that Keel adds.
+    /// Decodes the writes of a request, with the id, the reads and the origin from the extension member.
     ///
-    /// - Throws: `StorageError/Code/invalidArgument`, naming the write.
+    /// - Throws: `StorageError/Code/invalidArgument`, with the position of the write.
     package func batch(_ json: FirestoreJSON) throws(StorageError) -> WriteBatch {
         var writes: [DocumentWrite] = []
         for (position, element) in try json.list("writes").enumerated() {
@@ -26,7 +26,7 @@ extension FirestoreDecoding {
         )
     }
 
-    /// The origin of a batch, or of a change.
+    /// Decodes the origin of a batch or a change.
     ///
     /// - Throws: `StorageError/Code/invalidArgument`.
     package func origin(_ json: FirestoreJSON) throws(StorageError) -> ChangeOrigin {
@@ -39,7 +39,7 @@ extension FirestoreDecoding {
         return ChangeOrigin(client: client, mutation: mutation)
     }
 
-    /// A `Write`.
+    /// Decodes a `Write`.
     ///
     /// - Throws: `StorageError/Code/invalidArgument`.
     package func write(_ json: FirestoreJSON) throws(StorageError) -> DocumentWrite {
@@ -74,7 +74,7 @@ extension FirestoreDecoding {
         }
         let path = try path(of: try document.text("name") ?? "")
         let operation = try update(document, json, of: path)
-        // A merge of nothing changes nothing, or makes an empty document.
+        // An empty merge changes nothing, or creates an empty document.
         if case .update([]) = operation, condition != .none {
             let isNew = condition == .isMissing
             return DocumentWrite(
@@ -86,7 +86,7 @@ extension FirestoreDecoding {
         return DocumentWrite(path, operation, if: condition)
     }
 
-    /// A set where there is no mask, and changes to the fields of the mask where there is one.
+    /// Decodes an update: a set without a mask, otherwise changes to the fields of the mask.
     private func update(
         _ document: FirestoreJSON,
         _ json: FirestoreJSON,
@@ -95,7 +95,7 @@ extension FirestoreDecoding {
         let fields = try fields(document.member("fields"))
         let transforms = try self.transforms(try json.list("updateTransforms"))
         guard let mask = try json.object("updateMask") else {
-            // Once encoded, the fields would have to be decoded again to be looked at.
+            // Checked before encoding, because checking the body would decode it again.
             try DocumentValidation.check(fields, of: path)
             return .set(DocumentBody(fields), transforms: transforms)
         }
@@ -107,13 +107,13 @@ extension FirestoreDecoding {
         return .update(changes + transforms.map { FieldChange($0.field, .transform($0.operation)) })
     }
 
-    /// The paths of a `DocumentMask`, without those that another one contains.
+    /// Decodes the paths of a `DocumentMask`, without paths that are contained in others.
     ///
     /// - Throws: `StorageError/Code/invalidArgument`.
     package func mask(_ json: FirestoreJSON) throws(StorageError) -> [FieldPath] {
         var paths: [FieldPath] = []
         for element in try json.list("fieldPaths") { paths.append(try field(element.text)) }
-        // Sorted, a path stands directly before those it contains.
+        // In sorted order, a path directly precedes the paths that it contains.
         var outermost: [FieldPath] = []
         for path in paths.sorted() where outermost.last?.contains(path) != true {
             outermost.append(path)
@@ -121,7 +121,7 @@ extension FirestoreDecoding {
         return outermost
     }
 
-    /// A field's path.
+    /// Decodes a field path.
     ///
     /// - Throws: `StorageError/Code/invalidArgument`.
     package func field(_ text: String?) throws(StorageError) -> FieldPath {
@@ -137,7 +137,7 @@ extension FirestoreDecoding {
         return field
     }
 
-    /// Whether a path has the form that the protocol asks for (`StructuredQuery.FieldReference`).
+    /// Returns whether a path has the form required by the protocol (`StructuredQuery.FieldReference`).
     private static func isWellFormed(_ path: String) -> Bool {
         let (tick, backslash) = (UInt8(ascii: "`"), UInt8(ascii: "\\"))
         var rest = path.utf8[...]
@@ -166,12 +166,12 @@ extension FirestoreDecoding {
     }
 
     private static func isPlain(_ byte: UInt8) -> Bool {
-        // The letters of ASCII, in either case.
+        // ASCII letters in either case.
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || isDigit(byte)
             || byte == UInt8(ascii: "_")
     }
 
-    /// A `Precondition`.
+    /// Decodes a `Precondition`.
     ///
     /// - Throws: `StorageError/Code/invalidArgument`.
     package func condition(_ json: FirestoreJSON?) throws(StorageError) -> WriteCondition {

@@ -1,16 +1,15 @@
 package import KeelStorageAdapting
 
-/// Reads messages of Firestore's REST protocol as Keel's values, writes and queries.
+/// Decodes messages of Firestore's REST protocol.
 ///
-/// It is the counterpart of ``FirestoreEncoding``, for both ends: a server reads requests, a client
-/// replies. What it reads is checked for its form; the rules of the data model, such as the length
-/// of ids, are left to the validation that every write and query goes through. As proto3's JSON form
-/// asks, names of members are taken in lowerCamelCase and in snake_case, and enumerations by name
-/// and by number.
+/// The counterpart of ``FirestoreEncoding``, for servers, which decode requests, and clients, which decode replies. It
+/// checks the form of messages; the validation of writes and queries checks the rules of the data model, such as the
+/// length of ids. In accordance with proto3's JSON form, it accepts member names in lowerCamelCase and snake_case, and
+/// enumerations by name and number.
 package struct FirestoreDecoding: Sendable {
     /// The database's name: `projects/{project}/databases/{database}`.
     package let database: String
-    /// Whether what Keel adds to the protocol is looked at.
+    /// Whether to decode Keel's extensions.
     package let isExtended: Bool
 
     /// Creates a decoding for a database.
@@ -19,16 +18,16 @@ package struct FirestoreDecoding: Sendable {
         self.isExtended = isExtended
     }
 
-    /// The error for a message that does not have the form it should have.
+    /// Returns the error for a malformed message.
     package static func flaw(_ message: String) -> StorageError {
         StorageError(.invalidArgument, message)
     }
 
     // MARK: Names
 
-    /// The path behind a document's name.
+    /// Returns the path of a document's name.
     ///
-    /// - Throws: `StorageError/Code/invalidArgument` if the text names no document of this database.
+    /// - Throws: `StorageError/Code/invalidArgument` if the text does not name a document of this database.
     package func path(of name: String) throws(StorageError) -> DocumentPath {
         guard let place = place(of: name), !place.isEmpty else {
             throw Self.flaw("“\(name)” does not name a document of “\(database)”")
@@ -38,14 +37,14 @@ package struct FirestoreDecoding: Sendable {
         return path
     }
 
-    /// The document behind the name of a parent, nil for the root of the database.
+    /// Returns the document of a parent's name; nil for the root of the database.
     ///
     /// - Throws: `StorageError/Code/invalidArgument` if the text names neither.
     package func parent(of name: String) throws(StorageError) -> DocumentPath? {
         place(of: name) == "" ? nil : try path(of: name)
     }
 
-    /// What follows the root of the database in a name, or nil.
+    /// Returns the part of a name below the root of the database; nil if the name is outside.
     private func place(of name: String) -> String? {
         let root = "\(database)/documents"
         guard name.utf8.starts(with: root.utf8) else { return nil }
@@ -56,9 +55,9 @@ package struct FirestoreDecoding: Sendable {
 
     // MARK: Values
 
-    /// The fields of a document or a map.
+    /// Decodes the fields of a document or a map.
     ///
-    /// - Throws: `StorageError/Code/invalidArgument`, naming the field.
+    /// - Throws: `StorageError/Code/invalidArgument`, with the name of the field.
     package func fields(_ json: FirestoreJSON?) throws(StorageError) -> DocumentFields {
         guard let json else { return DocumentFields() }
         guard let members = json.members else {
@@ -75,7 +74,7 @@ package struct FirestoreDecoding: Sendable {
         return fields
     }
 
-    /// A `Value`.
+    /// Decodes a `Value`.
     ///
     /// - Throws: `StorageError/Code/invalidArgument`.
     package func value(_ json: FirestoreJSON) throws(StorageError) -> DocumentValue {
@@ -94,7 +93,7 @@ package struct FirestoreDecoding: Sendable {
     ) throws(StorageError) -> DocumentValue {
         let value: DocumentValue? =
             switch kind {
-            // `NullValue` is an enumeration of one.
+            // `NullValue` is an enumeration with one case.
             case "nullValue", "null_value":
                 [.null, .integer(0), "NULL_VALUE"].contains(json) ? .some(.null) : .none
             case "booleanValue", "boolean_value": json.flag.map { .boolean($0) }
@@ -117,7 +116,7 @@ package struct FirestoreDecoding: Sendable {
         return value
     }
 
-    /// The values of an `ArrayValue`.
+    /// Decodes an `ArrayValue`.
     ///
     /// - Throws: `StorageError/Code/invalidArgument`.
     package func values(_ json: FirestoreJSON) throws(StorageError) -> [DocumentValue] {

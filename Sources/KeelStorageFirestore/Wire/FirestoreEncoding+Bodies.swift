@@ -1,15 +1,15 @@
 internal import KeelCore
 package import KeelStorageAdapting
 
-/// Documents from CBOR to JSON in one pass, without decoding them in between.
+/// Encoding of documents from CBOR to JSON in one pass, without decoding them first.
 extension FirestoreEncoding {
-    /// Appends a `Document` as JSON text, the same as ``document(_:)`` gives.
+    /// Appends a `Document` as JSON text, with the same result as ``document(_:)``.
     ///
-    /// - Throws: `StorageError/Code/corrupted` if the document's body cannot be decoded; what has
-    ///   been appended until then stays.
+    /// - Throws: `StorageError/Code/corrupted` if the document's body cannot be decoded; the bytes appended so far
+    ///   remain.
     package func append(_ document: Document, to bytes: inout [UInt8]) throws(StorageError) {
-        // `reserveCapacity` takes what it is told to the byte: told so for each document of a list, it
-        // would copy the list each time.
+        // `reserveCapacity` reserves exactly the given number of bytes. Called for each document of a list, it would
+        // copy the list each time.
         let needed = bytes.count + 256 + 2 * document.body.bytes.count
         if bytes.capacity < needed { bytes.reserveCapacity(max(needed, 2 * bytes.capacity)) }
         bytes += #"{"name":"#.utf8
@@ -95,7 +95,7 @@ extension FirestoreEncoding {
                 try appendValue(&reader, to: &bytes)
             }
             bytes += "]}}".utf8
-        // The rest is rare or small: null, doubles, bytes, times, references, places.
+        // The remaining kinds are rare or small: null, doubles, bytes, times, references, geopoints.
         default: value(try reader.readValue()).append(to: &bytes)
         }
     }

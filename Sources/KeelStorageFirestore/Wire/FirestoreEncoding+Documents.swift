@@ -1,7 +1,7 @@
 package import KeelStorageAdapting
 
 extension FirestoreEncoding {
-    /// A `Document`.
+    /// Encodes a `Document`.
     ///
     /// - Throws: `StorageError/Code/corrupted` if the document's body cannot be decoded.
     package func document(_ document: Document) throws(StorageError) -> FirestoreJSON {
@@ -14,7 +14,7 @@ extension FirestoreEncoding {
         ])
     }
 
-    /// What a commit says: `CommitResponse`.
+    /// Encodes a `CommitResponse`.
     package func receipt(_ receipt: CommitReceipt) -> FirestoreJSON {
         .members([
             "writeResults": .array(receipt.outcomes.map(result)),
@@ -24,7 +24,7 @@ extension FirestoreEncoding {
         ])
     }
 
-    /// A `WriteResult`; that of a deletion has its time beside Firestore's own members.
+    /// Encodes a `WriteResult`, with the time of a deletion in the extension member.
     package func result(_ outcome: CommitReceipt.WriteOutcome) -> FirestoreJSON {
         let time = outcome.updateTime.map { FirestoreJSON.string(FirestoreTime.text(of: $0)) }
         var addition = outcome.revision.map(revision)
@@ -37,7 +37,7 @@ extension FirestoreEncoding {
         ])
     }
 
-    /// A document that the server cannot read.
+    /// Encodes an unreadable document.
     package func unreadable(_ document: UnreadableDocument) -> FirestoreJSON {
         [
             "name": .string(name(of: document.path)),
@@ -46,12 +46,12 @@ extension FirestoreEncoding {
         ]
     }
 
-    /// The member that holds a revision, as 64-bit integers stand in proto3's JSON form.
+    /// Encodes a revision, as a 64-bit integer in proto3's JSON form.
     package func revision(_ revision: Revision) -> FirestoreJSON {
         ["revision": .string("\(revision.number)")]
     }
 
-    /// A duration in proto3's JSON form: seconds with nine digits.
+    /// Encodes a duration in proto3's JSON form: seconds with nine digits.
     package static func duration(_ duration: Duration) -> FirestoreJSON {
         let (seconds, attoseconds) = duration.components
         let digits = "\(attoseconds / 1_000_000_000)"
@@ -59,7 +59,7 @@ extension FirestoreEncoding {
         return .string("\(seconds).\(zeros)\(digits)s")
     }
 
-    /// A position of the change log as text, fit for a URL and for `Last-Event-ID`.
+    /// Encodes a change log position as text that is valid in a URL and in `Last-Event-ID`.
     package func cursor(_ cursor: ChangeCursor) -> FirestoreJSON {
         .string(Base64.encodeForURL(cursor.bytes))
     }

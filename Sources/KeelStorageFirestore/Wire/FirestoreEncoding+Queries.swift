@@ -1,18 +1,17 @@
 package import KeelStorageAdapting
 
 extension FirestoreEncoding {
-    /// A `StructuredQuery`.
+    /// Encodes a `StructuredQuery`.
     ///
-    /// The implied orders are left to Firestore, which has the same. It has no `limit(toLast:)`:
-    /// that is the reversed query, whose result the caller turns round.
+    /// Implied orders are omitted, because Firestore adds the same ones. Firestore has no `limit(toLast:)`: the
+    /// equivalent is the reversed query, whose result the caller reverses.
     ///
     /// - Parameters:
     ///   - query: The query.
-    ///   - turnsRound: Whether a limit from the end is made of the reversed query; otherwise it is
-    ///     told as it is, which only Keel's own servers understand.
+    ///   - turnsRound: Whether to encode a limit from the end as the reversed query. Otherwise it is encoded as an
+    ///     extension that only Keel's servers understand.
     /// - Returns: The message.
-    /// - Throws: `StorageError/Code/unsupported` for a text search that is not for a server of
-    ///   Keel's.
+    /// - Throws: `StorageError/Code/unsupported` for a text search without Keel's extensions.
     package func query(
         _ query: DocumentQuery,
         turnsRound: Bool = true
@@ -31,7 +30,7 @@ extension FirestoreEncoding {
             "select": query.projection.map(projection),
             "where": query.filter.map(filter),
             "orderBy": orders.isEmpty ? nil : .array(orders.map(order)),
-            // A cursor's `before` says on which side of the values it stands.
+            // `before` in a cursor selects the side of the values on which it lies.
             "startAt": start.map { cursor($0, isBefore: $0.isInclusive) },
             "endAt": end.map { cursor($0, isBefore: !$0.isInclusive) },
             "offset": query.offset > 0 ? .integer(Int64(query.offset)) : nil,
@@ -40,7 +39,7 @@ extension FirestoreEncoding {
         ])
     }
 
-    /// An `AggregationQuery`, whose values are named by their positions.
+    /// Encodes an aggregation query, whose values are named by their positions.
     ///
     /// - Throws: As for a query.
     package func aggregation(
@@ -53,11 +52,11 @@ extension FirestoreEncoding {
                 "alias": .string(Self.alias(of: position)), name: operand,
             ])
         }
-        // Which end a limit counts from changes the order of documents, and no value computed.
+        // The end from which a limit counts affects the order of documents, but no aggregated value.
         return ["structuredQuery": try self.query(query), "aggregations": .array(wanted)]
     }
 
-    /// The name of the value of an aggregation.
+    /// Returns the alias of an aggregation.
     package static func alias(of position: Int) -> String { "value_\(position)" }
 
     private func operation(_ aggregation: Aggregation) -> (name: String, operand: FirestoreJSON) {
@@ -81,7 +80,7 @@ extension FirestoreEncoding {
     }
 
     private func projection(_ fields: [FieldPath]) -> FirestoreJSON {
-        // Only the document's name: that is how the protocol says "no fields".
+        // In the protocol, selecting only the document's name means no fields.
         let wanted = fields.isEmpty ? [.documentID] : fields
         return ["fields": .array(wanted.map(reference))]
     }
@@ -134,7 +133,7 @@ extension FirestoreEncoding {
         ["compositeFilter": ["op": .string(name), "filters": .array(filters.map(filter))]]
     }
 
-    /// The filters on null and NaN, which the protocol has operators of their own for.
+    /// Returns the unary operator for a comparison with null or NaN.
     private func unary(
         _ comparison: DocumentFilter.Comparison,
         _ value: DocumentValue

@@ -1,15 +1,15 @@
 package import KeelStorageAdapting
 
 extension FirestoreEncoding {
-    /// The body of a `commit` request.
+    /// Encodes the body of a `commit` request.
     ///
-    /// - Throws: `StorageError/Code/unsupported` for a write that Firestore has no form for.
+    /// - Throws: `StorageError/Code/unsupported` for a write that Firestore does not support.
     package func commit(_ writes: [DocumentWrite]) throws(StorageError) -> FirestoreJSON {
         ["database": .string(database), "writes": .array(try self.writes(writes))]
     }
 
-    /// The body of a `commit` request for a batch with its id and what it depends on, which only
-    /// Keel's own servers understand.
+    /// Encodes the body of a `commit` request with the batch's id, reads and origin, which only Keel's servers
+    /// understand.
     package func commit(_ batch: WriteBatch) throws(StorageError) -> FirestoreJSON {
         let reads = try batch.reads.map { reads throws(StorageError) in try self.reads(reads) }
         return .members([
@@ -31,14 +31,13 @@ extension FirestoreEncoding {
         return encoded
     }
 
-    /// A `Write`.
+    /// Encodes a `Write`.
     ///
-    /// A set is an `update` without a mask. An update names the fields it sets or removes in its
-    /// mask; a field that is in the mask and not in the document is removed. Transforms stand
-    /// beside both and are never in the mask.
+    /// A set is an `update` without a mask. The mask of an update names the fields to set or remove; a field that is in
+    /// the mask but not in the document is removed. Transforms are separate and never in the mask.
     ///
-    /// - Throws: `StorageError/Code/unsupported` for a replica that is not for a server of Keel's:
-    ///   Firestore decides about times.
+    /// - Throws: `StorageError/Code/unsupported` for a replica without Keel's extensions, because Firestore assigns
+    ///   times itself.
     package func write(_ write: DocumentWrite) throws(StorageError) -> FirestoreJSON {
         let name = FirestoreJSON.string(name(of: write.path))
         let condition = precondition(write.condition)
@@ -88,9 +87,9 @@ extension FirestoreEncoding {
         }
     }
 
-    /// A `Precondition`, or nil where there is none.
+    /// Encodes a `Precondition`; returns nil if there is no condition.
     ///
-    /// Firestore knows no revisions: those of its documents are their update times, as microseconds.
+    /// Firestore has no revisions: the revision of its documents is the update time in microseconds.
     private func precondition(_ condition: WriteCondition) -> FirestoreJSON? {
         switch condition {
         case .none: nil
@@ -108,7 +107,7 @@ extension FirestoreEncoding {
         }
     }
 
-    /// The `FieldTransform`s of a write, or nil where there are none.
+    /// Encodes the `FieldTransform`s of a write; returns nil if there are none.
     private func transforms(_ transforms: [FieldTransform]) -> FirestoreJSON? {
         guard !transforms.isEmpty else { return nil }
         return .array(

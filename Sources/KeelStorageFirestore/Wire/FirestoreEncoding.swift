@@ -1,18 +1,17 @@
 package import KeelStorageAdapting
 
-/// Writes Keel's values, writes and queries as messages of Firestore's REST protocol.
+/// Encodes values, writes and queries as messages of Firestore's REST protocol.
 ///
-/// The forms are those of the public reference (firebase.google.com/docs/firestore/reference/rest,
-/// version v1): `Value`, `Document`, `Write`, `StructuredQuery`. What Keel adds to them stands in
-/// members named `keel`, which `Documentation/Protocols/FirestoreExtensions.md` describes. Nothing
-/// is sent here.
+/// The forms are those of the public reference (firebase.google.com/docs/firestore/reference/rest, version v1):
+/// `Value`, `Document`, `Write`, `StructuredQuery`. Keel's extensions are in members named `keel`; see
+/// `Documentation/Protocols/FirestoreExtensions.md`.
 package struct FirestoreEncoding: Sendable {
-    /// The name of the member that holds what Keel adds to a message.
+    /// The name of the member that contains Keel's extensions of a message.
     package static let extensionName = "keel"
 
     /// The database's name: `projects/{project}/databases/{database}`.
     package let database: String
-    /// Whether the peer understands what Keel adds to the protocol.
+    /// Whether the peer understands Keel's extensions.
     package let isExtended: Bool
 
     /// Creates an encoding for a database.
@@ -21,13 +20,13 @@ package struct FirestoreEncoding: Sendable {
         self.isExtended = isExtended
     }
 
-    /// The name of the database's root, below which all documents are.
+    /// The name of the database's root, the parent of all documents.
     package var root: String { "\(database)/documents" }
 
-    /// The name under which messages know a document.
+    /// Returns the name of a document in messages.
     package func name(of path: DocumentPath) -> String { "\(root)/\(path.string)" }
 
-    /// The name of what a query looks below: a document, or the root of the database.
+    /// Returns the name of a scope's parent: a document, or the root of the database.
     package func parent(of scope: DocumentQuery.Scope) -> String {
         let parent: DocumentPath? =
             switch scope {
@@ -39,12 +38,12 @@ package struct FirestoreEncoding: Sendable {
 
     // MARK: Values
 
-    /// The fields of a document or a map: `map<string, Value>`.
+    /// Encodes the fields of a document or a map: `map<string, Value>`.
     package func fields(_ fields: DocumentFields) -> FirestoreJSON {
         .object(fields.map { FirestoreJSON.Member($0.name, value($0.value)) })
     }
 
-    /// A `Value`: an object whose one member names the type.
+    /// Encodes a `Value`: an object whose only member names the type.
     package func value(_ value: DocumentValue) -> FirestoreJSON {
         switch value {
         case .null: ["nullValue": .null]
@@ -66,7 +65,7 @@ package struct FirestoreEncoding: Sendable {
         }
     }
 
-    /// JSON has no word for these three; proto3's JSON form writes them as strings.
+    /// Encodes a double. Proto3's JSON form represents NaN and the infinities as strings.
     private static func number(_ value: Double) -> FirestoreJSON {
         if value.isNaN { return "NaN" }
         if value.isInfinite { return value < 0 ? "-Infinity" : "Infinity" }

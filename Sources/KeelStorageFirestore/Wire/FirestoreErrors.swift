@@ -1,15 +1,15 @@
 package import KeelStorageAdapting
 
-/// The domain of the `google.rpc.ErrorInfo` that names Keel's own code.
+/// The domain of the `google.rpc.ErrorInfo` with Keel's error code.
 private let domain: FirestoreJSON = "keel"
 
 extension FirestoreEncoding {
-    /// The body of an error: Google's form, with Keel's own code among the details.
+    /// Encodes the body of an error: Google's form, with Keel's error code in the details.
     ///
     /// - Parameters:
     ///   - error: The error.
-    ///   - status: What the protocol calls it.
-    ///   - httpStatus: The reply's status, where it is another than the protocol's.
+    ///   - status: The status in the protocol.
+    ///   - httpStatus: The HTTP status of the reply, if it differs from that of `status`.
     /// - Returns: The message.
     package static func error(
         _ error: StorageError,
@@ -18,7 +18,7 @@ extension FirestoreEncoding {
     ) -> FirestoreJSON {
         let info = FirestoreJSON.members([
             "@type": "type.googleapis.com/google.rpc.ErrorInfo",
-            // A server that is being stopped has closed its store; to a client it is away for a while.
+            // A server that is shutting down has closed its store, and is only temporarily unavailable to clients.
             "reason": .string((error.code == .closed ? .unavailable : error.code).name),
             "domain": domain,
             "metadata": .members([
@@ -38,19 +38,19 @@ extension FirestoreEncoding {
 }
 
 extension FirestoreDecoding {
-    /// The error that a reply tells of, whoever sent it.
+    /// Decodes the error of a reply from any server or proxy.
     ///
     /// - Parameters:
-    ///   - httpStatus: The reply's status.
-    ///   - json: The reply's body, nil if it is not JSON: then a proxy may have sent it.
-    ///   - isWrite: Whether the request may have changed the store, where the reply leaves it open.
-    /// - Returns: The error, with Keel's own code where the server is Keel's.
+    ///   - httpStatus: The HTTP status of the reply.
+    ///   - json: The body of the reply; nil if it is not JSON, as from a proxy.
+    ///   - isWrite: Whether the request may have changed the store if the reply does not tell.
+    /// - Returns: The error, with Keel's error code if the server sent it.
     package static func error(
         httpStatus: Int,
         _ json: FirestoreJSON?,
         isWrite: Bool
     ) -> StorageError {
-        // Streaming methods put the error into the list that they would have replied with.
+        // Streaming methods send the error as an element of their list.
         let body = json?["error"] ?? json?.elements?.lazy.compactMap { $0["error"] }.first
         let message = body?["message"]?.text ?? "the server replied with status \(httpStatus)"
         let info = body?["details"]?.elements?.first { $0["domain"] == domain }
@@ -68,7 +68,7 @@ extension FirestoreDecoding {
         )
     }
 
-    /// The code for a status of HTTP without a body that says more.
+    /// Returns the error code for an HTTP status without a meaningful body.
     private static func code(of httpStatus: Int) -> StorageError.Code {
         switch httpStatus {
         case 400, 413, 414, 431: .invalidArgument

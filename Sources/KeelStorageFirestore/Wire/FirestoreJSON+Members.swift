@@ -1,12 +1,12 @@
 package import KeelStorageAdapting
 
-/// How the members of a message are read.
+/// Access to the members of a message.
 extension FirestoreJSON {
-    /// The value under a name or under the same name in snake_case, nil also where it is null.
+    /// Returns the value of a member by its name, or by the same name in snake_case; nil if it is absent or null.
     package func member(_ name: String) -> FirestoreJSON? {
         guard case .object(let members) = self else { return nil }
         var value = members.last { $0.name == name }?.value
-        // Hardly any client sends snake_case: most of what is not found need not be spelt out.
+        // Few clients send snake_case, so the conversion is usually skipped.
         if value == nil, members.contains(where: { $0.name.utf8.contains(UInt8(ascii: "_")) }) {
             value = self[Self.snakeCase(name)]
         }
@@ -20,45 +20,45 @@ extension FirestoreJSON {
         }
     }
 
-    /// The list under a name, empty where there is none.
+    /// Returns the list of a member; empty if it is absent.
     ///
-    /// - Throws: `StorageError/Code/invalidArgument` if it is something else.
+    /// - Throws: `StorageError/Code/invalidArgument` if the member is not a list.
     package func list(_ name: String) throws(StorageError) -> [FirestoreJSON] {
         guard let value = member(name) else { return [] }
         guard let elements = value.elements else { throw Self.flaw(name, value, "an array") }
         return elements
     }
 
-    /// The text under a name, nil where there is none.
+    /// Returns the text of a member; nil if it is absent.
     ///
-    /// - Throws: `StorageError/Code/invalidArgument` if it is something else.
+    /// - Throws: `StorageError/Code/invalidArgument` if the member is not text.
     package func text(_ name: String) throws(StorageError) -> String? {
         guard let value = member(name) else { return nil }
         guard let text = value.text else { throw Self.flaw(name, value, "a string") }
         return text
     }
 
-    /// The truth value under a name, nil where there is none.
+    /// Returns the Boolean value of a member; nil if it is absent.
     ///
-    /// - Throws: `StorageError/Code/invalidArgument` if it is something else.
+    /// - Throws: `StorageError/Code/invalidArgument` if the member is not a Boolean.
     package func flag(_ name: String) throws(StorageError) -> Bool? {
         guard let value = member(name) else { return nil }
         guard let flag = value.flag else { throw Self.flaw(name, value, "a boolean") }
         return flag
     }
 
-    /// The whole number under a name, nil where there is none.
+    /// Returns the integer of a member; nil if it is absent.
     ///
-    /// - Throws: `StorageError/Code/invalidArgument` if it is something else.
+    /// - Throws: `StorageError/Code/invalidArgument` if the member is not an integer.
     package func wholeNumber(_ name: String) throws(StorageError) -> Int64? {
         guard let value = member(name) else { return nil }
         guard let number = value.wholeNumber else { throw Self.flaw(name, value, "an integer") }
         return number
     }
 
-    /// The object under a name, nil where there is none.
+    /// Returns the object of a member; nil if it is absent.
     ///
-    /// - Throws: `StorageError/Code/invalidArgument` if it is something else.
+    /// - Throws: `StorageError/Code/invalidArgument` if the member is not an object.
     package func object(_ name: String) throws(StorageError) -> FirestoreJSON? {
         guard let value = member(name) else { return nil }
         guard value.members != nil else { throw Self.flaw(name, value, "an object") }
@@ -73,7 +73,7 @@ extension FirestoreJSON {
         FirestoreDecoding.flaw("“\(name)” is \(value.kindName) and should be \(wanted)")
     }
 
-    /// The integer, as a number or as text: proto3's JSON form takes both.
+    /// The integer, as a number or as text: proto3's JSON form accepts both.
     package var wholeNumber: Int64? {
         switch self {
         case .integer(let value): value
@@ -83,7 +83,7 @@ extension FirestoreJSON {
         }
     }
 
-    /// The double, as a number or as text, NaN and the infinities included.
+    /// The double, as a number or as text, including NaN and the infinities.
     package var anyNumber: Double? {
         switch self {
         case .integer(let value): Double(value)

@@ -1,14 +1,14 @@
 extension FirestoreJSON {
-    /// How deeply a request may nest: Firestore's 20 levels of values, each some objects of JSON.
+    /// The nesting limit of requests: Firestore's 20 levels of values, each of which takes several JSON objects.
     package static let deepest = 128
 
-    /// Reads JSON (RFC 8259).
+    /// Parses JSON (RFC 8259).
     ///
     /// - Parameters:
     ///   - bytes: The text, in UTF-8.
-    ///   - deepest: How deeply arrays and objects may nest.
-    ///   - mostValues: The most values, of which each takes memory, however short its text.
-    /// - Throws: `FirestoreJSONError` with the place of the first fault.
+    ///   - deepest: The nesting limit of arrays and objects.
+    ///   - mostValues: The maximum number of values, because each takes memory even if its text is short.
+    /// - Throws: `FirestoreJSONError` with the position of the first fault.
     package init(
         parsing bytes: some Collection<UInt8>,
         deepest: Int = FirestoreJSON.deepest,

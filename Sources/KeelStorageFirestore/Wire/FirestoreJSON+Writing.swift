@@ -1,5 +1,5 @@
 extension FirestoreJSON {
-    /// The value as JSON text, without any space, in UTF-8.
+    /// The value as compact JSON text in UTF-8.
     package var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(256)
@@ -13,8 +13,8 @@ extension FirestoreJSON {
         case .null: bytes += "null".utf8
         case .boolean(let value): bytes += (value ? "true" : "false").utf8
         case .integer(let value): bytes += "\(value)".utf8
-        // Swift's text of a finite double is the shortest that gives the same double again, and of
-        // JSON's form; others have no form there, and the protocol writes them as strings.
+        // Swift's description of a finite double is valid JSON, and the shortest text that gives the same double.
+        // Others have no form in JSON; the protocol encodes them as strings.
         case .number(let value): bytes += "\(value)".utf8
         case .string(let value): Self.append(value, to: &bytes)
         case .array(let values):
@@ -36,13 +36,13 @@ extension FirestoreJSON {
         }
     }
 
-    /// Appends a string with the escapes that RFC 8259 section 7 demands.
+    /// Appends a string with the escapes required by RFC 8259 section 7.
     private static func append(_ text: String, to bytes: inout [UInt8]) {
         var text = text
         text.withUTF8 { append(utf8: $0, to: &bytes) }
     }
 
-    /// Appends text that is UTF-8 as a string; what needs no escape is copied as it is.
+    /// Appends valid UTF-8 text as a string, with escapes where required.
     package static func append(utf8 text: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         var start = 0

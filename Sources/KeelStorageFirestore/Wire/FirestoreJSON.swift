@@ -1,10 +1,9 @@
 /// A JSON value (RFC 8259) of Firestore's REST protocol.
 ///
-/// Integers are kept apart from other numbers, so that none loses digits, and the members of an
-/// object are a list: their names are told apart by their UTF-8 bytes, as the names of fields are,
-/// which the keys of a `Dictionary` would not be.
+/// Integers are distinct from other numbers, so no digits are lost. The members of an object are a list, because names
+/// are compared by their UTF-8 bytes, like field names, and the keys of a `Dictionary` are not.
 package enum FirestoreJSON: Sendable, Hashable {
-    /// A name and its value in an object.
+    /// A member of an object.
     package struct Member: Sendable, Hashable {
         package let name: String
         package var value: FirestoreJSON
@@ -17,7 +16,7 @@ package enum FirestoreJSON: Sendable, Hashable {
 
     case null
     case boolean(Bool)
-    /// A number without fraction and exponent that 64 bits can hold.
+    /// A number without fraction and exponent that fits into 64 bits.
     case integer(Int64)
     /// Any other number.
     case number(Double)
@@ -25,12 +24,12 @@ package enum FirestoreJSON: Sendable, Hashable {
     case array([FirestoreJSON])
     case object([Member])
 
-    /// An object with those members that have a value.
+    /// Returns an object of the members with a value.
     package static func members(_ members: KeyValuePairs<String, FirestoreJSON?>) -> FirestoreJSON {
         .object(members.compactMap { name, value in value.map { Member(name, $0) } })
     }
 
-    /// The value under a name, if this is an object that has it; of several, the last.
+    /// The value of a member, if this is an object that has it; the last of several with the same name.
     package subscript(name: String) -> FirestoreJSON? {
         guard case .object(let members) = self else { return nil }
         return members.last { $0.name == name }?.value
@@ -38,9 +37,9 @@ package enum FirestoreJSON: Sendable, Hashable {
 }
 
 extension FirestoreJSON {
-    /// The text, if this is one.
+    /// The text, if this is a string.
     package var text: String? { if case .string(let value) = self { value } else { nil } }
-    /// The truth value, if this is one.
+    /// The Boolean value, if this is a Boolean.
     package var flag: Bool? { if case .boolean(let value) = self { value } else { nil } }
     /// The elements, if this is an array.
     package var elements: [FirestoreJSON]? {
@@ -51,7 +50,7 @@ extension FirestoreJSON {
         if case .object(let members) = self { members } else { nil }
     }
 
-    /// The kind of value in the words of an error message.
+    /// The kind of the value, for error messages.
     package var kindName: String {
         switch self {
         case .null: "null"

@@ -1,4 +1,4 @@
-/// What is wrong with a text that was to be JSON.
+/// An error in JSON text.
 package struct FirestoreJSONError: Error, Hashable, CustomStringConvertible {
     /// The kinds of fault.
     package enum Reason: String, Sendable, Hashable {
@@ -14,7 +14,7 @@ package struct FirestoreJSONError: Error, Hashable, CustomStringConvertible {
 
     /// The kind of fault.
     package let reason: Reason
-    /// Where it is, in bytes from the beginning.
+    /// The offset of the fault, in bytes.
     package let offset: Int
 
     package init(reason: Reason, offset: Int) {

@@ -13,7 +13,7 @@ extension FirestoreJSONParser {
         let first = next
         let count = digits()
         guard count > 0 else { throw fault(.unexpectedByte) }
-        // RFC 8259 section 6: no zero before other digits.
+        // RFC 8259 section 6: no leading zeros.
         guard count == 1 || first != UInt8(ascii: "0") else { throw fault(.badNumber) }
         var isWhole = true
         if take(".") {
@@ -46,12 +46,12 @@ extension FirestoreJSONParser {
         guard next == UInt8(ascii: "\"") else { return try string(continuedFrom: start) }
         let content = UnsafeBufferPointer(rebasing: bytes[start..<position])
         position += 1
-        // ASCII is valid, and the general check is slow to begin.
+        // ASCII is always valid, and the general check has a high fixed cost.
         guard allBits >= 0x80 else { return String(decoding: content, as: UTF8.self) }
         return try Self.text(of: content, at: start)
     }
 
-    /// Reads on where a string has escapes.
+    /// Parses the rest of a string that contains escapes.
     private mutating func string(continuedFrom start: Int) throws(FirestoreJSONError) -> String {
         var content = Array(bytes[start..<position])
         while let byte = next, byte != UInt8(ascii: "\"") {
@@ -92,7 +92,7 @@ extension FirestoreJSONParser {
         }
     }
 
-    /// Reads the digits of `\u`, and those of a second one where the first is half of a pair.
+    /// Parses the digits of `\u`, and a second escape if the first is a high surrogate.
     private mutating func unicodeEscape() throws(FirestoreJSONError) -> Unicode.Scalar {
         let high = try codeUnit()
         if let scalar = Unicode.Scalar(high) { return scalar }

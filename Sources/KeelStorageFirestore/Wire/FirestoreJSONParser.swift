@@ -1,7 +1,7 @@
-/// Reads one JSON text.
+/// A JSON parser.
 ///
-/// Foundation's parsers would turn integers beyond 53 bits into doubles or be slow at telling the
-/// kinds of values apart, and merge members whose names differ only in Unicode's normal form.
+/// Foundation's parsers convert integers beyond 53 bits to doubles or are slow at distinguishing the kinds of values,
+/// and merge members whose names differ only in Unicode normalization.
 struct FirestoreJSONParser {
     let bytes: UnsafeBufferPointer<UInt8>
     var position = 0

@@ -1,12 +1,12 @@
 package import KeelStorageAdapting
 
-/// A status of `google.rpc.Code`, as errors of the protocol name it.
+/// A status of `google.rpc.Code` in an error of the protocol.
 ///
 /// Names and numbers are those of googleapis, google/rpc/code.proto.
 package struct FirestoreStatus: Sendable, Hashable {
     /// The name, such as `NOT_FOUND`.
     package let name: String
-    /// The status of HTTP that goes with it.
+    /// The corresponding HTTP status.
     package let httpStatus: Int
 
     private init(_ name: String, _ httpStatus: Int) {
@@ -33,7 +33,7 @@ package struct FirestoreStatus: Sendable, Hashable {
 }
 
 extension FirestoreStatus {
-    /// The status that tells of a code, outside of transactions.
+    /// Creates the status for an error code outside of transactions.
     package init(_ code: StorageError.Code) {
         self = Self.byCode.first { $0.code == code }?.status ?? .internal
     }
@@ -52,7 +52,7 @@ extension FirestoreStatus {
         (.corrupted, .dataLoss), (.cancelled, .cancelled),
     ]
 
-    /// The code for the name of a status, from a server that says nothing more.
+    /// Returns the error code for a status without further details.
     package static func code(named name: String) -> StorageError.Code {
         switch name {
         case "NOT_FOUND": .documentNotFound

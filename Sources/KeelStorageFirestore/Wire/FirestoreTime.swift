@@ -1,13 +1,13 @@
 package import KeelStorageAdapting
 
-/// Times in the form of RFC 3339 that proto3's JSON form of `Timestamp` has.
+/// Times in the RFC 3339 form of proto3's `Timestamp` in JSON.
 ///
-/// That form knows the years 1 to 9999. Keel's own servers also take and give other years, with a
-/// sign and six digits, as the expanded form of ISO 8601-1 has them.
+/// That form covers the years 1 to 9999. Keel's servers also accept and send other years, in the expanded form of ISO
+/// 8601-1 with a sign and six digits.
 package enum FirestoreTime {
-    /// The text of a time in UTC, with as many digits as it needs: none, three or six.
+    /// Returns the text of a time in UTC, with zero, three or six decimals.
     package static func text(of time: Timestamp) -> String {
-        // It ends with a point, six digits and `Z`.
+        // The text ends with a period, six digits and `Z`.
         var text = time.rfc3339
         let zeros = text.utf8.dropLast().reversed().prefix { $0 == UInt8(ascii: "0") }.count
         if zeros >= 3 {
@@ -17,10 +17,9 @@ package enum FirestoreTime {
         return text.utf8.starts(with: "0000".utf8) ? "+00\(text)" : text
     }
 
-    /// Returns the time that a text names, rounded down to the microsecond, or nil.
+    /// Parses a time, rounded down to the microsecond; returns nil if the text is malformed.
     ///
-    /// Takes `Z` and any offset, and one to nine digits of a fraction. As in proto3, years of four
-    /// digits are 1 to 9999.
+    /// Accepts `Z` and any offset, and up to nine decimals. As in proto3, years of four digits are 1 to 9999.
     package static func time(of text: String) -> Timestamp? {
         let bytes = text.utf8
         let digits = UInt8(ascii: "0")...UInt8(ascii: "9")

@@ -1,7 +1,7 @@
 package import KeelStorageAdapting
 
 extension FirestoreEncoding {
-    /// The body that declares a schema.
+    /// Encodes a schema.
     package static func schema(_ schema: StorageSchema) -> FirestoreJSON {
         [
             "indexes": .array(schema.indexes.map(index)),
@@ -16,7 +16,7 @@ extension FirestoreEncoding {
         ]
     }
 
-    /// The declaration of an index.
+    /// Encodes an index definition.
     package static func index(_ index: IndexDefinition) -> FirestoreJSON {
         let components = index.components.map { component -> FirestoreJSON in
             switch component {
@@ -33,7 +33,7 @@ extension FirestoreEncoding {
         ]
     }
 
-    /// How a query was answered.
+    /// Encodes a query plan.
     package static func plan(_ plan: QueryPlan) -> FirestoreJSON {
         let (access, name): (FirestoreJSON, String?) =
             switch plan.access {
@@ -50,7 +50,7 @@ extension FirestoreEncoding {
 }
 
 extension FirestoreDecoding {
-    /// The schema that a body declares.
+    /// Decodes a schema.
     ///
     /// - Throws: `StorageError/Code/invalidArgument`.
     package func schema(_ json: FirestoreJSON) throws(StorageError) -> StorageSchema {
@@ -67,7 +67,7 @@ extension FirestoreDecoding {
         return schema
     }
 
-    /// The index that a message declares.
+    /// Decodes an index definition.
     ///
     /// - Throws: `StorageError/Code/invalidArgument`.
     package func index(_ json: FirestoreJSON) throws(StorageError) -> IndexDefinition {
@@ -86,7 +86,7 @@ extension FirestoreDecoding {
         )
     }
 
-    /// How a query was answered.
+    /// Decodes a query plan.
     ///
     /// - Throws: `StorageError/Code/invalidArgument`.
     package func plan(_ json: FirestoreJSON) throws(StorageError) -> QueryPlan {
