@@ -2,12 +2,12 @@ public import HTTPTypes
 public import KeelHTTP
 
 extension HTTPReply {
-    /// Creates a reply whose body is in memory.
+    /// Creates a reply with a body in memory.
     ///
     /// - Parameters:
     ///   - status: The status.
     ///   - type: The media type of the body.
-    ///   - body: The body; its length is announced.
+    ///   - body: The body; `Content-Length` is set to its length.
     /// - Returns: The reply.
     public static func bytes(
         _ status: HTTPResponse.Status,
@@ -20,11 +20,11 @@ extension HTTPReply {
         return HTTPReply(head: head, body: .chunks([body]))
     }
 
-    /// Creates a reply of plain text.
+    /// Creates a plain text reply.
     ///
     /// - Parameters:
     ///   - status: The status.
-    ///   - text: What the body says.
+    ///   - text: The text of the body.
     /// - Returns: The reply.
     public static func text(_ status: HTTPResponse.Status, _ text: String) -> HTTPReply {
         .bytes(status, type: "text/plain; charset=utf-8", Array(text.utf8))

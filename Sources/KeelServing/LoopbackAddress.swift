@@ -1,9 +1,9 @@
-/// Tells addresses that only programs on the same machine can reach.
+/// A test for loopback addresses, which only programs on the same machine can reach.
 public enum LoopbackAddress: Sendable {
-    /// Whether a host is `localhost`, in 127.0.0.0/8 (RFC 1122 section 3.2.1.3) or `::1`.
+    /// Returns whether a host is `localhost`, in 127.0.0.0/8 (RFC 1122 section 3.2.1.3) or `::1`.
     ///
-    /// - Parameter host: The host, without a port; an IPv6 address with or without its brackets.
-    /// - Returns: Whether it is. An address whose four numbers are not all written out is none.
+    /// - Parameter host: The host, without a port; an IPv6 address with or without brackets.
+    /// - Returns: Whether the host is a loopback address. IPv4 addresses in shortened notation are not recognized.
     public static func contains(_ host: String) -> Bool {
         switch host.lowercased() {
         case "127.0.0.1", "localhost", "::1", "[::1]": return true

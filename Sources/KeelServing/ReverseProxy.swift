@@ -1,17 +1,17 @@
 import HTTPTypes
 public import KeelHTTP
 
-/// A handler that passes each request on to an origin, and the origin's answer back.
+/// A handler that forwards each request to an origin and returns its response.
 ///
-/// What stands between is the transport's: with a caching transport it is a cache in front of any
-/// origin. Fields that concern a single connection are not passed on, in either direction (RFC 9110
-/// section 7.6.1), and `Host` names the origin. A failure on the way to the origin is answered with
-/// status 502, a silence with 504 (RFC 9110 sections 15.6.3 and 15.6.5). Interim responses of the origin,
-/// such as 103 (RFC 8297), go to the client as they come, where the transport tells of them.
+/// The transport determines the behavior in between: with a caching transport, the proxy is a cache for any origin.
+/// Connection-specific header fields are not forwarded in either direction (RFC 9110 section 7.6.1), and `Host` names
+/// the origin. A transport error is answered with status 502, and a timeout with 504 (RFC 9110 sections 15.6.3 and
+/// 15.6.5). Interim responses of the origin, such as 103 (RFC 8297), are forwarded immediately if the transport reports
+/// them.
 ///
-/// Only targets in origin form, a path that begins with a slash (RFC 9112 section 3.2.1), are passed
-/// on; others are answered with status 400. Joined to the origin's authority, a target such as
-/// `@other.test/` would name another host.
+/// Only targets in origin form, a path with a leading slash (RFC 9112 section 3.2.1), are forwarded; others are
+/// answered with status 400. Appended to the origin's authority, a target such as `@other.test/` would name another
+/// host.
 public struct ReverseProxy: ServingHandler {
     private let scheme: String
     private let authority: String
@@ -21,8 +21,8 @@ public struct ReverseProxy: ServingHandler {
     ///
     /// - Parameters:
     ///   - scheme: The origin's scheme, `http` or `https`.
-    ///   - authority: The origin's host, with its port where it is not the scheme's own.
-    ///   - transport: What requests go through.
+    ///   - authority: The origin's host, with its port if it is not the scheme's default.
+    ///   - transport: The transport to the origin.
     public init(scheme: String, authority: String, transport: any HTTPTransport) {
         self.scheme = scheme
         self.authority = authority
@@ -62,8 +62,7 @@ extension HTTPFields {
         "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
     ]
 
-    /// The fields without those that concern a single connection, and without those that
-    /// `Connection` names.
+    /// The fields without connection-specific fields and without the fields named by `Connection`.
     var endToEnd: HTTPFields {
         let named = self[values: .connection].flatMap { $0.split(separator: ",") }.map {
             $0.filter { !$0.isWhitespace }.lowercased()

@@ -1,23 +1,22 @@
 public import HTTPTypes
 
-/// What a request asks of a ``StorageServer``, named without any id, for logs and metrics.
+/// The operation of a request to a ``StorageServer``, without ids, for logs and metrics.
 ///
-/// Paths hold the ids of documents, which are often personal data and would make a dimension of
-/// metrics without bounds.
+/// Paths contain document ids, which are often personal data and would give a metric an unlimited number of dimensions.
 public struct ServedOperation: Sendable, Hashable {
-    /// A word such as `commit`, `GET documents` or `GET sync/events`.
+    /// The name of the operation, such as `commit`, `GET documents` or `GET sync/events`.
     public let name: String
-    /// The path with `*` in place of what varies, `http.route` of OpenTelemetry's conventions.
+    /// The path with `*` in place of variable parts, as `http.route` of OpenTelemetry's conventions.
     public let route: String
 
-    /// The methods of the Firestore protocol that stand behind a colon.
+    /// The custom methods of the Firestore protocol, which follow a colon.
     private static let customMethods: Set<Substring> = [
         "batchGet", "batchWrite", "beginTransaction", "commit", "executePipeline",
         "listCollectionIds", "listen", "partitionQuery", "rollback", "runAggregationQuery",
         "runQuery", "write",
     ]
 
-    /// Names what a request asks for.
+    /// Creates the operation of a request.
     public init(_ head: HTTPRequest) {
         let path = (head.path ?? "/").prefix { $0 != "?" && $0 != "#" }
         let parts = path.split(separator: "/")
@@ -51,7 +50,7 @@ public struct ServedOperation: Sendable, Hashable {
         }
     }
 
-    /// The method, or `_OTHER` for one that is not in IANA's registry of usual ones.
+    /// Returns the name of a method; `_OTHER` for a method outside the set of well-known ones.
     package static func known(_ method: HTTPRequest.Method) -> String {
         let known: Set<HTTPRequest.Method> = [
             .get, .head, .post, .put, .delete, .connect, .options, .trace, .patch,

@@ -1,33 +1,32 @@
 public import KeelHTTP
 
-/// A type that answers requests, whatever server has received them.
+/// A type that responds to HTTP requests, independent of a server framework.
 ///
-/// It knows no framework: a server hands it what it received and sends what it returns, and a test
-/// calls it in process, through ``HandlerTransport``. A handler promises that
+/// A server passes received requests to a handler and sends its responses; a test calls a handler in process, through
+/// ``HandlerTransport``. A handler promises that
 ///
-/// - it answers every request, also what is malformed or not allowed: with a status, not an error;
-/// - it takes calls from any number of tasks, and stops when the task of a call is cancelled, which
-///   is how a server says that the client is gone;
-/// - it reads no more of a request's body than it needs, and its own limits hold.
+/// - it responds to every request, even if malformed or not allowed, with a status instead of an error;
+/// - it can be called concurrently, and stops when the calling task is canceled, by which the server signals that the
+///   client has disconnected;
+/// - it reads no more of a request's body than it needs, and enforces its own limits.
 public protocol ServingHandler: Sendable {
-    /// Answers a request.
+    /// Responds to a request.
     ///
-    /// - Parameter call: The request. Its target has a path; scheme and authority are there where
-    ///   the server knows them. A server that passes interim responses on has set
-    ///   `onInterimResponse`, which a handler may call until it returns.
-    /// - Returns: The response. A body that is dropped unread ends whatever produces it.
+    /// - Parameter call: The request. Its target has a path; scheme and authority are set if the server knows them. A
+    ///   server that forwards interim responses sets `onInterimResponse`, which a handler may call until it returns.
+    /// - Returns: The response. Releasing an unread body stops its producer.
     func respond(to call: HTTPCall) async -> HTTPReply
 }
 
-/// A transport that asks a handler in the same process.
+/// A transport to a handler in the same process.
 ///
-/// It lets a client and a server meet in a test, or an app carry its server along.
+/// Use it to connect a client and a server in a test, or to embed a server in an app.
 public struct HandlerTransport: HTTPTransport {
     private let handler: any ServingHandler
 
     public let features: HTTPTransportFeatures = [.streamingUpload, .trailers]
 
-    /// Creates a transport that asks a handler.
+    /// Creates a transport to a handler.
     public init(_ handler: any ServingHandler) { self.handler = handler }
 
     public func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {

@@ -1,98 +1,96 @@
 public import KeelStorage
 
 extension StorageServer {
-    /// The limits of a server, and whom it answers.
+    /// The limits and the allowed hosts of a server.
     public struct Configuration: Sendable {
-        /// The most bytes that the body of a request may have; 16 MiB.
+        /// The maximum size of a request body, in bytes; 16 MiB by default.
         public var mostBodyBytes = 16 << 20
 
-        /// How deeply the JSON of a request may nest; 128, of which a document takes up to 70.
+        /// The nesting limit of a request's JSON; 128 by default, of which a document takes up to 70.
         public var mostJSONLevels = 128
 
-        /// The most values that the JSON of a request may have, arrays and objects included; 2,000,000.
+        /// The maximum number of values in a request's JSON, including arrays and objects; 2,000,000 by default.
         ///
-        /// The shortest take two bytes of a body, and fifty of memory.
+        /// The shortest values take two bytes of a body and fifty bytes of memory.
         public var mostJSONValues = 2_000_000
 
-        /// How long the store may take for one read of a query, an aggregation or many documents; 60
-        /// seconds.
+        /// The maximum duration of one read of a query, an aggregation or ten or more documents; 60 seconds by default.
         ///
-        /// The read is cancelled then, and the request answered with `DEADLINE_EXCEEDED`. A reply that
-        /// is longer than a page is read in several.
+        /// After this time the read is canceled, and the request fails with `DEADLINE_EXCEEDED`. Replies longer than a
+        /// page take several reads.
         public var longestRead: Duration = .seconds(60)
 
-        /// How long one request for documents may take, its reply included; 10 minutes.
+        /// The maximum duration of a request for documents, including its reply; 10 minutes by default.
         ///
-        /// What it does then is cancelled, and it is answered with `DEADLINE_EXCEEDED`; a reply that has
-        /// begun is cut off. A client can set less in `X-Server-Timeout`, in seconds. Streams of changes
-        /// have no limit.
+        /// After this time the request is canceled and fails with `DEADLINE_EXCEEDED`; a reply in progress is cut off.
+        /// A client can set a shorter time in `X-Server-Timeout`, in seconds. Change streams have no limit.
         public var longestRequest: Duration = .seconds(600)
 
-        /// How long the store holds one state at most, for a long reply or a transaction that only reads; 10
-        /// minutes.
+        /// The maximum time for which the store holds a state, for a long reply or a read-only transaction; 10 minutes
+        /// by default.
         ///
-        /// Only a store without a history has to hold it. A reply that is not complete by then is cut off.
+        /// Only stores without a history need to hold a state. A reply that is incomplete after this time is cut off.
         public var longestMoment: Duration = .seconds(600)
 
-        /// About how many bytes of documents a long reply reads at first, all of one moment.
+        /// The approximate size of the first page of a long reply, in bytes of documents, all of one moment.
         package var firstPageBytes = 16 << 20
-        /// About how many bytes of documents it then reads at once.
+        /// The approximate size of the following pages, in bytes of documents.
         package var pageBytes = 4 << 20
-        /// The most bytes of documents that a reply may have which cannot be read in parts.
+        /// The maximum size of a reply that cannot be read in pages, in bytes of documents.
         package var mostBytesAtOnce = 64 << 20
-        /// The most names of documents that are held to divide a collection group.
+        /// The maximum number of document names held in memory to divide a collection group.
         package var mostNames = 100_000
 
-        /// The most streams of changes at the same time; 10,000.
+        /// The maximum number of concurrent change streams; 10,000 by default.
         public var mostListeners = 10_000
 
-        /// About how many bytes of changes may wait for all streams together; 256 MiB.
+        /// The approximate maximum size of the backlog of changes of all streams together, in bytes; 256 MiB by
+        /// default.
         ///
-        /// Beyond that, the streams that are read most slowly end; their clients come back and go on where
-        /// they were. About as many bytes may be on their way to clients.
+        /// Above this size, the streams with the largest backlogs end; their clients reconnect and continue from their
+        /// position. Up to the same amount may be in transmission to clients.
         public var mostWaitingBytes = 256 << 20
 
-        /// The most transactions that are remembered; 10,000.
+        /// The maximum number of recorded transactions; 10,000 by default.
         ///
-        /// One more pushes out the one that has not been used for the longest time.
+        /// Above this number, the least recently used transactions are evicted.
         public var mostTransactions = 10_000
 
-        /// The most documents that one transaction may read; 10,000.
+        /// The maximum number of documents that a transaction may read; 10,000 by default.
         public var mostReadsOfTransaction = 10_000
 
-        /// The most documents read that are remembered over all transactions; 1,000,000.
+        /// The maximum number of recorded reads of all transactions together; 1,000,000 by default.
         public var mostReads = 1_000_000
 
-        /// How long after its beginning a transaction can be committed; 270 seconds.
+        /// The time after its start for which a transaction can be committed; 270 seconds by default.
         public var transactionLifetime: Duration = .seconds(270)
 
-        /// How long after its last use a transaction can be committed; 60 seconds.
+        /// The time after its last use for which a transaction can be committed; 60 seconds by default.
         public var transactionIdleTime: Duration = .seconds(60)
 
-        /// The hosts under which the server is reached, beside the names of the machine itself.
+        /// The allowed hosts, in addition to the loopback names, which are always allowed.
         ///
-        /// A request for another host is refused with status 403, and so is one whose `Origin`
-        /// names another: a web page can let a name of its own point to this machine, and have its
-        /// visitor's browser send requests here. `localhost`, 127.0.0.0/8 and `[::1]` are always
-        /// answered. An entry is a host as it stands in the `Host` field, for any port, or for the
-        /// one that it names: `keel.example.org`, `10.0.0.5:8080`.
+        /// A request for any other host, or with an `Origin` of any other host, is refused with status 403. Without
+        /// this check, a web page could point a host name of its own to this machine, and let its visitor's browser
+        /// send requests here. The loopback names are `localhost`, 127.0.0.0/8 and `[::1]`. An entry is a host as in
+        /// the `Host` field, for any port or for the given one: `keel.example.org`, `10.0.0.5:8080`.
         public var allowedAuthorities: Set<String> = []
 
-        /// Where logs and analytics are kept that are sent to the server; nil, the usual, takes none.
+        /// The collections for logs and analytics that clients send; nil, the default, accepts none.
         public var ingest: Ingest?
 
-        /// The clock that the ages of transactions are measured on.
+        /// The clock that measures time limits.
         public var clock: any Clock<Duration> = ContinuousClock()
 
-        /// Returns the current time, which replies name as the time of a read where the store tells none of its own.
+        /// Returns the current time, which is the read time in replies if the store reports none.
         public var now: @Sendable () -> Timestamp = { .now() }
 
-        /// Makes the ids of documents that are created without one, and of transactions.
+        /// Returns a new id for a document without one, or for a transaction.
         ///
-        /// Whoever can guess the id of a transaction can commit it.
+        /// The ids must be unpredictable: a caller that guesses the id of a transaction can commit it.
         public var makeID: @Sendable () -> String = { DocumentPath.randomID() }
 
-        /// Creates the usual settings.
+        /// Creates the default settings.
         public init() {}
     }
 }

@@ -4,7 +4,7 @@ import KeelStorage
 internal import KeelStorageAdapting
 import KeelStorageFirestore
 
-/// Which part of the server answers which path.
+/// The routing of requests.
 extension StorageServer {
     func answer(_ call: HTTPCall) async throws(ServingFailure) -> HTTPReply {
         let method = call.head.method
@@ -42,21 +42,21 @@ extension StorageServer {
         }
     }
 
-    /// The limits of a request: the server's, or less if the client says so.
+    /// Returns the request context with the time limit of the server, or a shorter one of the client.
     private func context(of call: HTTPCall) throws(ServingFailure) -> StorageContext {
         var limit = configuration.longestRequest
         if let text = call.head.headerFields[.serverTimeout] {
             guard let seconds = Double(text), seconds >= 0, seconds.isFinite else {
                 throw .invalid("“X-Server-Timeout” must be a number of seconds, such as 2.5")
             }
-            // What is longer than a few centuries is no limit, and no duration.
+            // Ignores a timeout of more than about 30 years, which may exceed the range of `Duration`.
             if seconds < 1e9 { limit = min(limit, .seconds(seconds)) }
         }
-        // In one process with its client, a server has limits of its own all the same.
+        // In the same process as its client, the server must not inherit the client's context.
         return StorageContext().limited(to: limit, on: configuration.clock)
     }
 
-    /// Says that the server and its store can be read.
+    /// Returns a success if the store can be read.
     private func health() async throws(ServingFailure) -> HTTPReply {
         do throws(StorageError) {
             _ = try await adapter.read(ReadRequest(.documents(["health/health"])))
@@ -118,13 +118,13 @@ extension StorageServer {
 }
 
 extension HTTPField.Name {
-    /// `X-Server-Timeout`, as Google's APIs have it: the seconds that a client waits for the reply.
+    /// `X-Server-Timeout`, as in Google's APIs: the number of seconds for which the client waits for the reply.
     static let serverTimeout: Self = {
         guard let name = Self("X-Server-Timeout") else { preconditionFailure("It is a token.") }
         return name
     }()
 
-    /// `Keel-Protocol`: the version of what Keel adds to Firestore's protocol.
+    /// `Keel-Protocol`: the version of Keel's extensions of Firestore's protocol.
     static let keelProtocol: Self = {
         guard let name = Self("Keel-Protocol") else { preconditionFailure("It is a token.") }
         return name

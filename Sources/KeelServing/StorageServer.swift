@@ -3,51 +3,48 @@ public import KeelHTTP
 public import KeelStorage
 import Synchronization
 
-/// A handler that serves a store: Firestore's REST protocol, with what Keel adds to it.
+/// A handler that serves a store over Firestore's REST protocol with Keel's extensions.
 ///
 /// ```swift
 /// let server = StorageServer(adapter: try SQLiteStorageAdapter(at: file))
 /// ```
 ///
-/// Clients of Firestore's REST protocol, version v1, use it unchanged, under any project and any
-/// database: all of them name the one store. `Documentation/Protocols/FirestoreExtensions.md` holds
-/// what Keel adds. What a client sends is checked by the rules that `StorageClient` applies, and
-/// collections that Keel keeps for itself can neither be read nor written.
+/// Clients of Firestore's REST protocol, version v1, work unchanged, under any project and database, all of which refer
+/// to the same store. `Documentation/Protocols/FirestoreExtensions.md` describes the extensions. Requests are validated
+/// by the same rules as in `StorageClient`. Clients cannot access the server's own collection, and only clients that
+/// use the extensions can access the collections of Keel's libraries.
 ///
-/// Transactions are optimistic. The server remembers what a transaction has read, a commit with
-/// its token takes effect only if all of that still holds, and is otherwise refused with `ABORTED`,
-/// upon which clients begin again. No transaction ever waits for another. What is remembered is in
-/// memory and bounded: a token that is too old, or was pushed out by others, is answered with
-/// `ABORTED` too. Behind several instances, a transaction stays with the one that began it. Reads of
-/// one transaction may come from different moments, which its commit then notices, also one without
-/// writes.
+/// Transactions are optimistic and never wait for each other. The server records the reads of a transaction in memory;
+/// a commit takes effect only if they are still current, and otherwise fails with `ABORTED`, after which clients start
+/// over. The records are limited: a token that is too old, or was evicted, is also answered with `ABORTED`. With
+/// several instances, all requests of a transaction must reach the same instance. Reads of one transaction may show
+/// different moments; its commit detects this, even without writes.
 ///
-/// Long replies of `runQuery`, `batchGet` and `list` are read page by page and made as they are sent.
-/// Over a store that keeps a history they are of one moment. Over another, that holds for the first 16 MiB
-/// of documents, and each further page of up to 4 MiB is of its own; 16 MiB too where no index gives the
-/// order.
+/// Long replies of `runQuery`, `batchGet` and `list` are read page by page while they are sent. If the store keeps a
+/// history or can hold a state, all pages show the same moment. Otherwise each page shows its own moment: the first has
+/// up to 16 MiB of documents, and later ones up to 4 MiB, or 16 MiB if no index provides the order.
 ///
-/// A document that the store cannot read hides no other one. A client that knows Keel's additions can
-/// ask for the names of such documents beside those that could be read. Any other client gets the
-/// documents that could be read, and an error that names the others.
+/// Documents that the store cannot read do not hide others. A client that uses Keel's extensions can request the names
+/// of such documents in addition to the readable documents. Any other client receives the readable documents, and an
+/// error that names the others.
 ///
-/// It answers only requests that are meant for it: see ``Configuration/allowedAuthorities``. That keeps
-/// web pages out, and nobody else: **it asks no caller who they are**. Whoever reaches it reads and
-/// writes every document of the store, whatever address it listens on, so let it listen on the loopback
-/// interface, or put before it what authenticates callers.
+/// The server answers only requests for its own hosts: see ``Configuration/allowedAuthorities``. This protects it from
+/// web pages only: **the server does not authenticate callers**. Every caller that can reach it can read and write
+/// every document of the store. Listen on the loopback interface, or put an authenticating proxy in front of the
+/// server.
 public final class StorageServer: ServingHandler {
     let adapter: any StorageAdapter
     let configuration: Configuration
     let transactions: TransactionTable
-    /// Tells of changes; nil over a store that keeps no log of them.
+    /// The change service; nil if the store has no change log.
     let changes: ChangeService?
     private let isShutDown = Mutex(false)
 
     /// Creates a server for a store.
     ///
     /// - Parameters:
-    ///   - adapter: What keeps the documents.
-    ///   - configuration: The limits, and who is answered.
+    ///   - adapter: The adapter of the store.
+    ///   - configuration: The limits and the allowed hosts.
     public init(adapter: any StorageAdapter, configuration: Configuration = Configuration()) {
         self.adapter = adapter
         self.configuration = configuration
@@ -63,15 +60,15 @@ public final class StorageServer: ServingHandler {
         changes = ChangeService(adapter: adapter, configuration: limits)
     }
 
-    /// Ends what listens and answers every later request with status 503.
+    /// Ends all change streams and answers later requests with status 503.
     ///
-    /// Requests that are being answered are answered to their end.
+    /// Requests in progress are completed.
     public func shutDown() {
         isShutDown.withLock { $0 = true }
         changes?.shutDown()
     }
 
-    // Concurrent: an app's main actor, should it call this, is not where documents are decoded.
+    // Concurrent, so that documents are not decoded on an app's main actor.
     @concurrent
     public func respond(to call: HTTPCall) async -> HTTPReply {
         var reply: HTTPReply

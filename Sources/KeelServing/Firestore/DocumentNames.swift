@@ -1,23 +1,23 @@
 import KeelStorage
 
-/// Names that stand for all names of documents that were met.
+/// A sample of document names.
 ///
-/// All are kept up to a number. Of more, a share is kept that the names themselves decide about, so that
-/// the same documents lead to the same sample.
+/// The sample contains all names up to a maximum number. Above it, the hashes of the names determine which of them are
+/// included, so the same documents always give the same sample.
 struct NameSample {
     private let most: Int
     private var names: Set<DocumentPath> = []
     private var highest = UInt64.max
-    /// How many names each one of the sample stands for.
+    /// The number of names that each name of the sample represents.
     private(set) var scale = 1
 
-    /// Creates an empty sample of so many names.
+    /// Creates an empty sample with a maximum number of names.
     init(_ most: Int) { self.most = most }
 
-    /// The names of the sample, in their order.
+    /// The names of the sample, sorted.
     var sorted: [DocumentPath] { names.sorted() }
 
-    /// Takes a name, which may come twice.
+    /// Adds a name; duplicates are ignored.
     mutating func insert(_ path: DocumentPath) {
         guard Self.mixed(path) <= highest else { return }
         names.insert(path)
@@ -27,7 +27,7 @@ struct NameSample {
         names = names.filter { Self.mixed($0) <= highest }
     }
 
-    /// A number that a name always has: FNV-1a, with its high bits mixed by the steps of SplitMix64.
+    /// Returns a deterministic hash: FNV-1a, with the high bits mixed by the steps of SplitMix64.
     private static func mixed(_ path: DocumentPath) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in path.string.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }

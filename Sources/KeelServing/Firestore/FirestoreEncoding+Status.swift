@@ -2,7 +2,7 @@ import KeelStorage
 import KeelStorageFirestore
 
 extension FirestoreEncoding {
-    /// A `google.rpc.Status`, as `batchWrite` tells of single writes.
+    /// Encodes a `google.rpc.Status`, the result of a single write in `batchWrite`.
     static func status(_ error: StorageError) -> FirestoreJSON {
         let status = FirestoreStatus(error.code)
         return .object([

@@ -3,7 +3,7 @@ internal import KeelStorageAdapting
 import KeelStorageFirestore
 
 extension FirestoreExchange {
-    /// `commit`: writes that take effect together, of a transaction where a token names one.
+    /// `commit`: applies writes atomically, in a transaction if the request has a token.
     func commit() async throws(StorageError) -> [UInt8] {
         try checkDatabase()
         let batch = try decoding.batch(body)
@@ -14,7 +14,7 @@ extension FirestoreExchange {
         return try await commit(batch, of: token)
     }
 
-    /// Commits a transaction; what is sent twice takes effect once where the store can tell.
+    /// Commits a transaction; a repeated request takes effect once if the store supports idempotent commits.
     private func commit(
         _ batch: WriteBatch,
         of token: TransactionToken
@@ -39,7 +39,7 @@ extension FirestoreExchange {
             }
             return reply
         } catch {
-            // What a client may repeat as it is must find its transaction again.
+            // If the client may retry the commit, the transaction must remain.
             if error.code.isTransient {
                 transactions.endCommit(of: token, in: .open)
             } else {
@@ -62,7 +62,7 @@ extension FirestoreExchange {
         }
     }
 
-    /// `batchWrite`: writes that each take effect or not, in no order.
+    /// `batchWrite`: applies writes independently, in no particular order.
     func batchWrite() async throws(StorageError) -> [UInt8] {
         try checkDatabase()
         let writes = try decoding.batch(body).writes

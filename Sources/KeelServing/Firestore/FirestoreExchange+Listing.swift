@@ -3,7 +3,7 @@ internal import KeelStorageAdapting
 import KeelStorageFirestore
 
 extension FirestoreExchange {
-    /// `list`: the documents of a collection, page by page.
+    /// `list`: returns a page of the documents of a collection.
     func listDocuments(of collection: CollectionPath) async throws(StorageError) -> ReplyBody {
         try items.check(
             "pageSize",
@@ -54,11 +54,10 @@ extension FirestoreExchange {
         )
     }
 
-    /// The documents that are missing and have documents below them, in the part that is listed and
-    /// in the listing's order.
+    /// Returns missing documents that have descendants, in the listed range and in the listing's order.
     ///
-    /// They are found along what is in the collection and below it, and from each document that is met
-    /// to what lies behind all that is below it: a page costs about its own size.
+    /// The names in the collection and below it are walked, and after each document the walk skips its descendants, so
+    /// the cost of a page is about proportional to its size.
     private func missingDocuments(
         of collection: CollectionPath,
         within query: DocumentQuery,
@@ -70,7 +69,7 @@ extension FirestoreExchange {
         func bound(_ path: DocumentPath, isInclusive: Bool) -> DocumentQuery.Bound {
             DocumentQuery.Bound([.reference(path)], isInclusive: isInclusive)
         }
-        // The place behind a document and all that is below it: the next id there could be.
+        // The position after a document and its descendants: the next possible id.
         func behind(_ id: String) -> DocumentPath {
             DocumentPath(trusted: collection, id: id + "\u{0}")
         }
@@ -106,16 +105,16 @@ extension FirestoreExchange {
                 to: isDescending
                     ? bound(last, isInclusive: false) : bound(behind(last.id), isInclusive: true)
             )
-            // Where much lies below each document, most of a larger page would be passed over.
+            // If documents have many descendants, most of a larger page would be skipped.
             size = min(max(2, 2 * (visited - before)), 300)
         }
         guard isDescending else { return candidates }
-        // From behind, a document comes after all that is below it.
+        // In descending order, a document follows its descendants.
         let existing = try await existing(Set(candidates), asOf: time)
         return candidates.filter { !existing.contains($0) }
     }
 
-    /// The orders of `orderBy`: `borough, rating desc`.
+    /// Parses `orderBy`, such as `borough, rating desc`.
     private func orders(_ text: String) throws(StorageError) -> [DocumentQuery.Order] {
         guard !text.isEmpty else { return [] }
         var orders: [DocumentQuery.Order] = []

@@ -2,14 +2,14 @@ import KeelStorage
 import KeelStorageFirestore
 
 extension FirestoreExchange {
-    /// The fewest documents that a part of a partitioned query has, as with Google's service.
+    /// The minimum number of documents in a partition, as in Google's service.
     static let smallestPartition = 128
 
-    /// `partitionQuery`: names that divide a collection group into parts of about the same size.
+    /// `partitionQuery`: returns names that divide a collection group into parts of about the same size.
     ///
-    /// A store that counts is asked how many documents the group has, and for those at the places between
-    /// parts. Elsewhere, and for a time in the past, the names in the group are read; of very many a sample
-    /// is kept. Other collections are not looked at.
+    /// If the store supports counting, the names are found by the number of documents and the positions between the
+    /// parts. Otherwise, and for a time in the past, all names in the group are read, and a sample is kept of a large
+    /// number. Other collections are not read.
     func partitionQuery(under parent: DocumentPath?) async throws(StorageError) -> [UInt8] {
         guard parent == nil else {
             throw FirestoreDecoding.flaw("only a query of the whole database can be divided")
@@ -22,7 +22,7 @@ extension FirestoreExchange {
         let after = try name.map { name throws(StorageError) in try decoding.path(of: name) }
         let group = try group(of: try body.object("structuredQuery"), under: parent)
             .withCompleteOrders.select()
-        // One point more tells whether there is a next page.
+        // One more point tells whether there is a next page.
         let points = try await points(of: group, upTo: most, behind: after, size + 1, asOf: time)
         let page = points.prefix(size)
         let cursors = page.map { path -> FirestoreJSON in
@@ -36,12 +36,12 @@ extension FirestoreExchange {
         ]).bytes
     }
 
-    /// How many points divide so many documents.
+    /// Returns the number of points that divide a number of documents.
     private static func pointCount(_ documents: Int, upTo most: Int64) -> Int {
         Int(min(most, Int64(max(1, documents / smallestPartition) - 1)))
     }
 
-    /// The points behind one of them.
+    /// Returns the points after a given one.
     private func points(
         of group: DocumentQuery,
         upTo most: Int64,
@@ -53,14 +53,14 @@ extension FirestoreExchange {
             do throws(StorageError) {
                 return try await placedPoints(of: group, upTo: most, behind: after, wanted)
             } catch {
-                // A document that cannot be read has a name all the same.
+                // Counting fails on an unreadable document, but its name can be read.
                 guard error.code == .corrupted else { throw error }
             }
         }
         return try await sampledPoints(of: group, upTo: most, behind: after, asOf: time)
     }
 
-    /// The points behind one of them, found by their places.
+    /// Returns the points after a given one, found by their positions.
     private func placedPoints(
         of group: DocumentQuery,
         upTo most: Int64,
@@ -70,7 +70,7 @@ extension FirestoreExchange {
         let total = try await count(of: group)
         let count = Self.pointCount(total, upTo: most)
         var last = after
-        // Of the place before the next point.
+        // The position of the previous point.
         var place = -1
         if let after { place = try await self.count(of: group.end(before: .reference(after))) }
         var points: [DocumentPath] = []
@@ -86,7 +86,7 @@ extension FirestoreExchange {
                     "the store returned the wrong kind of result for a query"
                 )
             }
-            // Documents may go meanwhile.
+            // Documents may be deleted in the meantime.
             guard let path = found.first?.path else { break }
             points.append(path)
             (last, place) = (path, next)
@@ -106,7 +106,7 @@ extension FirestoreExchange {
         return Int(count)
     }
 
-    /// The points behind one of them, found in a sample of the names.
+    /// Returns the points after a given one, found in a sample of the names.
     private func sampledPoints(
         of group: DocumentQuery,
         upTo most: Int64,
@@ -124,7 +124,7 @@ extension FirestoreExchange {
         return Array(points.drop { point in after.map { !($0 < point) } ?? false })
     }
 
-    /// The collection group of a query that can be divided.
+    /// Returns the collection group of a query, if the query can be partitioned.
     private func group(
         of json: FirestoreJSON?,
         under parent: DocumentPath?

@@ -3,7 +3,7 @@ internal import KeelStorageAdapting
 import KeelStorageFirestore
 
 extension FirestoreExchange {
-    /// `runQuery`: what a query finds below a document, or below the root.
+    /// `runQuery`: returns the results of a query below a document, or below the root.
     func runQuery(under parent: DocumentPath?) async throws(StorageError) -> ReplyBody {
         let explanation = try QueryExplanation(body, clock: configuration.clock)
         let json = try body.object("structuredQuery")
@@ -24,7 +24,7 @@ extension FirestoreExchange {
         return try await made(by: QueryReply(to: query, of: self, snapshot, explanation))
     }
 
-    /// `runAggregationQuery`: counts, sums and averages over what a query finds.
+    /// `runAggregationQuery`: returns counts, sums and averages over the results of a query.
     func runAggregationQuery(under parent: DocumentPath?) async throws(StorageError) -> [UInt8] {
         let explanation = try QueryExplanation(body, clock: configuration.clock)
         let json = try body.object("structuredAggregationQuery")
@@ -51,7 +51,7 @@ extension FirestoreExchange {
         )
     }
 
-    /// Checks a query as `StorageClient` does, and that it is not of what Keel keeps for itself.
+    /// Validates a query like `StorageClient`, and rejects queries of reserved collections.
     func checked(_ query: DocumentQuery) throws(StorageError) -> DocumentQuery {
         try reserved.check(query.scope)
         if query.search != nil { try require(.textSearch, for: "a search for words") }
@@ -65,9 +65,10 @@ extension FirestoreExchange {
         return TransactionReads(queries: [.init(query: query, found: found)])
     }
 
-    /// Computes the values in the store where that can be, and here where it cannot.
+    /// Computes aggregations in the store if possible, otherwise here.
     ///
-    /// A transaction needs to know which documents the values are of, to notice that one changed.
+    /// In a transaction they are computed here, because the commit needs the revisions of the documents to detect
+    /// changes.
     private func values(
         of aggregations: [Aggregation],
         over query: DocumentQuery,
@@ -95,7 +96,7 @@ extension FirestoreExchange {
         var reads = TransactionReads()
         var result: ReadResult?
         while let page = try await pages.next() {
-            // Values of a part of the documents would be wrong.
+            // The values of only a part of the documents would be wrong.
             if let failure = page.result.unreadable.first { throw failure.error }
             for document in page.documents { aggregator.add(document) }
             if snapshot.notesReads { reads = self.reads(of: whole, page.documents) }
@@ -113,13 +114,13 @@ extension FirestoreExchange {
         }
     }
 
-    /// The reply of a query that is only planned.
+    /// Returns the reply to a query that is planned but not executed.
     private func explanation(
         _ explanation: QueryExplanation,
         of query: DocumentQuery,
         in snapshot: Snapshot
     ) async throws(StorageError) -> [UInt8] {
-        // A plan for no documents is that for all of them.
+        // A plan for no documents is the same as for all of them.
         let result = try await read(
             .query(query.with { $0.limit = .first(0) }),
             asOf: snapshot.time,

@@ -4,19 +4,18 @@ internal import KeelStorageAdapting
 import KeelStorageFirestore
 
 extension FirestoreExchange {
-    /// Reads as the request's message asks.
+    /// Reads from the store, with the options of the request's message.
     ///
     /// - Parameters:
-    ///   - operation: What to read.
-    ///   - time: The time whose state is read, nil for the present.
-    ///   - needsTime: Whether the reply tells the store's time in what was read.
-    ///   - maximumBytes: About how many bytes of documents are wanted, nil for all.
-    ///   - reportsUnreadable: Whether documents that cannot be read are named beside the others.
-    ///   - needsMoment: Whether the result has its time wherever the store can hold a state.
-    ///   - earlier: What a transaction has read before, which must still hold; nil outside of one.
-    /// - Returns: What the store answered, with the time where it can be told exactly.
-    /// - Throws: What the store throws, and `StorageError/Code/invalidArgument` for a flaw in what
-    ///   Keel adds to the message.
+    ///   - operation: The operation.
+    ///   - time: The time of the state to read; nil for the present.
+    ///   - needsTime: Whether the reply includes the store's read time.
+    ///   - mostBytes: The approximate maximum number of bytes of documents; nil for no limit.
+    ///   - reportsUnreadable: Whether unreadable documents are reported in the result.
+    ///   - needsMoment: Whether the result includes its time if the store can hold a state.
+    ///   - earlier: The transaction's earlier reads, which must still be current; nil outside of a transaction.
+    /// - Returns: The result, with its time if it is known exactly.
+    /// - Throws: Errors of the store, and `StorageError/Code/invalidArgument` for a malformed extension member.
     func read(
         _ operation: ReadOperation,
         asOf time: Timestamp? = nil,
@@ -35,14 +34,13 @@ extension FirestoreExchange {
         return try await read(request, after: earlier)
     }
 
-    /// Reads what is asked for, and what the request's message asks for beside it.
+    /// Performs a read request, with the options of the request's message.
     ///
     /// - Parameters:
-    ///   - request: What to read.
-    ///   - earlier: What a transaction has read before, which must still hold; nil outside of one.
-    /// - Returns: What the store answered.
-    /// - Throws: What the store throws, and `StorageError/Code/invalidArgument` for a flaw in what
-    ///   Keel adds to the message.
+    ///   - request: The read request.
+    ///   - earlier: The transaction's earlier reads, which must still be current; nil outside of a transaction.
+    /// - Returns: The result.
+    /// - Throws: Errors of the store, and `StorageError/Code/invalidArgument` for a malformed extension member.
     func read(
         _ request: ReadRequest,
         after earlier: TransactionReads?
@@ -65,12 +63,12 @@ extension FirestoreExchange {
         }
     }
 
-    /// Reads, and ends a read that takes too long.
+    /// Performs a read request with the time limit.
     private func answer(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
         guard !context.isOver else {
             throw StorageError(.timeout, "the time of the request is over")
         }
-        // A few documents are there before a limit could be set.
+        // A timer would cost more than reading a few documents.
         if case .documents(let paths) = request.operation, paths.count < 10 {
             return try await adapter.read(request)
         }
@@ -96,7 +94,7 @@ extension FirestoreExchange {
         }
     }
 
-    /// The documents at these paths, or at the first of them where there is a limit of bytes.
+    /// Reads the documents at the given paths; with a limit of bytes, possibly only the first ones.
     func documents(
         _ paths: [DocumentPath],
         asOf time: Timestamp? = nil,
@@ -127,8 +125,8 @@ extension FirestoreExchange {
         return (documents, result)
     }
 
-    /// What Keel adds to a reply: the position and the time of what was read, where it can be read
-    /// again, how a query was answered, and which documents could not be read.
+    /// Returns the extension member of a reply: the position and the time of the read if it can be repeated, the query
+    /// plan, and the unreadable documents.
     func addition(
         _ result: ReadResult,
         _ unreadable: UnreadableDocuments = UnreadableDocuments()
@@ -147,24 +145,24 @@ extension FirestoreExchange {
         return members == .object([]) ? nil : members
     }
 
-    /// Whether the client asks for something that Keel adds to a reply.
+    /// Returns whether the client requests a part of the extension member.
     private func asksFor(_ member: String) -> Bool {
         (try? decoding.addition(to: body)?.flag(member)) == true
     }
 
-    /// The error that tells a client of documents that could not be read; nil if none are, or what Keel
-    /// adds to the reply tells of them.
+    /// Returns the error that reports unreadable documents; nil if there are none, or if the extension member reports
+    /// them.
     func failure(_ unreadable: UnreadableDocuments) -> StorageError? {
         asksFor("unreadable") ? nil : unreadable.error
     }
 
-    /// The body of a reply that tells of documents.
+    /// Returns the body of a reply with documents.
     func made(by pieces: some ReplyPieces) async throws(StorageError) -> ReplyBody {
         try await .made(by: pieces, cuttingOff: !decoding.isExtended)
     }
 
-    /// The time of a read: the store's in its snapshot, which never goes back; of a store that tells none
-    /// the clock's, and not before any of what was brought.
+    /// Returns the read time: the store's, which never goes back, or if there is none the clock's, but not before the
+    /// update time of a returned document.
     func readTime(
         of result: ReadResult,
         _ documents: some Sequence<Document> = EmptyCollection<Document>()
@@ -176,7 +174,7 @@ extension FirestoreExchange {
 
     // MARK: Methods
 
-    /// `get`: one document.
+    /// `get`: returns a document.
     func getDocument(_ path: DocumentPath) async throws(StorageError) -> [UInt8] {
         try items.check("mask.fieldPaths", "transaction", "readTime")
         let mask = try mask("mask.fieldPaths")
@@ -199,7 +197,7 @@ extension FirestoreExchange {
         return bytes
     }
 
-    /// `batchGet`: several documents.
+    /// `batchGet`: returns several documents.
     func batchGet() async throws(StorageError) -> ReplyBody {
         try checkDatabase()
         var paths: [DocumentPath] = []
@@ -219,7 +217,7 @@ extension FirestoreExchange {
         return try await made(by: BatchReply(.batchGet, with: paths, mask, of: self, snapshot))
     }
 
-    /// `listCollectionIds`: the collections of a document, or those at the top.
+    /// `listCollectionIds`: returns the names of a document's collections, or of those at the root.
     func listCollectionIDs(under parent: DocumentPath?) async throws(StorageError) -> [UInt8] {
         try require(.collectionListing, for: "listCollectionIds")
         let time = try time(try body.text("readTime"))
@@ -246,7 +244,7 @@ extension FirestoreExchange {
 
     // MARK: Parts of replies and requests
 
-    /// Appends a document, with the fields of a mask where there is one.
+    /// Appends a document, restricted to the fields of a mask if there is one.
     func append(
         _ document: Document,
         _ mask: [FieldPath]?,
@@ -263,7 +261,7 @@ extension FirestoreExchange {
         try encoding.append(part, to: &bytes)
     }
 
-    /// The mask in the query of the request's target; nil where there is none.
+    /// Returns the mask in the query of the request's target; nil if there is none.
     func mask(_ name: String) throws(StorageError) -> [FieldPath]? {
         let texts = items.all(name).flatMap { $0.isEmpty ? [] : [$0] }
         guard items[name] != nil else { return nil }
@@ -280,7 +278,7 @@ extension FirestoreExchange {
         )
     }
 
-    /// How many entries a page has.
+    /// Returns the number of entries per page.
     func pageSize(_ wanted: Int64?) throws(StorageError) -> Int {
         guard let wanted, wanted != 0 else { return 300 }
         guard wanted > 0 else { throw FirestoreDecoding.flaw("“pageSize” is negative") }

@@ -2,7 +2,7 @@ import KeelStorage
 import KeelStorageFirestore
 
 extension FirestoreExchange {
-    /// What the store offers, after it was made ready for a schema where one is declared.
+    /// Returns the capabilities of the store, after preparing it for a declared schema.
     func schema(isDeclared: Bool) async throws(StorageError) -> [UInt8] {
         try items.check()
         if isDeclared {

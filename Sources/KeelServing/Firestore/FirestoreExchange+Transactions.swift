@@ -3,20 +3,18 @@ internal import KeelStorageAdapting
 import KeelStorageFirestore
 
 extension FirestoreExchange {
-    /// What a request reads in.
+    /// The state that a request reads.
     enum Snapshot {
-        /// The store as it is.
+        /// The current state.
         case current
-        /// The store as it was.
+        /// The state at a time in the past.
         case past(Timestamp)
-        /// A transaction that has begun before, with the time that it reads if it names one.
-        ///
-        /// Also what it has read so far.
+        /// An existing transaction, with its read time if it has one, and its earlier reads.
         case transaction(TransactionToken, asOf: Timestamp?, earlier: TransactionReads)
-        /// A transaction that begins with this request, with the moment that it reads.
+        /// A transaction that starts with this request, with the moment that it reads.
         case newTransaction(OpenTransaction.Kind, ReadMoment?)
 
-        /// The time whose state is read, nil for the present.
+        /// The time of the state to read; nil for the present.
         var time: Timestamp? {
             switch self {
             case .current: nil
@@ -35,7 +33,8 @@ extension FirestoreExchange {
             }
         }
 
-        /// Whether a commit must know what is read: the past does not change.
+        /// Whether the reads must be recorded for the commit. Reads of the past need not, because the past does not
+        /// change.
         var notesReads: Bool {
             switch self {
             case .current, .past: false
@@ -44,14 +43,14 @@ extension FirestoreExchange {
         }
     }
 
-    /// `beginTransaction`.
+    /// `beginTransaction`: starts a transaction.
     func beginTransaction() throws(StorageError) -> [UInt8] {
         try checkDatabase()
         let token = transactions.begin(try kind(of: try body.object("options")))
         return FirestoreJSON.object([.init("transaction", .string(token.text))]).bytes
     }
 
-    /// `rollback`: what is not known any more is not there any more, which was the aim.
+    /// `rollback`: ends a transaction. An unknown transaction is not an error, because it has ended already.
     func rollback() throws(StorageError) -> [UInt8] {
         try checkDatabase()
         guard let token = try token(of: body) else {
@@ -61,12 +60,12 @@ extension FirestoreExchange {
         return Self.nothing
     }
 
-    /// The reply of methods that have nothing to say.
+    /// The reply of methods without a result.
     static let nothing = Array("{}".utf8)
 
     // MARK: What a request reads in
 
-    /// What the request's message names.
+    /// Returns the snapshot of the request's message.
     func snapshot() async throws(StorageError) -> Snapshot {
         let time = try time(try body.text("readTime"))
         let token = try token(of: body)
@@ -83,7 +82,7 @@ extension FirestoreExchange {
         return .newTransaction(kind, try await ReadMoment.present(of: adapter, configuration))
     }
 
-    /// What the query of the request's target names.
+    /// Returns the snapshot of the query of the request's target.
     func snapshotOfItems() async throws(StorageError) -> Snapshot {
         try await snapshot(try token(items["transaction"]), try time(items["readTime"]))
     }
@@ -111,7 +110,7 @@ extension FirestoreExchange {
         return .transaction(token, asOf: begun.time, earlier: begun.reads)
     }
 
-    /// The time that a message names for its reads, nil where there is none.
+    /// Parses the read time of a request; returns nil if there is none.
     func time(_ text: String?) throws(StorageError) -> Timestamp? {
         guard let text, !text.isEmpty else { return nil }
         guard let time = FirestoreTime.time(of: text) else {
@@ -121,15 +120,15 @@ extension FirestoreExchange {
         return time
     }
 
-    /// Notes what was read, where a transaction reads.
+    /// Records reads if they belong to a transaction.
     ///
     /// - Parameters:
-    ///   - reads: What was read.
-    ///   - position: The position of the store that was read, for one that checks earlier reads.
-    ///   - snapshot: What the request reads in.
-    /// - Returns: The token of the transaction, if it began with this request.
-    /// - Throws: `StorageError/Code/conflict` if the transaction has ended or reads at the same time were of
-    ///   several moments, `StorageError/Code/tooLarge` if it has read too much.
+    ///   - reads: The reads.
+    ///   - position: The store's position at the read, for a store that checks earlier reads.
+    ///   - snapshot: The snapshot of the request.
+    /// - Returns: The token of a transaction that started with this request.
+    /// - Throws: `StorageError/Code/conflict` if the transaction has ended or concurrent reads showed different
+    ///   moments, `StorageError/Code/tooLarge` if the transaction has read too much.
     func record(
         _ reads: TransactionReads,
         at position: ChangeCursor? = nil,
@@ -151,9 +150,9 @@ extension FirestoreExchange {
         }
     }
 
-    /// The token that a message names, nil where there is none.
+    /// Parses the token of a message; returns nil if there is none.
     ///
-    /// - Throws: `StorageError/Code/invalidArgument` if it is none of this server's making.
+    /// - Throws: `StorageError/Code/invalidArgument` if the token was not created by a Keel server.
     func token(of json: FirestoreJSON) throws(StorageError) -> TransactionToken? {
         try token(try json.text("transaction"))
     }
@@ -172,7 +171,7 @@ extension FirestoreExchange {
         try require(.transactions, for: "a transaction")
         guard let readOnly = try options?.object("readOnly") else {
             let readWrite = try options?.object("readWrite")
-            // The attempt before is over, whatever became of it.
+            // The previous attempt is over, whatever its outcome.
             let last = try token(try readWrite?.text("retryTransaction"))
             if let last { transactions.forget(last) }
             return .readWrite

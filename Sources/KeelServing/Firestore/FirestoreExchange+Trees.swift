@@ -2,14 +2,14 @@ import KeelStorage
 import KeelStorageFirestore
 
 extension FirestoreExchange {
-    /// `runQuery` over the collections of a document, or those at the root.
+    /// Runs a query over all collections of a document or the root.
     ///
-    /// It is read as one query for each collection, in the order of the collections' names.
+    /// Each collection is read with a separate query, in the order of the collections' names.
     func run(_ query: ChildrenQuery) async throws(StorageError) -> ReplyBody {
         try require(.collectionListing, for: "a query over all collections of a document")
         let past: Timestamp?
         switch try await snapshot() {
-        // Names and documents are read one after the other: at one time, where the store can.
+        // Names and documents are read separately, but at the same time if the store supports it.
         case .current where adapter.capabilities.contains(.pointInTimeReads):
             past = try await read(.documents([]), needsTime: true).time
         case .current: past = nil
@@ -35,7 +35,7 @@ extension FirestoreExchange {
             )
         }
         let page = names.dropFirst(clauses.offset).prefix(clauses.limit?.count ?? .max)
-        // One that was deleted meanwhile is not there any more, and not told.
+        // Documents deleted in the meantime are omitted.
         return try await made(
             by: BatchReply(
                 .runQuery,
@@ -47,8 +47,8 @@ extension FirestoreExchange {
         )
     }
 
-    /// The most documents that a query over all collections of a document finds, those that its offset
-    /// passes over included.
+    /// The maximum number of documents that a query over all collections of a document finds, including those skipped
+    /// by its offset.
     private static let mostOfTree = 1_000_000
 
     private func names(
@@ -78,32 +78,32 @@ extension FirestoreExchange {
     }
 }
 
-/// Reads the names of the documents that a query in the order of names finds, page by page.
+/// A reader of document names, page by page, for a query in the order of names.
 struct NameWalk {
-    /// The most names of a page.
+    /// The maximum number of names per page.
     private static let mostInPage = 1_000
 
     private var query: DocumentQuery
     private let time: Timestamp?
     private var isOver = false
 
-    /// Begins a walk.
+    /// Creates a walk.
     ///
     /// - Parameters:
-    ///   - query: A query that is ordered by documents' ids alone, without a limit; with references as bounds.
-    ///   - time: The time whose state is read; nil for the present.
+    ///   - query: A query that is ordered only by document ids, without a limit, and with references as bounds.
+    ///   - time: The time of the state to read; nil for the present.
     init(_ query: DocumentQuery, asOf time: Timestamp?) {
         self.query = query
         self.time = time
     }
 
-    /// The next names, those of documents that cannot be read included; nil at the end.
+    /// Returns the next names, including those of unreadable documents; nil at the end.
     ///
     /// - Parameters:
-    ///   - most: How many are wanted at most; more may come where some cannot be read.
+    ///   - most: The maximum number of names; unreadable documents may exceed it.
     ///   - exchange: The request.
-    /// - Returns: The names, in the query’s order.
-    /// - Throws: What the store throws.
+    /// - Returns: The names, in the query's order.
+    /// - Throws: Errors of the store.
     mutating func next(
         _ most: Int,
         in exchange: FirestoreExchange
@@ -126,20 +126,20 @@ struct NameWalk {
             names += result.unreadable.map(\.path)
             names.sort { isDescending ? $1 < $0 : $0 < $1 }
         }
-        // Not every store goes on behind those that cannot be read.
+        // Some stores end a page early if documents are unreadable.
         isOver = names.count < count && !result.isPartial
         guard let last = names.last else { return nil }
         query.start = DocumentQuery.Bound([.reference(last)], isInclusive: false)
         return names
     }
 
-    /// Goes on at another place.
+    /// Continues at another position.
     mutating func move(to start: DocumentQuery.Bound) { query.start = start }
 }
 
 extension FirestoreExchange {
-    /// Those of some names that had a document at a time, nil for the present; not many documents are
-    /// held at once.
+    /// Returns the names that have a document at a time, nil for the present. Only a limited number of documents is in
+    /// memory at once.
     func existing(
         _ names: Set<DocumentPath>,
         asOf time: Timestamp?

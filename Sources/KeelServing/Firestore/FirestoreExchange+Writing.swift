@@ -3,7 +3,7 @@ internal import KeelStorageAdapting
 import KeelStorageFirestore
 
 extension FirestoreExchange {
-    /// `createDocument`: a document that is not there yet, under a new id where none is named.
+    /// `createDocument`: creates a document, with a new id if the request has none.
     func createDocument(in collection: CollectionPath) async throws(StorageError) -> [UInt8] {
         try items.check("documentId", "mask.fieldPaths")
         let id = items["documentId"].flatMap { $0.isEmpty ? nil : $0 } ?? configuration.makeID()
@@ -13,7 +13,7 @@ extension FirestoreExchange {
         return try await reply(to: write, try mask("mask.fieldPaths"))
     }
 
-    /// `patch`: replaces a document, or the fields that a mask names.
+    /// `patch`: replaces a document, or the fields of a mask.
     func patchDocument(_ path: DocumentPath) async throws(StorageError) -> [UInt8] {
         try items.check(
             "updateMask.fieldPaths",
@@ -36,14 +36,14 @@ extension FirestoreExchange {
         return try await reply(to: write, try mask("mask.fieldPaths"))
     }
 
-    /// `delete`: a missing document is no error unless the condition asks for it.
+    /// `delete`: deletes a document. A missing document is an error only if the condition requires it.
     func deleteDocument(_ path: DocumentPath) async throws(StorageError) -> [UInt8] {
         try items.check("currentDocument.exists", "currentDocument.updateTime")
         _ = try await commit(DocumentWrite(path, .delete, if: try condition()))
         return Self.nothing
     }
 
-    /// The fields of the document that is the body of the request.
+    /// Returns the fields of the document in the body of the request.
     private func fields(of path: DocumentPath) throws(StorageError) -> DocumentFields {
         if let name = try body.text("name"), !name.isEmpty {
             guard try decoding.path(of: name) == path else {
@@ -55,7 +55,7 @@ extension FirestoreExchange {
         return fields
     }
 
-    /// The condition in the query of the request's target.
+    /// Returns the condition in the query of the request's target.
     private func condition() throws(StorageError) -> WriteCondition {
         let exists = try items.flag("currentDocument.exists")
         return try decoding.condition(
@@ -75,7 +75,7 @@ extension FirestoreExchange {
         return try result.get()
     }
 
-    /// Commits a write and replies with the document as it is then.
+    /// Commits a write and returns the resulting document.
     private func reply(
         to write: DocumentWrite,
         _ mask: [FieldPath]?
@@ -86,10 +86,10 @@ extension FirestoreExchange {
         return bytes
     }
 
-    /// The document that a write led to.
+    /// Returns the document that resulted from a write.
     ///
-    /// A new one is known already. Another is read; should it be gone by then, or not be readable,
-    /// the write has taken effect all the same, and what it stored is told.
+    /// A new document is known already; others are read. If the document has been deleted or cannot be read by then,
+    /// the result contains the written fields, because the write has taken effect.
     private func document(
         after write: DocumentWrite,
         _ receipt: CommitReceipt

@@ -3,14 +3,13 @@ import KeelStorage
 internal import KeelStorageAdapting
 import KeelStorageFirestore
 
-/// One request of Firestore's protocol, and what it takes to answer it.
+/// A request of Firestore's protocol.
 ///
-/// The methods of the protocol are extensions of it. Each returns the body of the reply, those that
-/// tell of documents one that is made as it is read; an error becomes the reply that the protocol has
-/// for it.
+/// Extensions implement the methods of the protocol. Each method returns the body of the reply, which is streamed if it
+/// contains documents; errors become error replies of the protocol.
 struct FirestoreExchange {
     let adapter: any StorageAdapter
-    /// The limits of the request, for the parts of its reply that are made later too.
+    /// The limits of the request, which also apply to the streamed parts of its reply.
     let context: StorageContext
     let transactions: TransactionTable
     let configuration: StorageServer.Configuration
@@ -39,10 +38,10 @@ struct FirestoreExchange {
         encoding = FirestoreEncoding(database: database, isExtended: isExtended)
     }
 
-    /// What the names of a request may be.
+    /// The rules for reserved names.
     var reserved: ReservedNames { ReservedNames(allowsOwn: decoding.isExtended) }
 
-    /// Answers a request of a method that the route takes.
+    /// Answers a request whose HTTP method matches the route.
     func answer(
         _ route: FirestoreRoute,
         _ method: HTTPRequest.Method
@@ -55,8 +54,8 @@ struct FirestoreExchange {
             do throws(StorageError) {
                 return try await answerOnce(route, method)
             } catch {
-                // A read that another one of the transaction has overtaken is read again: one of them has
-                // been noted each time.
+                // Repeats a read that was overtaken by a concurrent read of the same transaction. One of the reads has
+                // been recorded each time.
                 guard error.operation == TransactionTable.overtaken else { throw error }
                 attempts -= 1
                 guard attempts > 0 else { throw TransactionTable.conflict(error) }
@@ -122,7 +121,7 @@ struct FirestoreExchange {
         return path
     }
 
-    /// Refuses what the store does not offer.
+    /// Rejects operations that the store does not support.
     func require(
         _ needed: StorageCapabilities,
         for purpose: String
@@ -133,7 +132,7 @@ struct FirestoreExchange {
         }
     }
 
-    /// Refuses a request that names another database than its path does.
+    /// Rejects a request whose message and path name different databases.
     func checkDatabase() throws(StorageError) {
         guard let name = try body.text("database"), name != decoding.database else { return }
         throw FirestoreDecoding.flaw("“\(name)” is not the database of the request’s path")

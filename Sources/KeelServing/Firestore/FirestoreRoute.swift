@@ -1,18 +1,18 @@
-/// What is named within a database.
+/// A resource or method in a database.
 enum FirestoreRoute {
     /// A document, by the segments of its path.
     case document([String])
     /// A collection, by the segments of its path.
     case collection([String])
-    /// A method, on the root or on a document.
+    /// A custom method of the root or a document.
     case call(Call, on: [String])
 
-    /// The methods that the protocol writes behind a colon.
+    /// The custom methods of the protocol, which follow a colon.
     enum Call: String {
         case batchGet, batchWrite, beginTransaction, commit, listen, rollback, write
         case listCollectionIds, partitionQuery, runAggregationQuery, runQuery
 
-        /// Whether it concerns all of a database.
+        /// Whether the method applies to a whole database.
         var isOfDatabase: Bool {
             switch self {
             case .batchGet, .batchWrite, .beginTransaction, .commit, .listen, .rollback, .write:

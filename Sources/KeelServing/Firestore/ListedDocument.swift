@@ -3,7 +3,7 @@ import KeelStorage
 /// An entry in the listing of a collection.
 enum ListedDocument {
     case found(Document)
-    /// There is no document, and there are documents below it.
+    /// A missing document with descendants.
     case missing(DocumentPath)
 
     var path: DocumentPath {
@@ -13,7 +13,7 @@ enum ListedDocument {
         }
     }
 
-    /// What the entry has in the orders of the listing.
+    /// Returns the values of the entry in the orders of the listing.
     func bound(in orders: [DocumentQuery.Order]) -> DocumentQuery.Bound {
         let values = orders.map { order -> DocumentValue in
             if order.field.isDocumentID { return .reference(path) }

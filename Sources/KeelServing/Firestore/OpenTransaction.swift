@@ -1,26 +1,26 @@
 import KeelStorage
 internal import KeelStorageAdapting
 
-/// A transaction that is under way, or was until a moment ago.
+/// The state of an open or recently committed transaction.
 struct OpenTransaction: Sendable {
-    /// How far a transaction has come.
+    /// The phase of a transaction.
     enum Phase: Sendable, Hashable {
-        /// It reads.
+        /// The transaction can read and commit.
         case open
-        /// A commit is under way: nothing else can be done meanwhile.
+        /// A commit is in progress; all other operations fail.
         case isBeingCommitted
         /// A commit of writes with this hash has taken effect.
         case committed(Int)
     }
 
-    /// What a transaction may do.
+    /// The kind of a transaction.
     enum Kind: Sendable, Hashable {
-        /// It reads and writes.
+        /// The transaction reads and writes.
         case readWrite
-        /// It only reads, as of a time where it names one.
+        /// The transaction is read-only, at the given time if there is one.
         case readOnly(asOf: Timestamp?)
 
-        /// The time that it names.
+        /// The given read time.
         var time: Timestamp? { if case .readOnly(let time) = self { time } else { nil } }
     }
 
@@ -29,9 +29,9 @@ struct OpenTransaction: Sendable {
     var lastUse: Duration
     private(set) var phase = Phase.open
     private(set) var readCount = 0
-    /// The moment that a transaction reads which names no time and only reads, from its first read on.
+    /// The moment of a read-only transaction without a given time, chosen by its first read.
     private(set) var moment: ReadMoment?
-    /// The position of the store at which all that was read held.
+    /// The position of the store at which all reads were current.
     private(set) var position: ChangeCursor?
     private var documents: [DocumentPath: Revision?] = [:]
     private var queries: [TransactionReads.QueryRead] = []
@@ -43,18 +43,18 @@ struct OpenTransaction: Sendable {
         lastUse = now
     }
 
-    /// The time whose state is read, nil for the present.
+    /// The time of the state to read; nil for the present.
     var time: Timestamp? { kind.time ?? moment?.time }
 
-    /// Whether the next read chooses the moment that the transaction reads.
+    /// Whether the next read chooses the moment of the transaction.
     var needsMoment: Bool { kind == .readOnly(asOf: nil) && moment == nil && readCount == 0 }
 
-    /// Reads at a moment from now on, if another read has not chosen one meanwhile.
+    /// Sets the moment of the transaction, unless a concurrent read has set it.
     mutating func read(at moment: ReadMoment) {
         if needsMoment { self.moment = moment }
     }
 
-    /// Goes on to another phase; what was read is of no use after the commit.
+    /// Enters a phase; a commit discards the reads.
     mutating func enter(_ phase: Phase) {
         self.phase = phase
         guard case .committed = phase else { return }
@@ -64,10 +64,10 @@ struct OpenTransaction: Sendable {
         moment = nil
     }
 
-    /// Adds what was read; of a document that was read twice, the first time counts.
+    /// Adds reads; if a document was read twice, the first read counts.
     ///
-    /// If it changed in between, the first revision does not hold any more and the commit fails, as
-    /// it must: revisions do not come back.
+    /// If the document changed in between, the first revision is no longer current and the commit correctly fails,
+    /// because revisions never repeat.
     mutating func add(_ reads: TransactionReads) {
         if let position = reads.position { self.position = position }
         for read in reads.documents where documents[read.path] == nil {

@@ -1,21 +1,21 @@
 import KeelStorage
 import KeelStorageFirestore
 
-/// Where the next page of a listing begins: after this name, or after these values.
+/// The start of a page of a listing, after a name or after values.
 struct PageToken {
     let json: FirestoreJSON
 
-    /// Begins after a name.
+    /// Creates a token for the page after a name.
     init(name: String) { json = .string(name) }
 
-    /// Begins after the document that has these values of the listing's orders.
+    /// Creates a token for the page after the document with the given values of the listing's orders.
     init(_ bound: DocumentQuery.Bound, _ encoding: FirestoreEncoding) {
         json = ["values": .array(bound.values.map(encoding.value))]
     }
 
-    /// Reads a token; nil where there is none.
+    /// Parses a token; returns nil if there is none.
     ///
-    /// - Throws: `StorageError/Code/invalidArgument` if no listing gave it out.
+    /// - Throws: `StorageError/Code/invalidArgument` if the token is malformed.
     init?(_ text: String?) throws(StorageError) {
         guard let text, !text.isEmpty else { return nil }
         guard let bytes = Base64.decode(text), let json = try? FirestoreJSON(parsing: bytes) else {
@@ -28,7 +28,7 @@ struct PageToken {
 
     /// The name.
     ///
-    /// - Throws: `StorageError/Code/invalidArgument` if the token is of another listing.
+    /// - Throws: `StorageError/Code/invalidArgument` if the token belongs to another kind of listing.
     var name: String {
         get throws(StorageError) {
             guard let name = json.text else {

@@ -2,17 +2,17 @@ import KeelCore
 import KeelStorage
 import KeelStorageFirestore
 
-/// What `explainOptions` of a query asks for, and how long the query has been under way.
+/// The `explainOptions` of a query, and the time since its start.
 ///
 /// The messages are `ExplainOptions` and `ExplainMetrics` of
 /// firebase.google.com/docs/firestore/reference/rest/v1/ExplainOptions.
 struct QueryExplanation {
-    /// Whether the query is carried out too, and not only planned.
+    /// Whether the query is executed, and not only planned.
     let isAnalyzed: Bool
     private let timeline: Timeline
     private let start: Duration
 
-    /// Begins with a request; nil where it asks for no explanation.
+    /// Starts the measurement; returns nil if the request does not ask for an explanation.
     init?(_ body: FirestoreJSON, clock: any Clock<Duration>) throws(StorageError) {
         guard let options = try body.object("explainOptions") else { return nil }
         isAnalyzed = try options.flag("analyze") ?? false
@@ -20,12 +20,12 @@ struct QueryExplanation {
         start = timeline.now
     }
 
-    /// What a query looked at, as the reply tells it.
+    /// Returns the metrics of a query.
     ///
     /// - Parameters:
-    ///   - plan: How the store answered; nil where it does not say.
+    ///   - plan: The store's plan; nil if it is unknown.
     ///   - query: The query.
-    ///   - count: How many results there are, nil where the query was only planned.
+    ///   - count: The number of results; nil if the query was only planned.
     /// - Returns: The metrics.
     func metrics(
         _ plan: QueryPlan?,
@@ -51,7 +51,7 @@ struct QueryExplanation {
         return [
             "resultsReturned": .string("\(count)"),
             "executionDuration": FirestoreEncoding.duration(timeline.now - start),
-            // What Google's service would charge; nobody charges anything here.
+            // The number that Google's service would bill.
             "readOperations": .string("\(max(1, count))"),
             "debugStats": [
                 "documents_scanned": .string("\(examined)"),
@@ -70,13 +70,13 @@ struct QueryExplanation {
 }
 
 extension QueryPlan {
-    /// The fields that led to the documents, in the words of Google's service:
-    /// `(city ASC, rating DESC, __name__ DESC)`.
+    /// Returns the fields of the access path, in the notation of Google's service: `(city ASC, rating DESC, __name__
+    /// DESC)`.
     func properties(of query: DocumentQuery) -> String {
         switch access {
         case .identifiers, .scan: return "(__name__ ASC)"
         case .index(let name):
-            // The name says what the index holds, behind that of its collection.
+            // The index name consists of the collection and the indexed fields.
             guard let fields = Self.fields(name, of: query.scope) else { return name }
             let direction = fields.last?.hasSuffix("DESC") == true ? "DESC" : "ASC"
             return "(\((fields + ["__name__ \(direction)"]).joined(separator: ", ")))"
@@ -92,7 +92,7 @@ extension QueryPlan {
             switch scope {
             case .collection(let path): path.name
             case .group(let name, _): "\(name)**"
-            // It has no index.
+            // There is no index for this scope.
             case .everything: ""
             }
         guard name.hasPrefix("\(collection)("), let end = name.lastIndex(of: ")") else {

@@ -1,33 +1,32 @@
 import KeelStorage
 
-/// Keeps names of the form `__…__` out of reach of the protocol, but for whom they are meant.
+/// Access rules for names of the form `__…__`.
 ///
-/// Keel's own libraries keep records of their own in such collections, an outbox for example. A
-/// client that asks for Keel's additions is one of them. What the server keeps for itself is out of
-/// reach for everybody.
+/// Keel's libraries store their own records, such as an outbox, in collections with such names. Clients that request
+/// Keel's extensions can access them. The server's own records are inaccessible to all clients.
 struct ReservedNames: Sendable {
-    /// The collection that holds what the server keeps for itself.
+    /// The collection of the server's own records.
     static let server = "__keel_sync__"
 
-    /// Whether Keel's own records are allowed, apart from the server's.
+    /// Whether the records of Keel's libraries are accessible.
     let allowsOwn: Bool
 
-    /// Refuses a document that is out of reach, or whose path breaks a rule.
+    /// Rejects a document that is inaccessible or has an invalid path.
     ///
-    /// A path below a reserved collection is refused too, wherever the reserved name stands in it.
+    /// A path with a reserved segment at any level below the root is rejected, too.
     func check(_ path: DocumentPath) throws(StorageError) {
         if !allowsOwn || !isOwn(path.collection.string) { try DocumentValidation.check(path) }
         if let flaw = path.flaw { throw StorageError(.invalidArgument, flaw) }
         try check(path.string)
     }
 
-    /// Refuses a collection that is out of reach, or whose path breaks a rule.
+    /// Rejects a collection that is inaccessible or has an invalid path.
     func check(_ collection: CollectionPath) throws(StorageError) {
         if let flaw = collection.flaw { throw StorageError(.invalidArgument, flaw) }
         try check(collection.string)
     }
 
-    /// Refuses a query of what is out of reach.
+    /// Rejects a query of inaccessible documents.
     func check(_ scope: DocumentQuery.Scope) throws(StorageError) {
         switch scope {
         case .collection(let collection): try check(collection)
@@ -39,7 +38,7 @@ struct ReservedNames: Sendable {
         }
     }
 
-    /// Whether a document is a record of Keel's own, at the top of the store.
+    /// Returns whether a document is a record of Keel's libraries, in a reserved collection at the root.
     func isOwn(_ path: DocumentPath) -> Bool { isOwn(path.collection.string) }
 
     private func isOwn(_ collection: String) -> Bool {
@@ -47,7 +46,7 @@ struct ReservedNames: Sendable {
     }
 
     private func check(_ path: String) throws(StorageError) {
-        // Most paths have no underscores side by side: look for them before taking it apart.
+        // A fast path: most paths do not contain consecutive underscores.
         let underscore = UInt8(ascii: "_")
         guard
             zip(path.utf8, path.utf8.dropFirst()).contains(where: { $0 == underscore && $1 == $0 })

@@ -3,17 +3,17 @@ import KeelStorage
 internal import KeelStorageAdapting
 import Synchronization
 
-/// What the transactions that are under way have read.
+/// The open transactions and their reads.
 final class TransactionTable: Sendable {
-    /// What an error's operation says where a transaction could not be carried through.
+    /// The operation of errors that abort a transaction.
     static let operation = "transaction"
 
-    /// The operation of the error for a read that another read of the transaction has overtaken.
+    /// The operation of the error for a read that was overtaken by a concurrent read of the transaction.
     static let overtaken = "overtaken read"
 
     private struct State {
         var open: [String: OpenTransaction] = [:]
-        /// The documents read, over all transactions.
+        /// The number of recorded reads of all transactions.
         var readCount = 0
     }
 
@@ -26,10 +26,10 @@ final class TransactionTable: Sendable {
         timeline = Timeline(configuration.clock)
     }
 
-    /// How many transactions are remembered.
+    /// The number of recorded transactions.
     var count: Int { state.withLock { $0.open.count } }
 
-    /// Begins a transaction and returns its token.
+    /// Starts a transaction and returns its token.
     func begin(
         _ kind: OpenTransaction.Kind,
         at moment: ReadMoment? = nil
@@ -44,10 +44,9 @@ final class TransactionTable: Sendable {
         return token
     }
 
-    /// The transaction of a token, which reads at a moment from now on if one is given.
+    /// Returns the transaction of a token, and sets its moment if one is given.
     ///
-    /// - Throws: `StorageError/Code/conflict` if the transaction is not remembered, before anything
-    ///   is read for it.
+    /// - Throws: `StorageError/Code/conflict` if the transaction is unknown, before anything is read for it.
     func transaction(
         of token: TransactionToken,
         at moment: ReadMoment? = nil
@@ -58,14 +57,14 @@ final class TransactionTable: Sendable {
         }
     }
 
-    /// Adds to what a transaction has read.
+    /// Records reads of a transaction.
     ///
     /// - Parameters:
-    ///   - reads: What was read.
+    ///   - reads: The reads.
     ///   - token: The transaction.
-    ///   - position: The position of the earlier reads whose results still held at that of `reads`.
-    /// - Throws: `StorageError/Code/conflict` if another read at the same time was of another moment; its
-    ///   operation is ``overtaken``, and nothing is noted.
+    ///   - position: The position of the earlier reads that were still current at the position of `reads`.
+    /// - Throws: `StorageError/Code/conflict` if a concurrent read showed another moment; its operation is
+    ///   ``overtaken``, and nothing is recorded. `StorageError/Code/tooLarge` if the transaction has read too much.
     func record(
         _ reads: TransactionReads,
         for token: TransactionToken,
@@ -91,14 +90,14 @@ final class TransactionTable: Sendable {
         throw StorageError(.tooLarge, "a transaction has read more than \(most) documents")
     }
 
-    /// Marks a transaction as being committed and returns what it has read.
+    /// Starts the commit of a transaction and returns its reads.
     ///
     /// - Parameters:
     ///   - token: The transaction.
-    ///   - writes: What is to be committed. If a commit of just this has taken effect, whose reply
-    ///     may have got lost, the transaction is returned as well.
+    ///   - writes: The writes. If a commit of the same writes has taken effect, whose reply may have been lost, the
+    ///     transaction is returned as well.
     /// - Returns: The transaction.
-    /// - Throws: `StorageError/Code/conflict` if it is not remembered, or is being committed.
+    /// - Throws: `StorageError/Code/conflict` if the transaction is unknown or is being committed.
     func startCommit(
         of token: TransactionToken,
         _ writes: [DocumentWrite]
@@ -111,7 +110,7 @@ final class TransactionTable: Sendable {
         }
     }
 
-    /// Notes what a commit led to, so that it can be repeated where it did not take effect.
+    /// Records the outcome of a commit, so that a commit without effect can be repeated.
     func endCommit(of token: TransactionToken, in phase: OpenTransaction.Phase) {
         state.withLock { state in
             guard var transaction = state.open[token.id] else { return }
@@ -122,7 +121,7 @@ final class TransactionTable: Sendable {
         }
     }
 
-    /// Forgets a transaction, if it is remembered.
+    /// Removes a transaction, if it is recorded.
     func forget(_ token: TransactionToken) {
         state.withLock { state in Self.remove(token.id, from: &state) }
     }
@@ -152,14 +151,14 @@ final class TransactionTable: Sendable {
         return value
     }
 
-    /// The error of a transaction whose reads do not hold any more, which has to begin again.
+    /// Returns the error of a transaction whose reads are no longer current, which must start over.
     ///
-    /// The protocol tells it from a condition that fails.
+    /// The protocol distinguishes it from a failed condition.
     static func conflict(_ error: StorageError) -> StorageError {
         StorageError(.conflict, error.message, operation: operation, resource: error.resource)
     }
 
-    /// The error of a transaction that is not remembered.
+    /// The error of an unknown transaction.
     static let ended = StorageError(
         .conflict,
         "the transaction has ended, or was open for too long; begin it again",
@@ -171,13 +170,13 @@ final class TransactionTable: Sendable {
             || now - transaction.lastUse > configuration.transactionIdleTime
     }
 
-    /// Removes what has expired, and then what has not been used for the longest time.
+    /// Removes expired transactions, and then the least recently used ones.
     private func makeRoom(_ state: inout State, _ now: Duration) {
         for (id, transaction) in state.open where isExpired(transaction, now) {
             Self.remove(id, from: &state)
         }
         guard !isWithinLimits(state) else { return }
-        // Some more than needed, so that the next one need not sort again.
+        // Removes some more than necessary, to avoid sorting each time.
         let oldest = state.open.sorted { $0.value.lastUse < $1.value.lastUse }.map(\.key)
         let spare = oldest.count / 16
         for (position, id) in oldest.dropLast().enumerated() {

@@ -1,6 +1,6 @@
 import KeelStorageFirestore
 
-/// What names a transaction to a client.
+/// The identifier of a transaction for clients.
 struct TransactionToken: Sendable, Hashable {
     private static let mark = "keel-transaction-"
 
@@ -8,9 +8,9 @@ struct TransactionToken: Sendable, Hashable {
 
     init(id: String) { self.id = id }
 
-    /// Reads a token as the protocol sends bytes, in Base64; nil if no server of Keel's made it.
+    /// Parses a token, which is Base64 in the protocol; returns nil if it was not created by a Keel server.
     init?(_ text: String) {
-        // A plus sign that stands in a URL unencoded arrives as a space.
+        // An unencoded plus sign in a URL arrives as a space.
         let text = text.contains(" ") ? String(text.map { $0 == " " ? "+" : $0 }) : text
         guard let bytes = Base64.decode(text),
             let content = String(validating: bytes, as: UTF8.self),
@@ -19,6 +19,6 @@ struct TransactionToken: Sendable, Hashable {
         id = String(content.dropFirst(Self.mark.count))
     }
 
-    /// The token as the protocol sends bytes.
+    /// The token in the form of the protocol.
     var text: String { Base64.encode(Array((Self.mark + id).utf8)) }
 }

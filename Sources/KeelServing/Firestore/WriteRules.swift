@@ -2,12 +2,12 @@ import KeelStorage
 internal import KeelStorageAdapting
 import KeelStorageFirestore
 
-/// The rules that writes keep before a store sees them.
+/// The validation of writes before they reach the store.
 enum WriteRules {
-    /// The highest revision that a replica may bring; times do not reach it before the year 73,000.
+    /// The maximum revision of a replica; revisions based on time do not reach it before the year 73,000.
     private static let highestRevision: Int64 = 1 << 61
 
-    /// Refuses a batch that breaks a rule of the data model, or needs what the store has not.
+    /// Rejects a batch that violates a rule of the data model, or requires a capability that the store lacks.
     static func check(
         _ batch: WriteBatch,
         _ reserved: ReservedNames,

@@ -1,11 +1,11 @@
 import KeelStorage
 import KeelStorageFirestore
 
-/// A batch of analytics records, as `Documentation/Protocols/AnalyticsIngest.md` has it.
+/// A batch of analytics records; see `Documentation/Protocols/AnalyticsIngest.md`.
 struct AnalyticsBatch {
-    /// The most records of a batch.
+    /// The maximum number of records in a batch.
     static let mostRecords = 1_000
-    /// The most bytes of a record, as JSON.
+    /// The maximum size of a record as JSON, in bytes.
     static let longestRecord = 64 << 10
 
     private let records: [FirestoreJSON]
@@ -23,14 +23,14 @@ struct AnalyticsBatch {
         }
     }
 
-    /// Keeps the records and says of each what became of it.
+    /// Stores the records and returns the outcome of each.
     ///
     /// - Parameters:
-    ///   - store: Where they are kept.
-    ///   - now: The time of their arrival.
-    /// - Returns: The answer.
-    /// - Throws: What the store throws, and `invalidArgument` where a record has no id to speak of it
-    ///   by.
+    ///   - store: The store of the records.
+    ///   - now: The time of receipt.
+    /// - Returns: The message of the reply.
+    /// - Throws: Errors of the store, and `invalidArgument` if a record has no id, because the reply could not refer to
+    ///   it.
     func keep(in store: IngestStore, at now: Timestamp) async throws(StorageError) -> FirestoreJSON
     {
         var kept: [(id: String, fields: DocumentFields)] = []
@@ -69,7 +69,7 @@ struct AnalyticsBatch {
 
     private static let kinds: Set<String> = ["event", "screen", "identify", "userProperties"]
 
-    /// The document of a record: its members, with moments where it has milliseconds.
+    /// Returns the fields of a record, with timestamps in place of milliseconds.
     private static func fields(
         of record: FirestoreJSON,
         at now: Timestamp

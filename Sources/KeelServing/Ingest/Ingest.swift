@@ -1,18 +1,17 @@
 public import KeelStorage
 
-/// Where a ``StorageServer`` keeps the logs and the analytics that are sent to it, as documents.
+/// The collections in which a ``StorageServer`` stores received logs and analytics.
 public struct Ingest: Sendable, Hashable {
-    /// The collection of log records; nil takes none.
+    /// The collection of log records; nil accepts none.
     ///
-    /// They come as OTLP over HTTP, in JSON or protobuf, to `/v1/logs`.
+    /// Clients send OTLP over HTTP, in JSON or protobuf, to `/v1/logs`.
     public var logs: CollectionPath?
-    /// The collection of analytics records; nil takes none.
+    /// The collection of analytics records; nil accepts none.
     ///
-    /// They come to `/v1/analytics/batch` in the form of
-    /// `Documentation/Protocols/AnalyticsIngest.md`.
+    /// Clients send batches in the form of `Documentation/Protocols/AnalyticsIngest.md` to `/v1/analytics/batch`.
     public var analytics: CollectionPath?
 
-    /// Creates a choice of collections.
+    /// Creates a selection of collections.
     public init(logs: CollectionPath? = "logs", analytics: CollectionPath? = "analytics") {
         self.logs = logs
         self.analytics = analytics

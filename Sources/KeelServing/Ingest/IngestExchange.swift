@@ -5,7 +5,7 @@ import KeelHTTPCompression
 import KeelStorage
 import KeelStorageFirestore
 
-/// One request that brings logs or analytics.
+/// A request that sends logs or analytics.
 struct IngestExchange {
     let adapter: any StorageAdapter
     let configuration: StorageServer.Configuration
@@ -21,7 +21,7 @@ struct IngestExchange {
         return .json(answer.bytes)
     }
 
-    /// Answers `POST /v1/logs`, in the form in which it is asked.
+    /// Answers `POST /v1/logs`, in the format of the request.
     func logs(into collection: CollectionPath) async throws(ServingFailure) -> HTTPReply {
         let call = try decompressed()
         guard call.mediaType == Self.protobuf else {
@@ -69,7 +69,7 @@ struct IngestExchange {
         )
     }
 
-    /// The request without the coding of its body; collectors compress what they send.
+    /// Returns the request with a decompressed body. Collectors compress their requests.
     private func decompressed() throws(ServingFailure) -> HTTPCall {
         guard let encoding = call.head.headerFields[.contentEncoding], let body = call.body else {
             return call

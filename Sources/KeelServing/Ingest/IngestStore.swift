@@ -1,32 +1,31 @@
 import KeelStorage
 internal import KeelStorageAdapting
 
-/// Keeps what was ingested, each record once.
+/// Stores received records, each once.
 struct IngestStore {
-    /// What became of a record.
+    /// The outcome of a record.
     enum Outcome: Hashable {
         case accepted
-        /// There is a document of its id.
+        /// A document with the same id exists.
         case duplicate
-        /// It breaks a rule of documents.
+        /// The record violates a rule of documents.
         case rejected(String)
     }
 
     let adapter: any StorageAdapter
     let collection: CollectionPath
 
-    /// How many records, and about how many bytes of them, are committed at a time.
+    /// The number of records, and their approximate size, per commit.
     private static let mostAtOnce = (records: 500, bytes: 4 << 20)
 
-    /// Stores records as documents, each in a batch of its own, so that one that cannot be kept is in
-    /// nobody's way.
+    /// Stores records as documents, each in a separate batch, so that an invalid record does not affect others.
     ///
-    /// Some are encoded and committed at a time: what waits in memory does not grow with the request.
+    /// Records are encoded and committed in groups, so memory use does not grow with the request.
     ///
     /// - Parameter records: Ids and fields.
-    /// - Returns: What became of each, in order.
-    /// - Throws: What the store throws for another reason than a record. Records may then have been
-    ///   kept; a repetition finds them as duplicates.
+    /// - Returns: The outcome of each record, in order.
+    /// - Throws: Errors of the store that do not concern a single record. Some records may then have been stored; a
+    ///   repetition reports them as duplicates.
     func keep(
         _ records: [(id: String, fields: DocumentFields)]
     ) async throws(StorageError) -> [Outcome] {

@@ -2,9 +2,9 @@ import KeelStorage
 import KeelStorageFirestore
 
 extension LogExport {
-    /// Reads the JSON form (OTLP/HTTP: proto3's mapping with ids in hexadecimal).
+    /// Decodes the JSON form (OTLP/HTTP: proto3's mapping with hexadecimal ids).
     ///
-    /// - Throws: `invalidArgument` if it is another form, `tooLarge` if it is too much.
+    /// - Throws: `invalidArgument` if the message is malformed, `tooLarge` if it exceeds a limit.
     init(_ json: FirestoreJSON, makeID: () -> String) throws(StorageError) {
         for resource in try json.list("resourceLogs") {
             var source = LogSource(try Self.attributes(of: resource.object("resource")))
@@ -63,7 +63,7 @@ extension LogExport {
         return fields
     }
 
-    /// An `AnyValue`; one without a member is the protocol's word for nothing.
+    /// Decodes an `AnyValue`; one without a member is null.
     private static func value(
         _ json: FirestoreJSON,
         depth: Int
@@ -92,7 +92,7 @@ extension LogExport {
         return .null
     }
 
-    /// Documents nest no deeper.
+    /// The nesting limit of documents.
     static let deepest = 16
 
     static let tooDeep = FirestoreDecoding.flaw("a value nests more than \(deepest) levels deep")

@@ -3,9 +3,9 @@ import KeelStorage
 import KeelStorageFirestore
 
 extension LogExport {
-    /// Reads the binary form (OTLP/HTTP); fields that are not known are passed over.
+    /// Decodes the binary form (OTLP/HTTP) and ignores unknown fields.
     ///
-    /// - Throws: `invalidArgument` if the message is malformed, `tooLarge` if it is too large.
+    /// - Throws: `invalidArgument` if the message is malformed, `tooLarge` if it exceeds a limit.
     init(protobuf bytes: [UInt8], makeID: () -> String) throws(StorageError) {
         try Self.messages(1, in: bytes[...]) { resource throws(StorageError) in
             var attributes = DocumentFields()
@@ -27,7 +27,7 @@ extension LogExport {
         }
     }
 
-    /// A `LogRecord`.
+    /// Decodes a `LogRecord`.
     private static func record(_ bytes: ArraySlice<UInt8>) throws(StorageError) -> DocumentFields {
         var fields = DocumentFields()
         var reader = ProtobufReader(bytes)
@@ -51,7 +51,7 @@ extension LogExport {
         return fields
     }
 
-    /// The `KeyValue`s of a field.
+    /// Decodes the `KeyValue`s of a field.
     private static func fields(
         _ field: Int,
         in bytes: ArraySlice<UInt8>,
@@ -69,7 +69,7 @@ extension LogExport {
         return fields
     }
 
-    /// An `AnyValue`.
+    /// Decodes an `AnyValue`.
     private static func value(
         _ bytes: ArraySlice<UInt8>,
         depth: Int
@@ -100,7 +100,7 @@ extension LogExport {
 
     // MARK: Parts
 
-    /// Visits the texts, bytes or messages of one field.
+    /// Calls a closure with each length-delimited value of a field.
     private static func messages(
         _ field: Int,
         in bytes: ArraySlice<UInt8>,

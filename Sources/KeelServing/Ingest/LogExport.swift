@@ -1,17 +1,18 @@
 import KeelStorage
 import KeelStorageFirestore
 
-/// The log records of an `ExportLogsServiceRequest` of OpenTelemetry's protocol, version 1.
+/// The log records of an OpenTelemetry `ExportLogsServiceRequest`, version 1.
 ///
-/// opentelemetry-proto, `logs/v1/logs.proto` and `common/v1/common.proto`.
+/// See opentelemetry-proto, `logs/v1/logs.proto` and `common/v1/common.proto`.
 struct LogExport {
-    /// The attribute that tells a repetition from a new record (OpenTelemetry's semantic conventions).
+    /// The attribute with the unique id of a record, by which repetitions are detected (OpenTelemetry's semantic
+    /// conventions).
     static let idAttribute = "log.record.uid"
-    /// The most records of a request.
+    /// The maximum number of records in a request.
     static let mostRecords = 10_000
-    /// The most bytes that the records of a request take once each has its resource's attributes.
+    /// The maximum total size of the resource attributes that are copied to the records of a request, in bytes.
     ///
-    /// Without this, a few kilobytes of compressed records would become gigabytes of documents.
+    /// Without this limit, a few kilobytes of compressed records could expand to gigabytes of documents.
     static let maximumBytes = 64 << 20
 
     private(set) var records: [(id: String, fields: DocumentFields)] = []
@@ -20,10 +21,10 @@ struct LogExport {
     /// Adds a record.
     ///
     /// - Parameters:
-    ///   - fields: What it says.
-    ///   - source: What it shares with others of the request.
-    ///   - makeID: Makes an id for one that names none.
-    /// - Throws: `tooLarge` if there are too many records, or if they would take too many bytes.
+    ///   - fields: The fields of the record.
+    ///   - source: The attributes that the record shares with others of the request.
+    ///   - makeID: Returns an id for a record without one.
+    /// - Throws: `tooLarge` if there are too many records, or if their shared attributes take too many bytes.
     mutating func append(
         _ fields: DocumentFields,
         of source: LogSource,
@@ -54,11 +55,11 @@ struct LogExport {
         records.append((id ?? makeID(), fields))
     }
 
-    /// Keeps the records.
+    /// Stores the records.
     ///
-    /// - Parameter store: Where they are kept.
-    /// - Returns: How many cannot be kept, and why one of them.
-    /// - Throws: What the store throws.
+    /// - Parameter store: The store of the records.
+    /// - Returns: The number of rejected records, and the reason for one of them.
+    /// - Throws: Errors of the store.
     func keep(
         in store: IngestStore
     ) async throws(StorageError) -> (rejected: Int, reason: String?) {
@@ -70,7 +71,7 @@ struct LogExport {
         return (rejected, reason)
     }
 
-    /// The time of a record in nanoseconds, as a moment; the protocol says zero for "not known".
+    /// Returns the time of a record; nil for zero, which means unknown in the protocol.
     static func moment(_ nanoseconds: UInt64) -> DocumentValue? {
         nanoseconds == 0 ? nil : .timestamp(Timestamp(microseconds: Int64(nanoseconds / 1000)))
     }

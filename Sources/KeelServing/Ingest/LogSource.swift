@@ -1,13 +1,13 @@
 import KeelStorage
 
-/// What the records of a scope share, and each is kept with.
+/// The attributes that the records of a scope share, which are stored with each record.
 struct LogSource {
     let attributes: DocumentFields
-    /// The name of the instrumentation scope, empty where there is none.
+    /// The name of the instrumentation scope; empty if there is none.
     var scope = "" {
         didSet { byteCount += scope.utf8.count - oldValue.utf8.count }
     }
-    /// About how many bytes it adds to each record.
+    /// The approximate number of bytes added to each record.
     private(set) var byteCount: Int
 
     init(_ attributes: DocumentFields) {

@@ -3,14 +3,14 @@ import KeelHTTP
 import KeelStorageFirestore
 
 extension HTTPCall {
-    /// The body as JSON; an empty object where there is none.
+    /// Returns the body as JSON; an empty object if there is no body.
     ///
     /// - Parameters:
-    ///   - limit: The most bytes; no more are read.
-    ///   - levels: How deeply it may nest.
-    ///   - values: The most values that it may have.
+    ///   - limit: The maximum number of bytes to read.
+    ///   - levels: The nesting limit.
+    ///   - values: The maximum number of values.
     /// - Returns: The JSON.
-    /// - Throws: A failure if it is too large, is announced as something else, or is no JSON.
+    /// - Throws: A failure if the body exceeds a limit, has another media type, or is not JSON.
     func json(
         upTo limit: Int,
         levels: Int,
@@ -18,7 +18,7 @@ extension HTTPCall {
     ) async throws(ServingFailure) -> FirestoreJSON {
         let bytes = try await bytes(upTo: limit)
         guard !bytes.isEmpty else { return .object([]) }
-        // A page of another site can send forms and plain text without asking, and JSON not.
+        // Pages of other sites can send forms and plain text without a CORS preflight, but not JSON.
         guard isJSON else { throw .notJSON }
         do throws(FirestoreJSONError) {
             return try FirestoreJSON(parsing: bytes, deepest: levels, mostValues: values)
@@ -28,11 +28,11 @@ extension HTTPCall {
         }
     }
 
-    /// The body; empty where there is none.
+    /// Returns the body; empty if there is none.
     ///
-    /// - Parameter limit: The most bytes; no more are read.
+    /// - Parameter limit: The maximum number of bytes to read.
     /// - Returns: The bytes.
-    /// - Throws: A failure if there are more, or if they break off.
+    /// - Throws: A failure if the body is longer, or breaks off.
     func bytes(upTo limit: Int) async throws(ServingFailure) -> [UInt8] {
         guard let body else { return [] }
         guard (body.length ?? 0) <= Int64(limit) else { throw .bodyTooLarge(limit) }
@@ -47,16 +47,16 @@ extension HTTPCall {
         }
     }
 
-    /// Whether the body is announced as JSON, or not announced at all.
+    /// Whether the media type is JSON or missing.
     private var isJSON: Bool {
         guard let mediaType else { return true }
         return mediaType == "application/json" || mediaType.hasSuffix("+json")
     }
 
-    /// The media type of the body without parameters, in small letters; nil if it is not announced.
+    /// The media type of the body without parameters, in lowercase; nil if it is missing.
     var mediaType: String? {
         head.headerFields[.contentType].map { type in
-            // Nearly every client writes it in this form.
+            // A fast path for the usual form.
             if type == "application/json" { return type }
             return type.prefix { $0 != ";" }.filter { !$0.isWhitespace }.lowercased()
         }

@@ -1,15 +1,14 @@
 import KeelStorage
 import KeelStorageFirestore
 
-/// The names that the members of a request may have, as googleapis, google/firestore/v1 has them.
+/// The allowed member names of a request, from googleapis, google/firestore/v1.
 ///
-/// A name that is misspelt is refused, as by Google's service: a mask, a condition or a limit that is
-/// passed over would change what a request does. The contents of documents are not looked at; where
-/// values are read, a value of another kind is refused.
+/// Misspelled names are rejected, as by Google's service, because ignoring a mask, a condition or a limit would change
+/// the meaning of a request. The contents of documents are not checked here; values are checked when they are decoded.
 struct MessageShape {
     /// The content of a member.
     fileprivate enum Part {
-        /// Content that is checked when it is read, or not at all.
+        /// Content that is checked when it is decoded, or not at all.
         case any
         case message(String)
         case list(String)
@@ -17,13 +16,13 @@ struct MessageShape {
 
     private let name: String
 
-    /// The shape of a method's request.
+    /// Returns the shape of a method's request.
     static func request(of call: FirestoreRoute.Call) -> Self { Self(name: call.rawValue) }
 
     /// The shape of a document.
     static let document = Self(name: "Document")
 
-    /// Refuses a message with a member of an unknown name.
+    /// Rejects a message with an unknown member name.
     func check(_ json: FirestoreJSON) throws(StorageError) {
         try Self.check(json, as: name, at: "")
     }
@@ -33,7 +32,7 @@ struct MessageShape {
         as name: String,
         at place: String
     ) throws(StorageError) {
-        // What is no object is refused where it is read.
+        // A value other than an object is rejected when it is decoded.
         guard let members = json.members, let shape = shapes[name] else { return }
         for member in members {
             let known = RequestItems.camelCase(member.name)
@@ -72,7 +71,7 @@ struct MessageShape {
         return shapes
     }()
 
-    /// The members of all requests that read documents.
+    /// The common members of requests that read documents.
     private static let reading: [String: Part] = [
         "database": .any, "parent": .any, "transaction": .any, "readTime": .any,
         "newTransaction": .message("TransactionOptions"), "requestOptions": .any,

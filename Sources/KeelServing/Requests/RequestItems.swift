@@ -1,13 +1,13 @@
 import KeelStorage
 import KeelStorageFirestore
 
-/// The items of a request's query, by names in lowerCamelCase.
+/// The query items of a request, with names in lowerCamelCase.
 struct RequestItems {
     private let items: [(name: String, value: String)]
 
-    /// Takes the text behind the question mark apart.
+    /// Parses a query string.
     ///
-    /// - Throws: A failure if its percent-encoding is broken.
+    /// - Throws: A failure if the percent-encoding is invalid.
     init(_ text: Substring.UTF8View) throws(ServingFailure) {
         var items: [(name: String, value: String)] = []
         for item in text.split(separator: UInt8(ascii: "&")) {
@@ -25,10 +25,10 @@ struct RequestItems {
         self.items = items
     }
 
-    /// Refuses items of other names than these and those that all of Google's services take.
+    /// Rejects items with names other than the given ones and the common parameters of Google's services.
     ///
-    /// A mask whose name is misspelt would otherwise turn a change of one field into a replacement
-    /// of the document.
+    /// If misspelled names were ignored, a misspelled mask would turn a change of one field into a replacement of the
+    /// document.
     func check(_ names: String...) throws(StorageError) {
         for item in items where !names.contains(item.name) && !Self.common.contains(item.name) {
             throw FirestoreDecoding.flaw("the query of the request has an unknown “\(item.name)”")
@@ -39,24 +39,24 @@ struct RequestItems {
         }
     }
 
-    /// The parameters that are taken everywhere and change nothing here.
+    /// The common parameters, which are accepted everywhere and ignored.
     private static let common: Set<String> = [
         "$alt", "alt", "$prettyPrint", "prettyPrint", "key", "$key", "quotaUser", "$httpHeaders",
         "accessToken", "oauthToken", "uploadType", "uploadProtocol", "$.xgafv",
     ]
 
-    /// The last value of a name.
+    /// Returns the last value of a name.
     subscript(name: String) -> String? { items.last { $0.name == name }?.value }
 
-    /// All values of a name.
+    /// Returns all values of a name.
     func all(_ name: String) -> [String] { items.filter { $0.name == name }.map(\.value) }
 
-    /// The items as the request's message would hold them, each text.
+    /// Returns the last value of a name as a string in a message.
     func text(_ name: String) -> FirestoreJSON? { self[name].map(FirestoreJSON.string) }
 
-    /// The truth value of a name.
+    /// Returns the Boolean value of a name.
     ///
-    /// - Throws: `StorageError/Code/invalidArgument` if it is something else.
+    /// - Throws: `StorageError/Code/invalidArgument` if the value is not a Boolean.
     func flag(_ name: String) throws(StorageError) -> Bool? {
         switch self[name] {
         case nil: return nil
@@ -66,7 +66,7 @@ struct RequestItems {
         }
     }
 
-    /// A name in lowerCamelCase, also where it was in snake_case.
+    /// Returns a name in lowerCamelCase, converted from snake_case if necessary.
     static func camelCase(_ name: String) -> String {
         guard name.utf8.contains(UInt8(ascii: "_")) else { return name }
         var isStart = false

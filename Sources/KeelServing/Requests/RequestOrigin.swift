@@ -1,10 +1,10 @@
 import HTTPTypes
 
-/// Refuses requests that a page of another site has made a browser send.
+/// A check that rejects requests from web pages of other sites.
 ///
-/// A page can let a name of its own point to this machine and then talk to it as to its own server;
-/// the browser still says that name in `Host`. And a page can send to this machine directly; the
-/// browser then says the page's own origin in `Origin` (RFC 6454 section 7).
+/// A page can point a host name of its own to this machine and then send requests as if to its own server; the browser
+/// sends that name in `Host`. A page can also send requests to this machine directly; the browser then sends the page's
+/// origin in `Origin` (RFC 6454 section 7).
 struct RequestOrigin {
     private let allowed: Set<String>
 
@@ -12,7 +12,7 @@ struct RequestOrigin {
         allowed = configuration.allowedAuthorities
     }
 
-    /// Refuses a request that is for another host, or comes from another site's page.
+    /// Rejects a request for another host, or from the page of another site.
     func check(_ head: HTTPRequest) throws(ServingFailure) {
         if let authority = head.authority, !isAllowed(authority) {
             throw .forbidden(
@@ -40,7 +40,7 @@ struct RequestOrigin {
         return !allowed.isEmpty && allowed.contains { $0.lowercased() == host }
     }
 
-    /// The host without its port; nil if the authority is neither a host nor one with a port.
+    /// Returns the host without its port; nil if the authority is malformed.
     private static func host(of authority: String) -> String? {
         let bytes = authority.utf8
         let bracket = bytes.lastIndex(of: UInt8(ascii: "]"))

@@ -1,17 +1,17 @@
 import HTTPTypes
 
-/// The target of a request, taken apart and decoded (RFC 3986 sections 2.1 and 3).
+/// The parsed and decoded target of a request (RFC 3986 sections 2.1 and 3).
 struct RequestTarget {
-    /// The segments of the path; one that held `%2F` has a slash in it.
+    /// The segments of the path; a segment with `%2F` contains a slash.
     let segments: [String]
-    /// What stands behind the last colon of the path, where a method of the protocol can stand.
+    /// The custom method after the last colon of the path, where the protocol allows one.
     let verb: String?
-    /// What follows the question mark.
+    /// The items of the query.
     let items: RequestItems
 
-    /// Takes the target of a request apart.
+    /// Parses the target of a request.
     ///
-    /// - Throws: A failure if it is no path, or its percent-encoding is not UTF-8.
+    /// - Throws: A failure if the target is not a path, or its percent-encoding is not valid UTF-8.
     init(_ text: String, method: HTTPRequest.Method) throws(ServingFailure) {
         let parts = text.utf8.split(
             separator: UInt8(ascii: "?"),
@@ -26,7 +26,7 @@ struct RequestTarget {
             omittingEmptySubsequences: false
         )
         var verb: String?
-        // The id of a document may hold a colon: it is a method's only where methods can be.
+        // Document ids may contain colons, so a colon introduces a method only where the protocol allows one.
         let root = "documents:".utf8
         if let last = raw.last, method == .post || raw.count == 6 && last.starts(with: root),
             let colon = last.lastIndex(of: UInt8(ascii: ":"))
@@ -49,12 +49,12 @@ struct RequestTarget {
         "the percent-encoding of the request’s target is broken, or is not that of UTF-8"
     )
 
-    /// Decodes percent-encoding, nil if it is broken.
+    /// Decodes percent-encoded text.
     ///
     /// - Parameters:
-    ///   - text: What is encoded.
-    ///   - plusIsSpace: Whether a plus sign stands for a space, as in the forms of HTML.
-    /// - Returns: The text, or nil.
+    ///   - text: The encoded text.
+    ///   - plusIsSpace: Whether a plus sign represents a space, as in HTML forms.
+    /// - Returns: The text; nil if the encoding is invalid.
     static func decoded(_ text: Substring.UTF8View, plusIsSpace: Bool = false) -> String? {
         let isPlain = text.allSatisfy { $0 != UInt8(ascii: "%") && $0 != UInt8(ascii: "+") }
         guard !isPlain else { return String(Substring(text)) }

@@ -3,11 +3,11 @@ import KeelHTTP
 import KeelStorage
 import KeelStorageFirestore
 
-/// Why a request is refused, as the reply says it: in the form of Google's errors.
+/// The reason for refusing a request, with a reply in the form of Google's errors.
 struct ServingFailure: Error {
     let error: StorageError
     let status: FirestoreStatus
-    /// The status of HTTP, where the protocol's own does not say it.
+    /// The HTTP status, if it differs from that of `status`.
     var httpStatus: Int?
     var fields: HTTPFields = [:]
 
@@ -17,7 +17,7 @@ struct ServingFailure: Error {
         self.httpStatus = httpStatus
     }
 
-    /// Creates the refusal that tells of an error of the store.
+    /// Creates a failure from an error of the store.
     init(_ error: StorageError) {
         let isAborted = error.code == .conflict && error.operation == TransactionTable.operation
         self.init(error, as: isAborted ? .aborted : FirestoreStatus(error.code))
@@ -92,7 +92,7 @@ struct ServingFailure: Error {
 }
 
 extension HTTPReply {
-    /// A reply of JSON, which nobody keeps.
+    /// Returns a JSON reply that must not be cached.
     static func json(_ bytes: [UInt8], _ status: HTTPResponse.Status = .ok) -> HTTPReply {
         var reply = HTTPReply.bytes(status, type: "application/json; charset=utf-8", bytes)
         reply.head.headerFields[.cacheControl] = "no-store"
@@ -100,7 +100,7 @@ extension HTTPReply {
         return reply
     }
 
-    /// A reply of JSON that is made as it is read, which nobody keeps.
+    /// Returns a streamed JSON reply that must not be cached.
     static func json(_ pieces: HTTPByteStream) -> HTTPReply {
         var reply = HTTPReply.json([])
         reply.head.headerFields[.contentLength] = nil
@@ -108,7 +108,7 @@ extension HTTPReply {
         return reply
     }
 
-    /// Says which methods a path takes.
+    /// Returns the reply to an `OPTIONS` request.
     static func options(_ methods: [HTTPRequest.Method]) -> HTTPReply {
         var head = HTTPResponse(status: .noContent)
         head.headerFields[.allow] = allow(methods)

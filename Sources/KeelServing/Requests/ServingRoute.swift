@@ -1,19 +1,19 @@
 import HTTPTypes
 
-/// What a path names.
+/// The resource of a path.
 enum ServingRoute {
     case health
     case schema
-    /// OpenTelemetry's logs.
+    /// OpenTelemetry logs.
     case logs
     /// Analytics records.
     case analytics
-    /// A part of Keel Sync, by the segments that follow `/sync`.
+    /// A resource of Keel Sync, by the segments after `/sync`.
     case sync([String])
-    /// Something in a database, by its name: `projects/{project}/databases/{database}`.
+    /// A resource in a database with the given name: `projects/{project}/databases/{database}`.
     case firestore(FirestoreRoute, database: String)
 
-    /// Finds what a target names; nil if there is no such thing.
+    /// Returns the route of a target; nil if there is none.
     init?(_ target: RequestTarget) {
         let segments = target.segments
         switch segments.first {
@@ -38,7 +38,7 @@ enum ServingRoute {
             && segment.utf8.allSatisfy { $0 > 0x20 && $0 != UInt8(ascii: "/") && $0 != 0x7F }
     }
 
-    /// The methods that it takes, beside HEAD and OPTIONS.
+    /// The allowed methods, in addition to HEAD and OPTIONS.
     var methods: [HTTPRequest.Method] {
         switch self {
         case .health, .sync: [.get]

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// How many bytes of events a server holds for listeners.
+/// The number of bytes of events that a server holds for listeners.
 final class ByteCount: Sendable {
     private let count = Mutex(0)
 
@@ -9,9 +9,9 @@ final class ByteCount: Sendable {
     fileprivate func add(_ bytes: Int) { count.withLock { $0 += bytes } }
 }
 
-/// Bytes of events that are counted for as long as anybody holds them.
+/// Bytes of events that are counted while they are in use.
 ///
-/// Listeners who want the same hold the same bytes, which are counted once.
+/// Listeners with the same interest share the bytes, which are counted once.
 final class BufferedEvents: Sendable {
     let bytes: [UInt8]
     private let total: ByteCount

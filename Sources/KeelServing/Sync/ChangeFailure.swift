@@ -4,7 +4,7 @@ internal import KeelHTTP
 internal import KeelStorage
 internal import KeelStorageFirestore
 
-/// Why a request for changes is refused.
+/// The reason for refusing a request for changes.
 struct ChangeFailure: Error {
     let error: StorageError
     let status: FirestoreStatus
@@ -15,7 +15,7 @@ struct ChangeFailure: Error {
         self.status = status ?? usual
     }
 
-    /// There is only the scope `all`.
+    /// Returns the failure for a scope other than `all`.
     static func noScope(_ name: String) -> Self {
         Self(
             StorageError(.documentNotFound, "there is no scope “\(name)”; “all” is everything"),
@@ -23,7 +23,7 @@ struct ChangeFailure: Error {
         )
     }
 
-    /// The hub has no place left, or none any more.
+    /// Creates the failure for a hub that is full or shut down.
     init(_ refusal: ChangeHub.Refusal) {
         switch refusal {
         case .isFull:
@@ -34,7 +34,7 @@ struct ChangeFailure: Error {
         }
     }
 
-    /// The answer: the error as JSON, with a pause to keep where trying again makes sense.
+    /// The error reply in JSON, with `Retry-After` if a retry may succeed.
     var reply: HTTPReply {
         var reply = HTTPReply.bytes(
             HTTPResponse.Status(code: status.httpStatus),

@@ -3,7 +3,7 @@ internal import KeelStorage
 internal import KeelStorageAdapting
 
 extension ChangeHub {
-    /// The page that a query asks for, once there is one or its wait is over.
+    /// Returns the page of a query, once there are changes or its wait is over.
     func page(for query: ChangeQuery) async throws(StorageError) -> ChangePage {
         var request = ChangeRequest(
             after: query.cursor,
@@ -22,7 +22,7 @@ extension ChangeHub {
             clients: query.clients
         )
         let listener = ChangeListener(interest: interest, after: page.next, maximumBytes: 1 << 16)
-        // Without a place to wait the page is answered at once: a client can always read.
+        // Without capacity for waiting, the page is returned immediately, so that a client can always read.
         guard let id = try? add(listener) else { return page }
         defer { remove(id) }
         let timer = DeadlineTimer.on(configuration.clock)
@@ -32,7 +32,7 @@ extension ChangeHub {
         return try await adapter.changes(request)
     }
 
-    /// Waits until there is something for a listener, or the task is cancelled.
+    /// Waits until there may be changes for a listener, or the task is canceled.
     private func waitForNews(for listener: ChangeListener, after start: ChangeCursor) async {
         var position = start
         var isStalled = false
@@ -41,12 +41,12 @@ extension ChangeHub {
             switch step {
             case .end: return
             case .wait: if await listener.wait() == nil { continue }
-            // It may be no more than a heartbeat: only a read can tell.
+            // This may be only a heartbeat; a read decides.
             case .send: break
             case .readPage: attend(listener)
             }
             var request = ChangeRequest(after: position, scope: listener.interest.scope, limit: 1)
-            // A replica may lag behind the shared reader: asking it at once is no use.
+            // A replica may lag behind the shared reader, so an immediate read is useless.
             if isStalled { request.waitTimeout = .seconds(1) }
             guard let page = try? await adapter.changes(request), Self.isQuiet(page) else { return }
             position = page.next
@@ -56,7 +56,7 @@ extension ChangeHub {
         }
     }
 
-    /// Whether a page says only that there is nothing.
+    /// Returns whether a page has no changes for clients and ends at a consistent point.
     private static func isQuiet(_ page: ChangePage) -> Bool {
         page.isCaughtUp && ChangeMessages.visible(page.changes).isEmpty
     }

@@ -14,15 +14,15 @@ extension ChangeHub: ChangeReading {
                 waitTimeout: .seconds(30)
             )
             request.clients = Set(state.byClient.keys)
-            // Listeners that have not been reached are served by the next reader, after a restart too.
+            // Listeners that have not received all changes are served by the next reader, even after a restart.
             request.reader = ChangeReader("keel.server", lifetime: .seconds(86_400))
             return request
         }
     }
 
-    /// Tells a page to those that it concerns.
+    /// Delivers a page to the interested listeners.
     ///
-    /// Encoding takes no lock. Who begins to collect meanwhile does so from beyond this page.
+    /// Encoding holds no lock. A listener that starts to collect in the meantime starts after this page.
     func deliver(_ page: ChangePage, of reader: UInt64) {
         let (changes, interests) = state.withLock { state in
             var changes: [Int: [Int]] = [:]
@@ -34,13 +34,13 @@ extension ChangeHub: ChangeReading {
                 }
             }
             state.reached = page.next
-            // A client is told of its mutations also where they are out of its scope.
+            // A client's mutations are acknowledged even if they are outside of its scope.
             for origin in page.origins.values {
                 for channel in state.byClient[origin.client] ?? [] {
                     changes[channel, default: []] += []
                 }
             }
-            // What was told without a consistent point gets one, also if nothing more is told.
+            // Channels with changes since the last consistent point get the next one, even without further changes.
             if page.isCaughtUp { for id in state.staged { changes[id, default: []] += [] } }
             var interests: [Int: Channel] = [:]
             for channel in changes.keys { interests[channel] = state.channels[channel] }
@@ -66,7 +66,7 @@ extension ChangeHub: ChangeReading {
         for wake in woken { wake.resume() }
     }
 
-    /// Cuts off the slowest listeners where too much waits for all of them together.
+    /// Cuts off the listeners with the largest backlogs while the total backlog is too large.
     private func makeRoom() {
         guard waiting.value > configuration.mostWaitingBytes else { return }
         let listeners = state.withLock { $0.channels.values.flatMap(\.listeners.values) }
@@ -88,8 +88,8 @@ extension ChangeHub: ChangeReading {
         return false
     }
 
-    /// Lets all listeners read for themselves: each finds out what its own position is worth, and the
-    /// first that catches up begins anew.
+    /// Makes all listeners read for themselves: each finds out whether its own position is still valid, and the first
+    /// that catches up starts a new reader.
     private func giveUp(_ reader: UInt64) {
         let (tasks, woken) = state.withLock { state in
             guard state.generation == reader else {
@@ -102,10 +102,10 @@ extension ChangeHub: ChangeReading {
         for wake in woken { wake.resume() }
     }
 
-    /// Sends something to listeners that have heard nothing for long.
+    /// Sends heartbeats to listeners without recent events.
     static func beat(_ generation: UInt64, _ hub: @Sendable () -> ChangeHub?) async {
         while let configuration = hub()?.configuration {
-            // After three beats there has been nothing for two thirds to all of the time.
+            // When three beats have been counted, the listener has been idle for two thirds of the interval or longer.
             let pause: Void? = try? await configuration.clock.sleep(
                 for: configuration.heartbeat / 3
             )
@@ -134,12 +134,12 @@ extension ChangeHub: ChangeReading {
     }
 }
 
-/// Encodes the changes of a page, each once a database name.
+/// Encodes the changes of a page, each once per database name.
 private struct PageEncoder {
     private struct Key: Hashable {
         let position: Int
         let database: String
-        /// Whether it is told as one that has left the scope.
+        /// Whether the change is encoded as a departure from the scope.
         let hasLeft: Bool
     }
 
@@ -154,7 +154,7 @@ private struct PageEncoder {
         mark = ChangeMessages.mark(page, epoch: epoch)
     }
 
-    /// The events for a channel.
+    /// Returns the events for a channel.
     mutating func events(_ positions: [Int], for channel: ChangeHub.Channel) -> [UInt8] {
         let interest = channel.interest
         let mark =

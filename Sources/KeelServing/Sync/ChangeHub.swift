@@ -4,15 +4,15 @@ internal import Synchronization
 
 /// Reads a store's change log once for all listeners.
 ///
-/// Listeners that want the same share a channel, and channels are found by collection, so that a
-/// commit costs what it concerns: each change is encoded once a database name, each page once a
-/// channel. Two tasks do everything: one reads the log, one beats for listeners that hear nothing.
-/// Both begin when the first listener has caught up and end with the last one. ``ChangeReading`` is the
-/// reading that it shares with a client's hub.
+/// Listeners with the same interest share a channel, and channels are indexed by collection, so the cost of a commit
+/// depends only on the affected channels: each change is encoded once per database name, and each page once per
+/// channel. There are two tasks: one reads the log, and one sends heartbeats to idle listeners. Both start when the
+/// first listener has caught up and end with the last listener. ``ChangeReading`` contains the reading code that is
+/// shared with the hub of a client.
 final class ChangeHub: Sendable {
     typealias ID = UInt64
 
-    /// Why a listener is not taken.
+    /// The reason for refusing a listener.
     enum Refusal: Error { case isFull, isShutDown }
 
     struct Channel {
@@ -31,15 +31,15 @@ final class ChangeHub: Sendable {
         var interested = InterestIndex<Int>()
         var byClient: [String: Set<Int>] = [:]
         var tasks: [Task<Void, Never>] = []
-        /// Tells the tasks that count from those that were replaced.
+        /// Distinguishes the current tasks from replaced ones.
         var generation: UInt64 = 0
-        /// Where the shared reader began; nil while it does not run.
+        /// The position at which the shared reader started; nil while it is not running.
         var start: ChangeCursor?
-        /// How far it has read.
+        /// The position that the shared reader has reached.
         var reached: ChangeCursor?
-        /// The last consistent point that it has told, and the store's time there.
+        /// The last delivered consistent point, and the store's time there.
         var consistent: (position: ChangeCursor, time: Timestamp?)?
-        /// The channels that have been told something since the last consistent point.
+        /// The channels with deliveries since the last consistent point.
         var staged: Set<Int> = []
     }
 
@@ -47,9 +47,9 @@ final class ChangeHub: Sendable {
     let epoch: StoreEpoch
     let configuration: ChangeService.Configuration
     let state = Mutex(State())
-    /// The bytes that wait for listeners whose readers are busy.
+    /// The bytes that wait for listeners.
     let waiting = ByteCount()
-    /// The bytes that readers have taken and are sending.
+    /// The bytes that are being sent to clients.
     let sending = ByteCount()
 
     init(adapter: any StorageAdapter, configuration: ChangeService.Configuration) {
@@ -62,18 +62,18 @@ final class ChangeHub: Sendable {
         for task in state.withLock({ $0.tasks }) { task.cancel() }
     }
 
-    /// How many bytes of documents a listener that is behind reads at once.
+    /// The number of bytes of documents per page for a listener that is behind.
     var pageBytes: Int {
         let room = configuration.mostWaitingBytes - sending.value
         return min(configuration.streamPageBytes, max(configuration.smallPageBytes, room))
     }
 
-    /// How many listeners there are.
+    /// The number of listeners.
     var count: Int { state.withLock { $0.listeners.count } }
 
     // MARK: Coming and going
 
-    /// Gives a listener a place.
+    /// Adds a listener.
     func add(_ listener: ChangeListener) throws(Refusal) -> ID {
         try state.withLock { state throws(Refusal) in
             guard !state.isShutDown else { throw .isShutDown }
@@ -87,7 +87,7 @@ final class ChangeHub: Sendable {
         }
     }
 
-    /// Takes a listener out, and ends the tasks with the last one.
+    /// Removes a listener, and ends the tasks after the last one.
     func remove(_ id: ID) {
         let tasks = state.withLock { state -> [Task<Void, Never>] in
             guard let channel = state.listeners.removeValue(forKey: id) else { return [] }
@@ -98,7 +98,7 @@ final class ChangeHub: Sendable {
         for task in tasks { task.cancel() }
     }
 
-    /// Ends all listeners, and takes no more.
+    /// Ends all listeners and refuses new ones.
     func shutDown() {
         let (listeners, tasks) = state.withLock { state in
             state.isShutDown = true
@@ -110,14 +110,14 @@ final class ChangeHub: Sendable {
 
     // MARK: Going live
 
-    /// Begins to collect for a listener that is about to read a page.
+    /// Starts to collect events for a listener that is about to read a page.
     func attend(_ listener: ChangeListener) {
         state.withLock { listener.attend(from: $0.reached) }
     }
 
-    /// Lets a listener whose own read has found the end of the log live on the shared reader.
+    /// Connects a listener to the shared reader, after its own read has reached the end of the log.
     ///
-    /// - Returns: Whether it does; otherwise it has to read again.
+    /// - Returns: Whether the listener is live; otherwise it has to read again.
     func join(
         _ listener: ChangeListener,
         at position: ChangeCursor,
@@ -140,7 +140,7 @@ final class ChangeHub: Sendable {
         state.consistent = (position, time)
         state.generation += 1
         let generation = state.generation
-        // The last listener cancels both, and so does `deinit`.
+        // Both tasks are canceled by removing the last listener, and by `deinit`.
         let hub: @Sendable () -> ChangeHub? = { [weak self] in self }
         let beat = StorageContext.withoutContext { Task { await Self.beat(generation, hub) } }
         state.tasks = [startReader(generation), beat]
@@ -149,7 +149,7 @@ final class ChangeHub: Sendable {
 }
 
 extension ChangeHub.State {
-    /// The channel of an interest, opened if there is none.
+    /// Returns the channel of an interest, created if necessary.
     fileprivate mutating func channel(for interest: ChangeInterest) -> Int {
         if let channel = byInterest[interest] { return channel }
         let channel = nextChannel
@@ -172,7 +172,7 @@ extension ChangeHub.State {
         for client in interest.clients { byClient.change(client) { $0.remove(channel) } }
     }
 
-    /// Forgets the tasks, which the caller then cancels.
+    /// Returns the tasks, which the caller must cancel, and resets the reader.
     mutating func stop() -> [Task<Void, Never>] {
         defer { tasks = [] }
         generation += 1

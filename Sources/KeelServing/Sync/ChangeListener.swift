@@ -2,24 +2,24 @@ internal import KeelStorage
 internal import KeelStorageAdapting
 internal import Synchronization
 
-/// What a listener wants to be told, equal for all who want the same.
+/// The interest of a listener, by which listeners share a channel.
 struct ChangeInterest: Sendable, Hashable {
     var scope: ChangeScope
     var database: String
     var tellsContent: Bool
-    /// The clients whose mutations are acknowledged to it.
+    /// The clients whose mutations are acknowledged to the listener.
     var clients: Set<String> = []
 }
 
-/// One listener's place: how far it has been told, and what waits for it.
+/// The position and the backlog of a listener.
 ///
-/// A listener begins *behind* and reads pages itself. Before each of these reads it *attends*: from
-/// then on it also collects what the shared reader tells. When a read has come to where that began,
-/// it is *live* and needs no reads of its own. Locks are taken in the order hub, then listener.
+/// A listener starts *behind* and reads pages itself. Before each of these reads it starts *attending*: from then on it
+/// also collects the events of the shared reader. When a read has reached the position where collecting started, the
+/// listener is *live* and needs no further reads. Locks are taken in the order hub, listener.
 final class ChangeListener: Sendable {
     typealias Waiter = CheckedContinuation<[UInt8]?, Never>
 
-    /// A reader to be woken, outside of all locks, and what it gets.
+    /// A waiting task to resume outside of all locks, and its result.
     struct Wake {
         let waiter: Waiter
         var bytes: [UInt8]?
@@ -27,7 +27,7 @@ final class ChangeListener: Sendable {
         func resume() { waiter.resume(returning: bytes) }
     }
 
-    /// What the listener's reader does next.
+    /// The next step of the listener's task.
     enum Step: Sendable {
         case send([UInt8])
         case readPage
@@ -37,7 +37,7 @@ final class ChangeListener: Sendable {
 
     private enum Phase { case behind, attending, live, ended }
 
-    /// The bytes of a page of the shared reader, and the position after it.
+    /// The events of a page of the shared reader, and the position after it.
     private struct Parcel {
         let events: BufferedEvents
         let position: ChangeCursor?
@@ -45,16 +45,16 @@ final class ChangeListener: Sendable {
 
     private struct State {
         var phase = Phase.behind
-        /// How far the listener has been told; nil before its first page.
+        /// The position up to which the listener has received changes; nil before its first page.
         var told: ChangeCursor?
-        /// Where the collecting began; nil if the shared reader did not run then.
+        /// The position at which collecting started; nil if the shared reader was not running.
         var coverage: ChangeCursor?
         var parcels: [Parcel] = []
         var size = 0
         var quietBeats = 0
         var waiter: Waiter?
 
-        /// Hands bytes to the reader that waits, or puts them into the mailbox.
+        /// Passes events to the waiting task, or adds them to the backlog.
         mutating func give(_ events: BufferedEvents, _ position: ChangeCursor?) -> Wake? {
             if phase == .live, let waiter = waiter.take() {
                 return Wake(waiter: waiter, bytes: events.bytes)
@@ -64,13 +64,13 @@ final class ChangeListener: Sendable {
             return nil
         }
 
-        /// Drops what waits.
+        /// Discards the backlog.
         mutating func clear() {
             parcels = []
             size = 0
         }
 
-        /// Sends the reader to see what is to be done.
+        /// Returns the waiting task, to resume it with a call of `step()`.
         mutating func wake() -> Wake? { waiter.take().map { Wake(waiter: $0, bytes: nil) } }
     }
 
@@ -84,12 +84,12 @@ final class ChangeListener: Sendable {
         state = Mutex(State(told: cursor))
     }
 
-    /// How far the listener has been told.
+    /// The position up to which the listener has received changes.
     var told: ChangeCursor? { state.withLock { $0.told } }
 
     // MARK: The reader's side
 
-    /// What is to be done now.
+    /// Returns the next step.
     func step() -> Step {
         state.withLock { state in
             switch state.phase {
@@ -108,10 +108,9 @@ final class ChangeListener: Sendable {
         }
     }
 
-    /// Waits until there is something to do, or the task is cancelled.
+    /// Waits until there is something to do, or the task is canceled.
     ///
-    /// - Returns: What is to be sent, handed over without a way through the mailbox; nil if
-    ///   ``step()`` says what is to be done.
+    /// - Returns: Events to send, which bypass the backlog; nil if ``step()`` must be called.
     func wait() async -> [UInt8]? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -128,7 +127,7 @@ final class ChangeListener: Sendable {
         }
     }
 
-    /// Notes how far a page of the listener's own has brought it.
+    /// Sets the position after a page that the listener has read itself.
     func tell(_ position: ChangeCursor) { state.withLock { $0.told = position } }
 
     /// Ends the listener.
@@ -136,7 +135,7 @@ final class ChangeListener: Sendable {
 
     // MARK: The hub's side
 
-    /// Begins to collect anew.
+    /// Discards the collected events and starts to collect.
     func attend(from coverage: ChangeCursor?) {
         state.withLock { state in
             guard state.phase != .ended else { return }
@@ -146,13 +145,13 @@ final class ChangeListener: Sendable {
         }
     }
 
-    /// Goes live at a position, if what has been collected follows it without a gap.
+    /// Goes live at a position, if the collected events follow it without a gap.
     func join(at position: ChangeCursor, start: ChangeCursor) -> Bool {
         state.withLock { state in
             guard state.phase == .attending, (state.coverage ?? start) <= position else {
                 return false
             }
-            // Pages up to here were read before the listener's own, and may show older states.
+            // Pages up to this position were read before the listener's own page, and may contain older states.
             state.parcels.removeAll { $0.position.map { $0 <= position } ?? true }
             state.size = state.parcels.reduce(0) { $0 + $1.events.bytes.count }
             state.told = state.parcels.last?.position ?? position
@@ -162,9 +161,9 @@ final class ChangeListener: Sendable {
         }
     }
 
-    /// Takes a page of the shared reader.
+    /// Adds a page of the shared reader.
     ///
-    /// - Returns: Who is to be woken.
+    /// - Returns: The task to resume.
     func push(_ events: BufferedEvents, at position: ChangeCursor) -> Wake? {
         state.withLock { state in
             switch state.phase {
@@ -180,15 +179,15 @@ final class ChangeListener: Sendable {
         }
     }
 
-    /// How many bytes wait for the listener.
+    /// The size of the backlog, in bytes.
     var waitingBytes: Int { state.withLock { $0.size } }
 
-    /// Drops what waits for a listener that is too slow.
+    /// Discards the backlog of a listener that is too slow.
     ///
-    /// - Returns: Who is to be woken.
+    /// - Returns: The task to resume.
     func cutOff() -> Wake? { state.withLock { Self.cutOff(&$0) } }
 
-    /// A listener that is live ends, and comes back; one that reads by itself anyway reads on.
+    /// Ends a live listener, whose client reconnects; a listener that reads for itself continues.
     private static func cutOff(_ state: inout State) -> Wake? {
         guard state.phase != .ended else { return nil }
         state.phase = state.phase == .live ? .ended : .behind
@@ -198,7 +197,7 @@ final class ChangeListener: Sendable {
 
     /// Ends the listener.
     ///
-    /// - Returns: Who is to be woken.
+    /// - Returns: The task to resume.
     func abandon() -> Wake? {
         state.withLock { state in
             state.phase = .ended
@@ -207,9 +206,9 @@ final class ChangeListener: Sendable {
         }
     }
 
-    /// Counts a beat of the clock; after three without an event, something is sent.
+    /// Counts a beat of the clock; after three beats without an event, sends a checkpoint or a comment.
     ///
-    /// - Returns: Who is to be woken.
+    /// - Returns: The task to resume.
     func beat(reached: ChangeCursor?, mark: BufferedEvents, comment: BufferedEvents) -> Wake? {
         state.withLock { state in
             guard state.phase == .live, state.parcels.isEmpty else { return nil }
@@ -224,12 +223,12 @@ final class ChangeListener: Sendable {
         }
     }
 
-    /// Goes back to reading by itself, because the shared reader has stopped.
+    /// Returns to reading for itself, because the shared reader has stopped.
     func fallBehind() -> Wake? {
         state.withLock { state in
             guard state.phase != .ended else { return nil }
-            // What a live listener has counts as told and is still sent; what was collected for
-            // one that attends is covered by its next read.
+            // The backlog of a live listener is before its position and is still sent. The collected events of an
+            // attending listener are included in its next read.
             if state.phase == .attending { state.clear() }
             state.phase = .behind
             return state.wake()

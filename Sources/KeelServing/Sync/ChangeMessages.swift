@@ -2,22 +2,23 @@ internal import KeelStorage
 internal import KeelStorageAdapting
 internal import KeelStorageFirestore
 
-/// Writes the messages of Keel Sync: pages, and the events of a stream.
+/// Encodes the messages of Keel Sync: pages, and the events of a stream.
 enum ChangeMessages {
-    /// A comment, which readers of a stream pass over.
+    /// A comment, which clients ignore.
     static let heartbeat = Array(":\n\n".utf8)
 
-    /// The changes of a page that clients are told: not those of the server's own records.
+    /// Returns the changes of a page without those of the server's own records.
     static func visible(_ changes: [ChangePage.Change]) -> [ChangePage.Change] {
         changes.filter { !isServers($0.path) }
     }
 
-    /// Whether a document is one of the server's own.
+    /// Returns whether a document is one of the server's own records.
     static func isServers(_ path: DocumentPath) -> Bool {
         path.collection.string.utf8.elementsEqual(ReservedNames.server.utf8)
     }
 
-    /// One element of `changes`; a document that cannot be decoded says so and hides no other one.
+    /// Encodes an element of `changes`. A document that cannot be decoded is reported as unreadable and does not affect
+    /// others.
     static func change(
         _ change: ChangePage.Change,
         _ origin: ChangeOrigin?,
@@ -59,7 +60,7 @@ enum ChangeMessages {
         }
     }
 
-    /// A page.
+    /// Encodes a page.
     static func page(_ page: ChangePage, database: String, epoch: String) -> FirestoreJSON {
         let changes = visible(page.changes).map {
             change($0, page.origins[$0.path], database: database)
@@ -72,7 +73,7 @@ enum ChangeMessages {
         ])
     }
 
-    /// The last mutations of clients, by name; nil if there are none to tell.
+    /// Encodes the last mutations of clients, by name; returns nil if there are none.
     private static func acknowledged(_ mutations: [String: Int64]) -> FirestoreJSON? {
         guard !mutations.isEmpty else { return nil }
         return .object(
@@ -83,7 +84,7 @@ enum ChangeMessages {
 
     // MARK: Events
 
-    /// A `change` event.
+    /// Encodes a `change` event.
     static func event(
         _ change: ChangePage.Change,
         _ origin: ChangeOrigin?,
@@ -92,7 +93,7 @@ enum ChangeMessages {
         event("change", data: self.change(change, origin, database: database))
     }
 
-    /// The event that ends a page: `checkpoint` where the point is consistent, else `progress`.
+    /// Encodes the event that ends a page: `checkpoint` at a consistent point, otherwise `progress`.
     static func mark(
         _ page: ChangePage,
         for interest: ChangeInterest? = nil,
@@ -111,12 +112,12 @@ enum ChangeMessages {
         )
     }
 
-    /// A `reset` event.
+    /// Encodes a `reset` event.
     static func reset(_ error: StorageError) -> [UInt8] {
         event("reset", data: ["reason": .string(error.message)])
     }
 
-    // JSON without spaces has no line ends, so that the data is one line.
+    // JSON without spaces has no line breaks, so the data is a single line.
     private static func event(
         _ name: String,
         id: ChangeCursor? = nil,

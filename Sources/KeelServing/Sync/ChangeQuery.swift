@@ -3,13 +3,13 @@ internal import KeelStorage
 internal import KeelStorageAdapting
 internal import KeelStorageFirestore
 
-/// What a request for changes asks for.
+/// The parameters of a request for changes.
 struct ChangeQuery: Sendable, Hashable {
-    /// The most interests that a request may name: documents, collections, groups and queries.
+    /// The maximum number of interests per request: documents, collections, groups and queries.
     static let mostInterests = 100
-    /// The most clients that a request may name.
+    /// The maximum number of clients per request.
     static let mostClients = 10
-    /// The longest, in seconds, that a store waits for a reader that a request names.
+    /// The maximum lifetime of a named reader, in seconds.
     static let longestLifetime = 30 * 86_400
 
     private(set) var cursor: ChangeCursor?
@@ -21,14 +21,14 @@ struct ChangeQuery: Sendable, Hashable {
     private(set) var clients: Set<String> = []
     private(set) var reader: ChangeReader?
 
-    /// The parameters that may be given several times.
+    /// The parameters that may occur several times.
     private static let repeatable: Set = ["document", "collection", "group", "query", "client"]
 
-    /// Reads the query of a request's target.
+    /// Parses the query of a request's target.
     ///
-    /// Parameters that are not known are passed over, so that later versions may have more.
+    /// Unknown parameters are ignored, so that later versions can add some.
     ///
-    /// - Throws: `StorageError/Code/invalidArgument`, naming the parameter.
+    /// - Throws: `StorageError/Code/invalidArgument`, with the name of the parameter.
     init(target: String) throws(StorageError) {
         var interests: [(name: String, value: String)] = []
         var seen: Set<String> = []
@@ -96,7 +96,7 @@ struct ChangeQuery: Sendable, Hashable {
         }
     }
 
-    /// A query as `runQuery` has it: the name of its parent, and the structured query.
+    /// Parses a query in the form of `runQuery`: the name of its parent, and the structured query.
     private func query(_ text: String) throws(StorageError) -> DocumentQuery {
         let json: FirestoreJSON
         do throws(FirestoreJSONError) {
@@ -116,9 +116,9 @@ struct ChangeQuery: Sendable, Hashable {
         }
     }
 
-    /// Takes the position at which a stream broke off, which counts before the parameter.
+    /// Sets the position from `Last-Event-ID`, which takes precedence over the parameter.
     ///
-    /// - Throws: `StorageError/Code/invalidArgument` if it is no position.
+    /// - Throws: `StorageError/Code/invalidArgument` if the position is malformed.
     mutating func resume(after fields: HTTPFields) throws(StorageError) {
         guard let text = fields[Self.lastEventID], !text.isEmpty else { return }
         guard let cursor = FirestoreDecoding.cursor(text) else {

@@ -1,31 +1,31 @@
 extension ChangeService {
-    /// The limits of a change service, and what it takes from outside.
+    /// The limits and dependencies of a change service.
     package struct Configuration: Sendable {
-        /// The most streams and waiting pages at a time; further streams are refused with 429.
+        /// The maximum number of streams and waiting page requests; further streams are refused with status 429.
         package var mostListeners = 10_000
-        /// At most this much time passes on a stream without a line.
+        /// The maximum time between two lines of a stream.
         package var heartbeat = Duration.seconds(15)
-        /// How many bytes may wait for a reader before its stream is ended.
+        /// The maximum backlog of a stream, in bytes, before it is ended.
         package var mostBufferedBytes = 1 << 20
-        /// About how many bytes may wait for all readers together before the slowest are cut off.
+        /// The approximate maximum backlog of all streams together, in bytes, before the slowest are cut off.
         ///
-        /// What several readers wait for is counted once. As many bytes may be on their way to readers at a
-        /// time; beyond that, those that catch up read small pages.
+        /// Events shared by several streams are counted once. Up to the same number of bytes may be in transmission to
+        /// clients; above it, listeners that are catching up read small pages.
         package var mostWaitingBytes = 256 << 20
-        /// How many bytes of documents a page brings, unless a single one has more.
+        /// The maximum size of a page, in bytes of documents, unless a single document is larger.
         package var mostPageBytes = 8 << 20
-        /// How many bytes of documents a stream reads at once, unless a single one has more.
+        /// The maximum size of one read of a stream, in bytes of documents, unless a single document is larger.
         ///
-        /// Each listener may hold so many, and there are thousands.
+        /// Each of thousands of listeners may hold as much.
         package var streamPageBytes = 1 << 20
-        /// How many bytes of documents a stream reads at once while too much is on its way to readers.
+        /// The maximum size of one read of a stream while too much is in transmission to clients.
         package var smallPageBytes = 16 << 10
-        /// The clock of heartbeats, of pauses and of pages that wait.
+        /// The clock of heartbeats, delays and waiting page requests.
         package var clock: any Clock<Duration> = ContinuousClock()
-        /// Makes the name of a store's data, once in its life.
+        /// Returns a new epoch for a store's data, once in its life.
         package var makeEpoch: @Sendable () -> String = { StoreEpoch.random() }
 
-        /// Creates a configuration with the usual limits.
+        /// Creates a configuration with default limits.
         package init() {}
     }
 }

@@ -3,10 +3,10 @@ package import KeelHTTP
 package import KeelStorage
 internal import KeelStorageFirestore
 
-/// Tells clients what changes in a store: the reading half of Keel Sync.
+/// Serves the changes of a store: the reading half of Keel Sync.
 ///
-/// `Documentation/Protocols/KeelSync.md` is its contract. It serves the one scope `all`, and never
-/// tells of Keel's own records. However many listeners there are, one task reads the change log.
+/// `Documentation/Protocols/KeelSync.md` is the specification. The service has a single scope, `all`, and omits the
+/// server's own records. One task reads the change log for all listeners.
 package final class ChangeService: Sendable {
     private let hub: ChangeHub
 
@@ -15,13 +15,13 @@ package final class ChangeService: Sendable {
         hub = ChangeHub(adapter: adapter, configuration: configuration)
     }
 
-    /// How many streams are open and how many pages wait.
+    /// The number of open streams and waiting page requests.
     package var listenerCount: Int { hub.count }
 
-    /// How many bytes wait for readers that are busy.
+    /// The size of the backlog of all streams, in bytes.
     package var waitingBytes: Int { hub.waiting.value }
 
-    /// Ends all streams and waits, and opens no more.
+    /// Ends all streams and waits, and refuses new ones.
     package func shutDown() { hub.shutDown() }
 
     // MARK: The stream
@@ -29,8 +29,8 @@ package final class ChangeService: Sendable {
     /// Answers `GET /sync/{scope}/events`.
     ///
     /// - Parameters:
-    ///   - call: The request; its target's query and its header fields are read.
-    ///   - scope: The scope that the target names.
+    ///   - call: The request; its query and its header fields are used.
+    ///   - scope: The scope in the target.
     /// - Returns: The events, or an error as JSON.
     package func events(_ call: HTTPCall, scope: String) async -> HTTPReply {
         do throws(ChangeFailure) {
@@ -85,8 +85,8 @@ package final class ChangeService: Sendable {
     /// Answers `GET /sync/{scope}/changes`.
     ///
     /// - Parameters:
-    ///   - call: The request; its target's query is read.
-    ///   - scope: The scope that the target names.
+    ///   - call: The request; its query is used.
+    ///   - scope: The scope in the target.
     /// - Returns: The page, or an error, as JSON.
     package func changes(_ call: HTTPCall, scope: String) async -> HTTPReply {
         do throws(ChangeFailure) {

@@ -3,21 +3,21 @@ internal import KeelStorage
 internal import KeelStorageAdapting
 internal import Synchronization
 
-/// The events of one listener, made as they are read.
+/// The events of a listener, produced as they are read.
 ///
-/// While it is behind, the listener reads pages of its own, no faster than its reader takes them.
-/// Dropping the stream takes the listener out of the hub.
+/// A listener that is behind reads its own pages, no faster than its client. Releasing the stream removes the listener
+/// from the hub.
 final class ChangeStream: Sendable {
     private let hub: ChangeHub
     private let listener: ChangeListener
     private let id: ChangeHub.ID
-    /// What was read before the reply began.
+    /// The events read before the reply started.
     private let beginning = Mutex<[UInt8]?>(nil)
     private let isStalled = Mutex(false)
-    /// The events that the reader has taken last, and is usually still sending.
+    /// The last events that the client has taken, and is usually still receiving.
     private let taken = Mutex<BufferedEvents?>(nil)
 
-    /// Opens a stream, and reads its first page so that a failure can still have a status.
+    /// Adds a listener to the hub.
     init(hub: ChangeHub, query: ChangeQuery) throws(ChangeHub.Refusal) {
         self.hub = hub
         listener = ChangeListener(
@@ -35,17 +35,17 @@ final class ChangeStream: Sendable {
 
     deinit { hub.remove(id) }
 
-    /// Reads the first page.
+    /// Reads the first page before the reply starts, so that a failure can have a status.
     ///
-    /// - Throws: What the store throws; an expired cursor is told on the stream.
+    /// - Throws: Errors of the store; an expired cursor is reported on the stream.
     func begin() async throws(StorageError) {
         let bytes = try await events(isFirst: true)
         beginning.withLock { $0 = bytes }
     }
 
-    /// The next events, nil at the end of the stream.
+    /// Returns the next events; nil at the end of the stream.
     ///
-    /// - Throws: `TransportError/Code/cancelled` if the task is cancelled.
+    /// - Throws: `TransportError/Code/cancelled` if the task is canceled.
     func next() async throws(TransportError) -> ArraySlice<UInt8>? {
         taken.withLock { $0 = nil }
         guard let bytes = try await nextBytes() else { return nil }
@@ -71,14 +71,14 @@ final class ChangeStream: Sendable {
                 do throws(StorageError) {
                     if let bytes = try await events() { return bytes }
                 } catch {
-                    // The client comes back, and is then told by a status what is wrong.
+                    // The client reconnects and then receives a status.
                     listener.end()
                 }
             }
         }
     }
 
-    /// Reads a page for a listener that is behind; nil if it has nothing new.
+    /// Reads a page for a listener that is behind; returns nil if there is nothing new.
     private func events(isFirst: Bool = false) async throws(StorageError) -> [UInt8]? {
         hub.attend(listener)
         let told = listener.told
@@ -89,7 +89,7 @@ final class ChangeStream: Sendable {
             maximumBytes: hub.pageBytes
         )
         request.clients = listener.interest.clients
-        // A replica may lag behind what the shared reader has seen: asking it at once is no use.
+        // A replica may lag behind the shared reader, so an immediate read is useless.
         if isStalled.withLock({ $0 }) { request.waitTimeout = .seconds(1) }
         let page: ChangePage
         do throws(StorageError) {

@@ -2,9 +2,9 @@ internal import KeelStorage
 internal import KeelStorageAdapting
 internal import Synchronization
 
-/// The name of a store's data, kept in the store itself.
+/// The epoch of a store's data, which is stored in the store itself.
 ///
-/// It stands in a document that only Keel sees, made when it is first asked for.
+/// The epoch is in a document that clients cannot access, created on first use.
 final class StoreEpoch: Sendable {
     private static let path = DocumentPath("\(ReservedNames.server)/epoch")
     private static let field: FieldPath = "epoch"
@@ -18,10 +18,10 @@ final class StoreEpoch: Sendable {
         self.make = make
     }
 
-    /// The name, once ``value()`` has found it.
+    /// The epoch; empty until ``value()`` has returned it.
     var known: String { state.withLock { $0 } ?? "" }
 
-    /// The name, made and stored if there is none.
+    /// Returns the epoch, created and stored if necessary.
     func value() async throws(StorageError) -> String {
         if let known = state.withLock({ $0 }) { return known }
         let found = try await stored()
@@ -32,7 +32,7 @@ final class StoreEpoch: Sendable {
         }
     }
 
-    /// Two servers of one store may get here at once: the one that comes second takes the other's.
+    /// Creates the epoch. If two servers of one store do this at the same time, the second uses the epoch of the first.
     private func created() async throws(StorageError) -> String {
         let epoch = make()
         let body = DocumentBody(DocumentFields([("epoch", .string(epoch))]))
@@ -55,7 +55,7 @@ final class StoreEpoch: Sendable {
         return epoch
     }
 
-    /// 128 random bits.
+    /// Returns 128 random bits in hexadecimal.
     static func random() -> String {
         (0..<2).map { _ in
             let digits = String(UInt64.random(in: .min ... .max), radix: 16)

@@ -2,15 +2,15 @@ import KeelStorage
 internal import KeelStorageAdapting
 import KeelStorageFirestore
 
-/// A message for each of some documents: first what is there, then, for `batchGet`, what is not.
+/// A reply with one message per document: first the existing documents, then, for `batchGet`, the missing ones.
 ///
-/// Everything is of one moment if the store has a history, or can hold one. Over another, each read is of
-/// its own moment; the first one has up to ``StorageServer/Configuration/firstPageBytes`` and 10,000 names.
+/// All documents are read at one moment if the store keeps a history or can hold a state. Otherwise each read shows its
+/// own moment; the first read covers up to ``StorageServer/Configuration/firstPageBytes`` and 10,000 names.
 struct BatchReply: ReplyPieces {
-    /// How many names one read is asked for: adapters may look at all of them.
+    /// The maximum number of names per read, because adapters may look at all of them.
     private static let mostPaths = 10_000
 
-    /// Which method's messages they are.
+    /// The method of the reply.
     enum Kind {
         case batchGet, runQuery
     }
@@ -20,10 +20,10 @@ struct BatchReply: ReplyPieces {
     private let kind: Kind
     private var maximumBytes: Int
     private var time: Timestamp?
-    /// Holds the moment, if it has to be held.
+    /// The held moment, if the store has to hold one.
     private var moment: ReadMoment?
     private var rest: ArraySlice<DocumentPath>
-    /// The documents that were read and are still to be told, the next one last.
+    /// The documents that are read but not sent yet, in reverse order.
     private var documents: [Document] = []
     private var unreadable = UnreadableDocuments()
     private var missing: ArraySlice<DocumentPath> = []
@@ -46,7 +46,7 @@ struct BatchReply: ReplyPieces {
         self.snapshot = snapshot
         time = snapshot.time
         rest = paths[...]
-        // A transaction notes all at once.
+        // A transaction records all reads at once.
         maximumBytes =
             snapshot.notesReads
             ? exchange.configuration.mostBytesAtOnce : exchange.configuration.firstPageBytes
@@ -76,7 +76,7 @@ struct BatchReply: ReplyPieces {
             } else if !rest.isEmpty {
                 _ = try await readOn()
             } else if let path = missing.popFirst() {
-                // Google's service tells last what is missing.
+                // Like Google's service, the reply lists missing documents last.
                 let name = FirestoreJSON.string(exchange.encoding.name(of: path))
                 list.append("missing", at: told) { name.append(to: &$0) }
             } else {
@@ -101,7 +101,7 @@ struct BatchReply: ReplyPieces {
 
     /// Reads the next documents.
     private mutating func readOn() async throws(StorageError) -> TransactionReads {
-        // A transaction reads all at once. Not every adapter heeds a limit of bytes.
+        // A transaction reads everything at once. Some adapters ignore the limit of bytes.
         let asked = Array(snapshot.notesReads ? rest : rest.prefix(Self.mostPaths))
         var (found, result) = try await read(asked)
         if time == nil, found.count < rest.count, !snapshot.notesReads {
@@ -129,7 +129,7 @@ struct BatchReply: ReplyPieces {
         }
         maximumBytes = exchange.configuration.pageBytes
         told = exchange.readTime(of: result, found.lazy.compactMap(\.self))
-        // From its end a document is let go of as soon as it was told.
+        // Reversed, so that each document is released when it is sent.
         documents = found.reversed().compactMap(\.self)
         try unreadable.add(result.unreadable)
         if kind == .batchGet {
@@ -145,7 +145,7 @@ struct BatchReply: ReplyPieces {
         return exchange.reads(of: Array(paths), found)
     }
 
-    /// Whether the time of a read can be read again.
+    /// Whether a read can be repeated at the same time.
     private var isRepeatable: Bool {
         exchange.adapter.capabilities.contains(.pointInTimeReads)
     }

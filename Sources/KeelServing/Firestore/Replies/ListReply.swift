@@ -1,15 +1,15 @@
 import KeelStorage
 import KeelStorageFirestore
 
-/// The reply to `list`: the documents of a page of the listing, and where the next one begins.
+/// The reply to `list`: a page of documents, and the token of the next page.
 struct ListReply: ReplyPieces {
     private let exchange: FirestoreExchange
     private let query: DocumentQuery
     private let mask: [FieldPath]?
     private var left: Int
-    /// Nil where everything was read before.
+    /// Nil if everything has been read before.
     private var pages: QueryPages?
-    /// The documents that were read and are still to be listed, the next one last.
+    /// The documents that are read but not sent yet, in reverse order.
     private var documents: [Document] = []
     private var missing: ArraySlice<DocumentPath>
     private var unreadable = UnreadableDocuments()
@@ -18,15 +18,14 @@ struct ListReply: ReplyPieces {
     private var hasEntry = false
     private(set) var isOver = false
 
-    /// Creates a reply of what a query finds, which asks for one more than are listed.
+    /// Creates a reply to a query with a limit of one more than the number of entries.
     ///
     /// - Parameters:
-    ///   - size: How many entries are listed.
+    ///   - size: The maximum number of entries.
     ///   - query: The query.
-    ///   - documents: What it has found; nil if it is read while the reply is made.
-    ///   - missing: The documents that are missing and listed all the same, in the order of a listing by
-    ///     names.
-    ///   - mask: The fields that are listed.
+    ///   - documents: The results; nil to read them while the reply is sent.
+    ///   - missing: The missing documents to list, in the order of the listing.
+    ///   - mask: The fields to return.
     ///   - exchange: The request.
     ///   - snapshot: The snapshot of the request.
     init(
@@ -83,7 +82,7 @@ struct ListReply: ReplyPieces {
 
     private mutating func nextEntry() async throws(StorageError) -> ListedDocument? {
         while documents.isEmpty, let page = try await pages?.next() {
-            // From its end a document is let go of as soon as it was told.
+            // Reversed, so that each document is released when it is sent.
             documents = page.documents.reversed()
             try unreadable.add(page.result.unreadable)
         }

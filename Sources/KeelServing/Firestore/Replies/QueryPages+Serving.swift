@@ -6,8 +6,8 @@ extension QueryPages {
     /// A transaction reads everything at once, to record it.
     ///
     /// - Parameters:
-    ///   - query: The query, checked.
-    ///   - exchange: The request that it is of.
+    ///   - query: The validated query.
+    ///   - exchange: The request.
     ///   - snapshot: The snapshot of the request.
     init(
         of query: DocumentQuery,
@@ -39,7 +39,7 @@ extension QueryPages {
 }
 
 extension ReadMoment {
-    /// Takes the present moment, for as long as a server lets its store hold it.
+    /// Returns the present moment, held for at most the time that the server allows.
     static func present(
         of adapter: any StorageAdapter,
         _ configuration: StorageServer.Configuration

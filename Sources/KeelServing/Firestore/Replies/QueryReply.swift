@@ -2,7 +2,7 @@ import KeelStorage
 internal import KeelStorageAdapting
 import KeelStorageFirestore
 
-/// The reply to `runQuery`, a message for each document.
+/// The reply to `runQuery`, with one message per document.
 struct QueryReply: ReplyPieces {
     private let exchange: FirestoreExchange
     private let query: DocumentQuery
@@ -12,7 +12,7 @@ struct QueryReply: ReplyPieces {
     /// Nil before the first page, and after the end.
     private var list: ReplyList?
     private var hasBegun = false
-    /// The documents of a page that are still to be told, the next one last.
+    /// The documents of a page that are not sent yet, in reverse order.
     private var documents: [Document] = []
     private var unreadable = UnreadableDocuments()
     private var time = FirestoreJSON.null
@@ -56,7 +56,7 @@ struct QueryReply: ReplyPieces {
             } else {
                 return list.finish(
                     at: time,
-                    // Where nothing is left, nobody has counted.
+                    // If there are no results, the number of skipped ones is unknown.
                     skipped: count > 0 ? query.offset : 0,
                     metrics: explanation?.metrics(result.plan, of: query, count: count),
                     addition: exchange.addition(result, unreadable)
@@ -82,7 +82,7 @@ struct QueryReply: ReplyPieces {
 
     private mutating func take(_ page: QueryPages.Page) throws(StorageError) {
         try unreadable.add(page.result.unreadable)
-        // From its end a document is let go of as soon as it was told.
+        // Reversed, so that each document is released when it is sent.
         documents = page.documents.reversed()
         count += page.documents.count
         time = exchange.readTime(of: page.result, page.documents)

@@ -6,25 +6,25 @@ import Synchronization
 /// The body of a reply.
 enum ReplyBody: Sendable {
     case whole([UInt8])
-    /// Made while it is read: a failure in the middle cuts it off.
+    /// A streamed body; a failure cuts it off.
     case pieces(HTTPByteStream)
-    /// Tells what there is, and the error that says what it could not tell.
+    /// A body without some documents, and the error that reports them.
     case incomplete([UInt8], StorageError)
 
-    /// How many bytes a piece has, about.
+    /// The approximate size of a piece, in bytes.
     static let pieceSize = 128 << 10
 
-    /// The body that pieces make up, whole where there is only one.
+    /// Returns the body of the given pieces, whole if there is only one.
     ///
-    /// What fails until the second piece is thrown, and so has a status of its own. An incomplete reply
-    /// of up to two pieces has its status too, and the error at its beginning. The error of a longer one
-    /// is at its end. Not all of Google's clients look for it there, so that the reply is then cut off.
+    /// A failure before the end of the second piece is thrown, so the reply has an error status. An incomplete reply of
+    /// up to two pieces also has an error status, and the error at its beginning. The error of a longer incomplete
+    /// reply is at its end. Because some of Google's clients ignore it there, the reply can then be cut off.
     ///
     /// - Parameters:
-    ///   - pieces: What makes the pieces.
-    ///   - isCut: Whether a longer reply is cut off behind its error.
+    ///   - pieces: The source of the pieces.
+    ///   - isCut: Whether a longer incomplete reply is cut off after its error.
     /// - Returns: The body.
-    /// - Throws: What fails until the second piece.
+    /// - Throws: A failure before the end of the second piece.
     static func made(
         by pieces: some ReplyPieces,
         cuttingOff isCut: Bool
@@ -43,47 +43,47 @@ enum ReplyBody: Sendable {
     }
 }
 
-/// Makes the body of a reply piece by piece.
+/// A source of the pieces of a reply.
 protocol ReplyPieces: Sendable {
-    /// The next piece, nil after the last one.
+    /// Returns the next piece; nil after the last one.
     mutating func next() async throws(StorageError) -> [UInt8]?
 
-    /// Lets the store hold the moment longer that the rest of the pieces is of; called for each piece that
-    /// the client takes.
+    /// Extends the time for which the store holds the moment of the remaining pieces; called for each piece that the
+    /// client takes.
     func keepMoment() async throws(StorageError)
 
-    /// Whether the last piece has been made.
+    /// Whether the last piece has been returned.
     var isOver: Bool { get }
 
-    /// What the reply could not tell; complete once ``isOver`` says so.
+    /// The error that reports omitted documents; complete once ``isOver`` is true.
     var failure: StorageError? { get }
 }
 
 extension FirestoreJSON {
-    /// Puts an error in front of the first element of a list, or of the first member of an object.
+    /// Inserts an error before the first element of a list or the first member of an object.
     fileprivate func begin(_ reply: inout [UInt8]) {
         guard let kind = reply.first else { return }
         reply.replaceSubrange(..<1, with: [kind] + text(in: kind) + [UInt8(ascii: ",")])
     }
 
-    /// Puts an error behind the last element of a list, or the last member of an object.
+    /// Appends an error after the last element of a list or the last member of an object.
     fileprivate func end(_ reply: inout [UInt8]) {
         guard let kind = reply.popLast() else { return }
         reply += [UInt8(ascii: ",")] + text(in: kind) + [kind]
     }
 
-    /// The error as an element, or its only member as that of an object.
+    /// Returns the error as an element of a list, or its only member as a member of an object.
     private func text(in kind: UInt8) -> ArraySlice<UInt8> {
         let isList = [UInt8(ascii: "["), UInt8(ascii: "]")].contains(kind)
         return isList ? bytes[...] : bytes.dropFirst().dropLast()
     }
 }
 
-/// Makes the pieces of a body as they are read.
+/// A producer of pieces while the body is read.
 private final class ReplyMaker<Pieces: ReplyPieces>: Sendable {
     private struct State {
         var made: ArraySlice<[UInt8]>
-        /// Nil while a piece is being made, and after the last one.
+        /// Nil while a piece is being produced, and after the last one.
         var pieces: Pieces?
         /// Whether the reply ends as if the connection had broken.
         var isToBeCut = false

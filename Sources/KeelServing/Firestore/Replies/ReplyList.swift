@@ -1,23 +1,23 @@
 import KeelStorageFirestore
 
-/// The reply of a method that streams: over REST, a list of the messages.
+/// The reply of a streaming method, which over REST is a list of messages.
 ///
-/// It can be taken away piece by piece while it is made; the brace that ends a message stays until it
-/// is known whether the message is the last one.
+/// Complete pieces can be taken while the list is being built. The closing brace of the last message remains, because
+/// members may be added to it at the end.
 struct ReplyList {
     private var bytes: [UInt8] = [UInt8(ascii: "[")]
     private var isEmpty = true
     private var transaction: TransactionToken?
 
-    /// Begins a list.
+    /// Creates a list.
     ///
-    /// - Parameter first: The transaction that began with the request, which the first message names.
+    /// - Parameter first: The transaction that started with the request, whose token is in the first message.
     init(first: TransactionToken?) { transaction = first }
 
-    /// How many bytes can be taken.
+    /// The number of bytes that can be taken.
     var count: Int { bytes.count - 1 }
 
-    /// Appends a message with one part, and the time of the read; nothing of it stays if the part fails.
+    /// Appends a message with one part and the read time; if the part fails, the list is unchanged.
     mutating func append<Failure: Error>(
         _ name: StaticString,
         at time: FirestoreJSON,
@@ -41,22 +41,21 @@ struct ReplyList {
         end(at: time)
     }
 
-    /// Takes away what is complete.
+    /// Removes and returns the complete bytes.
     mutating func take() -> [UInt8] {
         guard let last = bytes.popLast() else { return [] }
         defer { bytes = [last] }
         return bytes
     }
 
-    /// Ends the list and returns the rest of it; one without a message gets one that tells the time
-    /// alone.
+    /// Ends the list and returns its remaining bytes; an empty list gets a message with only the read time.
     ///
     /// - Parameters:
-    ///   - time: The time of the read.
-    ///   - skipped: How many results an offset has passed over.
-    ///   - metrics: How a query was carried out, which the last message tells.
-    ///   - addition: What Keel adds to the last message.
-    /// - Returns: What has not been taken yet.
+    ///   - time: The read time.
+    ///   - skipped: The number of results skipped by an offset.
+    ///   - metrics: The metrics of the query, for the last message.
+    ///   - addition: The extension member, for the last message.
+    /// - Returns: The remaining bytes.
     mutating func finish(
         at time: FirestoreJSON,
         skipped: Int = 0,

@@ -1,27 +1,27 @@
 import KeelStorage
 import KeelStorageFirestore
 
-/// The documents that a reply would have had to look at, and that the store could not read.
+/// The documents of a reply that the store could not read.
 struct UnreadableDocuments: Sendable {
-    /// The most that are told one by one; a reply with more fails as a whole.
+    /// The maximum number of reported documents; a reply with more fails as a whole.
     static let most = UnreadableDocument.mostPassedOver
-    /// The most that the message of an error names.
+    /// The maximum number of documents named in an error message.
     private static let mostNamed = 10
 
     private var documents: [DocumentPath: UnreadableDocument] = [:]
 
     private var sorted: [UnreadableDocument] { documents.values.sorted { $0.path < $1.path } }
 
-    /// Whether a document is one of them.
+    /// Returns whether a document is one of them.
     func contains(_ path: DocumentPath) -> Bool { documents[path] != nil }
 
-    /// Adds those of a page; one can be met by several pages.
+    /// Adds the documents of a page; several pages may report the same document.
     mutating func add(_ more: [UnreadableDocument]) throws(StorageError) {
         for document in more { documents[document.path] = document }
         if documents.count > Self.most, let error { throw error }
     }
 
-    /// The error that names them, for a client that has not asked for their list; nil if there are none.
+    /// The error that names the documents, for a client that has not requested their list; nil if there are none.
     var error: StorageError? {
         let sorted = sorted
         guard let first = sorted.first else { return nil }
@@ -37,7 +37,7 @@ struct UnreadableDocuments: Sendable {
         )
     }
 
-    /// What Keel adds to a reply to a client that has asked for it; nil if all could be read.
+    /// Returns the list for the extension member, for a client that has requested it; nil if there are none.
     func list(_ encoding: FirestoreEncoding) -> FirestoreJSON? {
         guard !documents.isEmpty else { return nil }
         return .array(sorted.map { encoding.unreadable($0) })
