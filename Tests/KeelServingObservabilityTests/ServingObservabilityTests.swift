@@ -96,7 +96,7 @@ struct ServingObservabilityTests {
         _ = try? await cut.body.collect(upTo: 100)
         #expect(logs.entries.last?.metadata["error.type"] == "connectionLost")
 
-        // The client is gone: the server drops what it would have sent.
+        // The client has disconnected: the server drops the rest of the reply.
         _ = await observed(Answering()).respond(to: call("/sync/all/events"))
         #expect(logs.entries.last?.metadata["error.type"] == "cut")
 
@@ -118,7 +118,7 @@ struct ServingObservabilityTests {
         let transport = HandlerTransport(server.observed(tracer: tracer))
         let address = try #require(URL(string: "http://127.0.0.1"))
         var configuration = FirestoreStorageAdapter.Configuration.keel(address)
-        // A busy machine may take its time.
+        // Generous, for busy machines.
         configuration.timeout = .seconds(3600)
         let adapter = FirestoreStorageAdapter(
             configuration,

@@ -26,7 +26,7 @@ struct CommitMethodTests {
         let results = try #require(answer.json["writeResults"]?.elements)
         let time = try #require(answer.json["commitTime"])
         #expect(results.map { $0["updateTime"] } == [time, time, nil])
-        // The time of the server has no finer part than milliseconds.
+        // The server's time has a resolution of milliseconds.
         let microseconds = try #require(time.text.flatMap(FirestoreTime.time)).microseconds
         let cut = Timestamp(microseconds: microseconds / 1_000 * 1_000)
         #expect(

@@ -118,7 +118,7 @@ struct PartitionTests {
         return (names, answer.json["nextPageToken"]?.text)
     }
 
-    /// What lies between two names, as the client of a partition asks for it.
+    /// Returns the number of documents between two names, queried like the client of a partition.
     private func count(from start: String?, to end: String?) async throws -> Int {
         func bound(_ name: String, _ member: String) -> String {
             #","\#(member)":{"values":[{"referenceValue":"\#(name)"}],"before":true}"#

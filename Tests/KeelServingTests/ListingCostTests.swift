@@ -8,13 +8,13 @@ import KeelStorageFirestore
 import KeelStorageSQLite
 import Testing
 
-/// What is read for a page, in stores of two sizes.
+/// The cost of reading a page in stores of two sizes.
 @Suite("Listings and queries over everything read their page, and not the store")
 struct ListingCostTests {
     private static let root = Served.name("").count
 
-    /// A store of so many users, of which every other one is missing, with three documents below each;
-    /// and as many orders, which are none of the users' business.
+    /// Creates a store of `count` users, every other one missing, each with three documents below it, and the same
+    /// number of unrelated orders.
     private func withStore(
         of count: Int,
         _ body: (Served, WatchedStore) async throws -> Void
@@ -76,7 +76,7 @@ struct ListingCostTests {
                 costs.append(pages)
             }
         }
-        // Ten entries: one document more, and up to twice as many as there are users on the way.
+        // Ten entries: one extra document, and up to twice the number of users in the walk.
         for cost in costs.joined() { #expect(cost <= 90, "\(costs)") }
     }
 
@@ -134,7 +134,7 @@ struct ListingCostTests {
             }
             #expect(points.count == 3)
             #expect(points == points.sorted())
-            // Once to count them, and once to pass over those that are no points.
+            // One pass to count, and one to skip the names between the points.
             #expect(store.examined <= 1_210)
         }
     }

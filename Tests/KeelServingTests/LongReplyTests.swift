@@ -16,7 +16,7 @@ struct LongReplyTests {
         return String(repeating: "0", count: 5 - digits.count) + digits
     }
 
-    /// A store with documents `a/00000` and so on, whose `n` goes down.
+    /// Returns a store with documents `a/00000` and so on, with descending `n`.
     private static func filled(
         history: Duration?,
         padding: Int = 0
@@ -32,7 +32,7 @@ struct LongReplyTests {
         return store
     }
 
-    /// A server that reads little at once.
+    /// Returns a server with small pages.
     private static func served(_ store: some StorageAdapter) -> Served {
         Served(store) { ($0.firstPageBytes, $0.pageBytes) = (500_000, 100_000) }
     }
@@ -95,7 +95,7 @@ struct LongReplyTests {
     func oneMoment(hasHistory: Bool, place: String) async throws {
         let history: Duration? = hasHistory ? .seconds(60) : nil
         let upstream = try await Self.filled(history: history, padding: 300)
-        // A writer comes before each read but the first one, also before the store holds the moment.
+        // A write precedes each read but the first one, even before the store holds the moment.
         let store = WatchedStore(upstream) { number async throws(StorageError) in
             guard number > 1 else { return }
             for result in try await upstream.commit(Self.meddling(number)) { _ = try result.get() }
@@ -119,14 +119,14 @@ struct LongReplyTests {
         }
         let count = place == "/a" ? 1_000 : Self.count
         #expect(documents.count == count)
-        // A part of the writers' documents alone tells of a moment between them.
+        // If only some of the writers' documents were present, the moment would lie between their writes.
         let writers = documents.compactMap { $0["fields"]?["writer"]?["integerValue"]?.text }
         #expect(Set(writers).count <= 1)
         #expect(writers.isEmpty || writers.count == Self.written.count - (place == "/a" ? 1 : 0))
         #expect(store.reads.count > 2)
         let times = Set(elements.compactMap { $0["readTime"]?.text })
         #expect(times.count <= 1)
-        // Nothing is held any more.
+        // The store no longer holds a moment.
         guard !hasHistory, let held = store.reads.last(where: { $0.holdDuration == .zero }) else {
             #expect(hasHistory)
             return
@@ -216,7 +216,7 @@ struct LongReplyTests {
     @Test("What fails after the beginning cuts the reply off, and before it has a status")
     func failures() async throws {
         let upstream = try await Self.filled(history: nil, padding: 1_000)
-        // The second read takes hold of the moment, before anything is told.
+        // The second read starts to hold the moment, before anything is sent.
         for failing in [1, 2, 3] {
             let store = WatchedStore(upstream) { number async throws(StorageError) in
                 if number == failing { throw StorageError(.unavailable, "made to fail") }

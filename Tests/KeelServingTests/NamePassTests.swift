@@ -21,7 +21,7 @@ struct NamePassTests {
             let batch = WriteBatch([DocumentWrite(path, .set(DocumentBody(["n": 1])))])
             for result in try await store.commit([batch]) { _ = try result.get() }
         }
-        // Names of what is not there any more are met where the past is looked at.
+        // A read of the past also finds the names of deleted documents.
         for number in stride(from: 0, to: 120, by: 7) {
             let path = DocumentPath("a/\(100 + number % 40)/b\(number % 3)/\(number)")
             let batch = WriteBatch([DocumentWrite(path, .delete)])

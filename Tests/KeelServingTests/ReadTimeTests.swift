@@ -41,7 +41,7 @@ struct ReadTimeTests {
     }
     #endif
 
-    /// Asks for all that has a time, with a clock that is in other years meanwhile.
+    /// Sends all requests with a time in the reply, while the clock shows other years.
     private func walk(_ served: Served) async throws {
         let query = #"{"structuredQuery":{"from":[{"collectionId":"a"}]}}"#
         let count = #"""
@@ -70,7 +70,7 @@ struct ReadTimeTests {
         #expect(zip(times, times.dropFirst()).allSatisfy { $0 <= $1 })
         let new = try await served.set("a/new", n: 1)
         #expect(try time(new.json["updateTime"]) == wall.now)
-        // One that was written in the wrong year goes on from there.
+        // The times of a document written in the wrong year continue from there.
         let ahead = try await served.set("a/1", n: 7)
         let updated = try time(ahead.json["updateTime"])
         #expect(updated.microseconds > wall.now.microseconds + 13 * Self.year * 1_000_000)

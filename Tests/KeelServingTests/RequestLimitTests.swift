@@ -79,7 +79,7 @@ struct RequestLimitTests {
         }
         for await _ in begun {}
         await served.clock.waitForSleepers()
-        // The server's own clock: it ends the work by itself.
+        // The server ends the work by its own clock.
         await served.clock.advance(by: .seconds(4))
         #expect(await task.value?.code == .timeout)
     }

@@ -76,7 +76,7 @@ struct RequestRefusalTests {
         let long = #"{"writes":[]}"# + String(repeating: " ", count: 1000)
         let announced = try await served.send(.post, ":commit", long)
         #expect(announced.status == 413)
-        // It has no end: whoever read it to its end would never answer.
+        // The body is endless, so a handler that reads it to the end never responds.
         let body = HTTPBody(length: nil, isReplayable: false) {
             () async throws(TransportError) in
             HTTPByteStream { () async throws(TransportError) in
@@ -207,7 +207,7 @@ struct RequestRefusalTests {
         #expect(answer.error == "UNAVAILABLE")
     }
 
-    /// A store that cannot be reached.
+    /// A store that is unavailable.
     private struct UnavailableStorage: StorageAdapter {
         let capabilities: StorageCapabilities = []
         private let error = StorageError(.unavailable, "gone")

@@ -110,7 +110,7 @@ struct ServedTransactionTests {
         let read = try await served.send(.post, ":batchGet", get)
         let second = try #require(read.json.elements?.first?["transaction"]?.text)
         try await served.set("a/2", n: 3)
-        // It goes on reading what was, and so has nothing to check at its end.
+        // The transaction continues to read the past, so there is nothing to check at its end.
         let old = try await self.read(served, "a/2", in: second)
         #expect(old.json.elements?.first?["found"]?["fields"]?["n"] == ["integerValue": "2"])
         let checked = try await served.send(.post, ":commit", #"{"transaction":"\#(second)"}"#)

@@ -16,7 +16,7 @@ struct ServingFuzzTests {
 
     private static let name = Served.name("a/1")
 
-    /// Bodies that are good for one of the methods; the others pass over what they do not know.
+    /// Bodies that are each valid for one of the methods.
     private static let bodies: [String] = [
         #"""
         {"writes":[{"update":{"name":"\#(name)","fields":{"a":{"integerValue":"1"},
@@ -71,7 +71,7 @@ struct ServingFuzzTests {
         ["values": [.object([])]], .string(String(repeating: "é", count: 2000)),
     ]
 
-    /// Puts something else in one place of a value, or leaves it out, or doubles it.
+    /// Replaces, removes or duplicates a part of a value.
     private static func mutate(
         _ json: FirestoreJSON,
         _ random: inout SeededRandom
@@ -104,7 +104,7 @@ struct ServingFuzzTests {
         }
     }
 
-    /// Breaks the text itself, so that it is no JSON any more or no UTF-8.
+    /// Corrupts the text, so that it is no longer valid JSON or UTF-8.
     private static func broken(_ body: [UInt8], _ random: inout SeededRandom) -> [UInt8] {
         var body = body
         let index = Int.random(in: 0..<body.count, using: &random)
@@ -144,7 +144,7 @@ struct ServingFuzzTests {
             )
             statuses[answer.status, default: 0] += 1
             let shown = String(decoding: body, as: UTF8.self)
-            // What the server has not, as opposed to what is wrong, is told with status 501.
+            // Status 501 reports an unsupported operation, as opposed to an invalid request.
             let isRefusal = (400..<500).contains(answer.status) || answer.status == 501
             try #require(
                 isRefusal || (answer.status == 200 && !isBroken),

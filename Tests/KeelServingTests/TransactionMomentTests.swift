@@ -68,7 +68,7 @@ struct TransactionMomentTests {
             try await served.set("a/1", n: 1)
             let token = try await served.begin(options)
             #expect(try await read(served, "a/1", in: token).status == 200)
-            // What it has not read may change.
+            // Documents that the transaction has not read may change.
             try await served.set("b/1", n: 9)
             #expect(try await read(served, "a/2", in: token).status == 200)
             try await served.set("a/1", n: 2)
@@ -82,11 +82,11 @@ struct TransactionMomentTests {
         "Reads of a transaction at the same time are of one moment, and others' writes abort none"
     )
     func overtaken() async throws {
-        // It holds a state for a minute of its clock, however long the test takes.
+        // The store holds a state for a minute of its own clock, independent of the duration of the test.
         let upstream = InMemoryStorageAdapter(clock: TestClock())
         let (isWaiting, waiting) = AsyncStream.makeStream(of: Void.self)
         let (goesOn, going) = AsyncStream.makeStream(of: Void.self)
-        // The first read of the transaction has its answer, and is overtaken by a write and another read.
+        // The first read of the transaction has its result, and is overtaken by a write and another read.
         let store = OvertakenStore(upstream) {
             waiting.finish()
             for await _ in goesOn {}
@@ -128,7 +128,7 @@ struct TransactionMomentTests {
     }
 }
 
-/// A store of which one read of documents waits once it has its answer.
+/// A store that delays one read of documents after reading.
 private final class OvertakenStore: StorageAdapter {
     let isArmed = Mutex(false)
     private let upstream: InMemoryStorageAdapter

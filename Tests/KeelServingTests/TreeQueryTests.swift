@@ -10,7 +10,7 @@ import Testing
 struct TreeQueryTests {
     private let served = Served()
 
-    /// Stores documents, some below one that is not there, and one of Keel's own.
+    /// Stores documents, some below a missing one, and a record of Keel's own.
     private func fill() async throws {
         for path in ["b/2", "a/1", "a/1/pets/cat", "a/1/pets/dog/toys/ball", "a/2", "a/3/pets/owl"]
         {

@@ -17,7 +17,7 @@ struct UnreadableDocumentTests {
 
     private static let readable = (0..<count).filter { !damaged.contains($0) }.map(id)
 
-    /// Names of the documents that a reply names under a member.
+    /// Returns the ids of the documents in a member of a reply.
     private func ids(_ json: [FirestoreJSON]?, _ part: String?) -> [String] {
         (json ?? []).compactMap { element in
             let document = part.map { element[$0] } ?? element
@@ -39,7 +39,7 @@ struct UnreadableDocumentTests {
         return store
     }
 
-    /// A server whose pages have about ten documents.
+    /// Returns a server with pages of about ten documents.
     private static func served(
         fillsUp: Bool,
         history: Duration? = nil,

@@ -12,7 +12,7 @@ import Testing
 
 @Suite("Signing requests of the Firestore protocol")
 struct AuthenticationTests {
-    /// Hands out tokens with numbers; a new one when one was refused.
+    /// A source of numbered tokens, with a new one after each refusal.
     private final class Numbered: TokenSource {
         private let number = Mutex(1)
         private let error: (any Error)?
@@ -91,7 +91,7 @@ struct AuthenticationTests {
 
     // MARK: Listening, which goes by another way
 
-    /// A server that knows one token; it lets nobody in who has another.
+    /// A server that accepts a single token.
     private struct Guarded: HTTPTransport {
         let server: HandlerTransport
         let token: String
@@ -123,7 +123,7 @@ struct AuthenticationTests {
         let address = try #require(URL(string: "http://127.0.0.1"))
         var configuration = FirestoreStorageAdapter.Configuration.keel(address)
         configuration.authentication = .source(Numbered())
-        // A busy machine may take its time.
+        // Generous, for busy machines.
         configuration.timeout = .seconds(3600)
         return (FirestoreStorageAdapter(configuration, transport: server), server)
     }

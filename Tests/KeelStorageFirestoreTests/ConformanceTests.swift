@@ -57,7 +57,7 @@ struct ConformanceTests {
 
     @Test("a NaN that a store has made has no sign, as none comes over the plain protocol")
     func plainNaN() async throws {
-        // This one adds opposite infinities.
+        // This seed adds opposite infinities.
         let summary = try await DifferentialFuzz(seed: 8_770_209_475, operations: 3000).run(
             InMemoryStorageAdapter(history: .seconds(3600)),
             against: Served.plain(InMemoryStorageAdapter(history: .seconds(3600)))

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Errors over the Firestore protocol")
 struct ErrorTests {
-    /// What a server says, and what a read and a commit make of it.
+    /// An error reply, and the expected errors of a read and a commit.
     struct Case: CustomTestStringConvertible, Sendable {
         let code: Int
         let status: String

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Long results over the protocol")
 struct LongResultTests {
-    /// With Keel's additions or without, of a store with a history or without.
+    /// With or without Keel's extensions, over a store with or without a history.
     enum Way: CaseIterable {
         case keel, plain, withoutHistory
 

@@ -83,7 +83,7 @@ struct PointInTimeTests {
     }
 }
 
-/// A store that somebody writes to after each read.
+/// A store with a concurrent write after each read.
 private final class MeddledStore: StorageAdapter {
     private let store: InMemoryStorageAdapter
     private let meddle: @Sendable (Int64) async throws -> Void

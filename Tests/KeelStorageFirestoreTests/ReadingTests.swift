@@ -43,7 +43,7 @@ struct ReadingTests {
             "/v1/projects/p/databases/%28default%29/documents:batchGet"
         ) { match in
             let message = try? FirestoreJSON(parsing: match.call.body)
-            // As a server that moves on does: the past that was asked for, or else the present.
+            // Like a server with ongoing writes: the requested time in the past, or otherwise the present.
             let time = message?["readTime"] ?? "2020-01-01T00:00:00.123456Z"
             let elements = (message?["documents"]?.elements ?? []).map {
                 FirestoreJSON.object([.init("missing", $0), .init("readTime", time)])

@@ -13,7 +13,7 @@ import _CryptoExtras
 
 @Suite("Tokens for service accounts")
 struct ServiceAccountTests {
-    /// One key for all tests: making one takes a while.
+    /// A shared key for all tests, because generating a key is slow.
     private static let privateKey = Result { try _RSA.Signing.PrivateKey(keySize: .bits2048) }
 
     private static func file(_ change: (inout [String: String]) -> Void = { _ in }) throws
@@ -31,7 +31,7 @@ struct ServiceAccountTests {
         return Array(try JSONEncoder().encode(members))
     }
 
-    /// A clock of dates that a test moves on.
+    /// A clock controlled by a test.
     private final class Hands: Sendable {
         private let seconds = Mutex(1_700_000_000.0)
         var date: Date { seconds.withLock { Date(timeIntervalSince1970: $0) } }

@@ -51,7 +51,7 @@ struct TransactionTests {
         for position in 1...3 {
             #expect(try scripted.message(position)["transaction"] == "dG9rZW4=")
         }
-        // Versions are enough.
+        // Only revisions are read.
         let fields = try scripted.message(2)["structuredQuery"]?["select"]?["fields"]
         #expect(fields == [["fieldPath": "__name__"]])
     }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Documents that a server cannot read")
 struct UnreadableReadTests {
-    /// A store of ten documents, of which two are of a version that the server does not know.
+    /// Returns a store of ten documents, two of them in a version that is unknown to the server.
     private func store() async throws -> some StorageAdapter {
         let store = InMemoryStorageAdapter()
         let batches = (0..<10).map { number in

@@ -21,7 +21,7 @@ struct OutboxClaimTests {
 
     private func makeOutbox() -> Outbox { makeOutbox(store) }
 
-    /// Does something while another runner is in the middle of an attempt at "a".
+    /// Runs a body while another runner is in the middle of an attempt at "a".
     private func duringAttempt(_ body: () async throws -> Void) async throws {
         let gate = Gate()
         let slow = RecordingServer { _ in .waits(gate) }
@@ -36,7 +36,7 @@ struct OutboxClaimTests {
         #expect(slow.bodies == ["a", "b"])
     }
 
-    /// Leaves an entry behind as a process does that is killed in the middle of an attempt.
+    /// Leaves an entry behind, like a process that is killed in the middle of an attempt.
     private func killInAttempt() async throws {
         let process = MortalStorageAdapter(store)
         let outbox = makeOutbox(process)
@@ -97,7 +97,7 @@ struct OutboxClaimTests {
     @Test("A claim of a runner that knows the time of day only is judged by it")
     func judgesOlderClaims() async throws {
         try await killInAttempt()
-        // What the killed process has noted of the machine's time stays where it is.
+        // The killed process's record of the machine's time remains.
         let claim = [
             FieldChange("owner", .set("older")),
             FieldChange("leaseEnd", .set(.timestamp(wall.now.advanced(by: .seconds(500))))),
@@ -123,7 +123,7 @@ struct OutboxClaimTests {
         #expect(try await outbox.flush(sending: server) == false)
         wall.leap(by: -seconds)
         if restarts { wall.restart() }
-        // What began before the restart is measured by the clock that was set: twice as long at most.
+        // A lease from before the restart is measured by the changed clock: at most twice as long.
         wall.advance(by: restarts ? 120 : 60)
         #expect(try await makeOutbox().flush(sending: server))
     }

@@ -6,11 +6,11 @@ import KeelSync
 import KeelTestKit
 import Testing
 
-/// Kills a process that fills and empties an outbox, at random moments, and looks at what its server
-/// was told.
+/// Kills a process that fills and empties an outbox, at random moments, and checks the writes that its server has
+/// received.
 @Suite("Killing a process with an outbox", .serialized)
 struct OutboxCrashTests {
-    /// `KEEL_KILLS` asks for a longer run.
+    /// The number of kills, which `KEEL_KILLS` overrides.
     private static let killCount =
         ProcessInfo.processInfo.environment["KEEL_KILLS"].flatMap { Int($0) } ?? 60
 
@@ -29,7 +29,7 @@ struct OutboxCrashTests {
             let life: [Int64]? = try await CrashTrial.run(
                 "KeelOutboxCrashWriter",
                 [store.path, server.path, String(first)],
-                // Some lives are long enough to outlast the claims of the life before.
+                // Some lives are long enough to outlast the leases of the previous life.
                 killedAfter: .microseconds(
                     Int.random(in: 200...(trial % 3 == 0 ? 150_000 : 30_000))
                 ),
@@ -37,7 +37,7 @@ struct OutboxCrashTests {
             )
             let numbers = try #require(life, "the writer ended by itself")
             acknowledged += numbers
-            // The one after the last may have been put in, and nobody have heard of it.
+            // The write after the last known one may have been enqueued without an acknowledgement.
             first = (numbers.last ?? first - 1) + 2
         }
         #expect(acknowledged.count > Self.killCount / 4, "only \(acknowledged.count) writes")
@@ -53,7 +53,7 @@ struct OutboxCrashTests {
             let numbers = lines.filter { $0[1] == "key\(key)" }.compactMap { Int64($0[2]) }
             #expect(numbers == numbers.sorted(), "key\(key) is out of order")
         }
-        // What was committed with each write is there, and nothing without its write.
+        // The change committed with each write exists, and no change exists without its write.
         let storage = StorageClient(try SQLiteStorageAdapter(at: .file(store.path)))
         let local = try await storage.queryDocuments(DocumentQuery("numbers"))
         #expect(Set(local.compactMap { Int64($0.id) }) == Set(applied))

@@ -18,7 +18,7 @@ struct OutboxDamageTests {
         return Outbox(store.client, configuration: configuration)
     }
 
-    /// Puts in writes of two keys, one of which is damaged then.
+    /// Enqueues writes of two keys, and then damages one of them.
     private func makeStore(
         _ kind: DamageableStore.Kind,
         _ damage: Damage
@@ -185,7 +185,7 @@ struct OutboxDamageTests {
         }
         while commits.withLock({ $0.count < 5 }), !Task.isCancelled { await pass() }
         let times = commits.withLock { $0 }
-        // Time may pass while the runner is on its way to the store: none comes too early.
+        // Time may pass while the runner accesses the store, but no attempt is too early.
         for (time, least) in zip(times, [0, 1, 3, 7, 15]) {
             #expect(time - begin >= .seconds(least))
         }

@@ -16,7 +16,7 @@ struct OutboxOutcomeTests {
         storage = StorageClient(adapter)
     }
 
-    /// An outbox as another process or a later launch has it: without the receipts of the others.
+    /// Returns an outbox like that of another process or a later launch, without the receipts of others.
     private func makeOutbox(clock: (any Clock<Duration>)? = nil) -> Outbox {
         Outbox(storage, configuration: Outbox.Configuration(wall, clock: clock))
     }
@@ -99,8 +99,8 @@ struct OutboxOutcomeTests {
     @Test("A clock that is set back does not keep a claim for longer than claims last")
     func outlivesClaims() async throws {
         try await makeOutbox().enqueue(.note("a"))
-        // As a process on a machine that does not name its starts leaves it, when it is killed in an
-        // attempt, an hour before the clock is set back.
+        // The state left by a process that is killed in an attempt, an hour before the clock is set back, on a machine
+        // that does not identify its starts.
         let path = DocumentPath("__outbox.main__/a")
         let end = wall.now.advanced(by: .seconds(3_675))
         let claim = [
@@ -112,7 +112,7 @@ struct OutboxOutcomeTests {
         let outbox = makeOutbox()
         let server = RecordingServer()
         let running = Task { try await outbox.run(sending: server) }
-        // Each further write makes the runner look at the claim once more.
+        // Each further write makes the runner check the lease again.
         for (pause, text) in [(0, "b"), (74, "c")] {
             wall.advance(by: Int64(pause))
             try await outbox.enqueue(.note(text, key: text)).server()

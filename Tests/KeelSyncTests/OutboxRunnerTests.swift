@@ -24,7 +24,7 @@ struct OutboxRunnerTests {
         return Outbox(StorageClient(store), configuration: configuration)
     }
 
-    /// Runs an outbox while the body does something.
+    /// Runs an outbox during a body.
     private func running<Value: Sendable>(
         _ outbox: Outbox,
         _ sender: some OutboxSender,
@@ -59,7 +59,7 @@ struct OutboxRunnerTests {
             let reply = try await receipt.server()
             #expect(reply.body == Array("ok".utf8))
             #expect(receipt.stage == .server)
-            // Who asks later learns the same.
+            // A later call returns the same reply.
             #expect(try await receipt.server() == reply)
         }
         #expect(server.bodies == ["a"])
@@ -110,13 +110,13 @@ struct OutboxRunnerTests {
             try await waitUntil { try await outbox.pending().first?.lastFailure != nil }
             try await path.report(false)
             let receipt = try await outbox.enqueue(.note("b", key: "other"))
-            // Wakes whoever sleeps: who sleeps then has looked at "b".
+            // Wakes all sleepers: a task that sleeps afterwards has planned "b".
             await clock.waitForSleepers()
             await clock.advance(by: .seconds(31))
             await clock.waitForSleepers()
             #expect(server.deliveries.count == 1)
             isAway.withLock { $0 = false }
-            // No time passes: the pause of "a" is over because there is a way again.
+            // No time passes: the delay of "a" ends because the connection is back.
             try await path.report(true)
             try await receipt.server()
             try await outbox.receipt(for: "a").server()
@@ -135,7 +135,7 @@ struct OutboxRunnerTests {
             let receipt = try await outbox.enqueue(.note("a"))
             try await waitUntil { try await outbox.pending().first?.lastFailure != nil }
             #expect(server.deliveries.count == 1)
-            // Time passes while the runner sleeps, and ends before the limit of an attempt could.
+            // Time passes while the runner sleeps, and stops before an attempt could time out.
             while server.deliveries.count < 2, clock.elapsed < .seconds(60) {
                 await clock.waitForSleepers()
                 wall.advance(by: 1)
@@ -225,13 +225,13 @@ struct OutboxRunnerTests {
             let other = RecordingServer()
             #expect(try await second.flush(sending: other) == false)
             #expect(other.deliveries.isEmpty)
-            // The first process seems dead for so long that its claim is over.
+            // The first process appears dead for so long that its lease expires.
             wall.advance(by: 76)
             #expect(try await second.flush(sending: other))
             #expect(other.bodies == ["a", "b"])
             gate.open()
         }
-        // What the first one finds is gone; it sends nothing else.
+        // The first runner finds the entries gone, and sends nothing else.
         #expect(slow.deliveries.count == 1)
     }
 
@@ -245,7 +245,7 @@ struct OutboxRunnerTests {
             await clock.waitForSleepers()
             try await other.enqueue(.note("a"))
             await clock.advance(by: .seconds(30))
-            // Time stands still while it is claimed and sent.
+            // Time stands still while the write is leased and sent.
             try await waitUntil { server.bodies.contains("a") }
         }
         let idle = RecordingServer()
@@ -256,7 +256,7 @@ struct OutboxRunnerTests {
             let receipt = try await mine.enqueue(.note("b", key: "b"))
             async let reply = receipt.server()
             try await other.flush(sending: server)
-            // Whoever waits already is told by the runner, when it looks next.
+            // The runner resumes waiting callers at its next poll.
             while receipt.stage == .local, !Task.isCancelled {
                 await clock.advance(by: .seconds(31))
             }
@@ -296,7 +296,7 @@ struct OutboxRunnerTests {
     }
 }
 
-/// Tells a runner whether there is a way, and waits until it has understood.
+/// Reports the connection state to a runner, and waits until the runner has processed it.
 private final class Connectivity: Sendable {
     private struct State {
         var asked = 0
@@ -305,7 +305,7 @@ private final class Connectivity: Sendable {
 
     private let state = Mutex(State())
 
-    /// The states; a reader that asks for the next one has dealt with the one before.
+    /// The states. A reader that asks for the next state has processed the previous one.
     var states: AsyncStream<Bool> {
         AsyncStream {
             await withTaskCancellationHandler {

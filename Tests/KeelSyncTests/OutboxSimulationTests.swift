@@ -6,10 +6,10 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-/// Random lives of outboxes: processes that are killed at any call of the store, servers that lose
-/// replies, runners side by side, and a clock that is set to and fro, in the middle of attempts too.
+/// Random schedules of outboxes: processes that are killed at any call of the store, servers that lose replies,
+/// concurrent runners, and a clock that is set forward and back, even during attempts.
 ///
-/// `KEEL_SCHEDULES` says how many schedules, `KEEL_SEED` from which one on.
+/// `KEEL_SCHEDULES` sets the number of schedules, and `KEEL_SEED` the first seed.
 @Suite("Simulated outboxes", .timeLimit(.minutes(10)))
 struct OutboxSimulationTests {
     private static func setting(_ name: String) -> UInt64? {
@@ -40,13 +40,13 @@ struct OutboxSimulationTests {
                 return
             }
         }
-        // Schedules in which nothing goes wrong would prove nothing.
+        // Schedules without failures would prove nothing.
         #expect(kills > Int(count), "only \(kills) kills in \(count) schedules")
         #expect(repetitions > Int(count), "only \(repetitions) repetitions")
     }
 }
 
-/// What happens in one schedule.
+/// The random decisions of a schedule.
 private final class Dice: Sendable {
     private let random: Mutex<SeededRandom>
     private let isHealed = Mutex(false)
@@ -64,7 +64,7 @@ private final class Dice: Sendable {
         random.withLock { Int.random(in: range, using: &$0) }
     }
 
-    /// By how much the clock is set, if it is, in seconds.
+    /// Returns the number of seconds by which to set the clock; nil to leave it.
     func leap() -> Int64? {
         guard number(0...3) == 0 else { return nil }
         return Int64(number(-7_200...7_200))
@@ -86,11 +86,11 @@ private final class Dice: Sendable {
     }
 }
 
-/// One schedule.
+/// The execution of a schedule.
 private final class OutboxLife: Sendable {
     private struct State {
         var killCount = 0
-        /// The ids of the writes of each key, in the order in which they were put in.
+        /// The ids of the writes of each key, in the order in which they were enqueued.
         var order: [String: [String]] = [:]
         var nextNumber = 0
     }
@@ -107,7 +107,7 @@ private final class OutboxLife: Sendable {
         self.dice = dice
         store = InMemoryStorageAdapter(now: { wall.now })
         server = RecordingServer { _ in
-            // Whoever claims or looks at a claim next sees another time of day.
+            // The next access to a lease sees another time of day.
             if let leap = dice.leap() { wall.leap(by: leap) }
             return dice.fate()
         }
@@ -115,14 +115,14 @@ private final class OutboxLife: Sendable {
 
     var killCount: Int { state.withLock { $0.killCount } }
 
-    /// Runs the schedule; returns what is wrong.
+    /// Runs the schedule and returns a description of a violation; nil if there is none.
     func run() async throws -> String? {
         for _ in 0..<dice.number(5...20) {
             switch dice.number(0...5) {
             case 0, 1, 2: try await putIn()
             case 3: await withProcess { _ = try await $0.flush(sending: self.server) }
             case 4:
-                // Two processes at once.
+                // Two concurrent processes.
                 async let one: Void = withProcess { _ = try await $0.flush(sending: self.server) }
                 async let other: Void = withProcess { _ = try await $0.flush(sending: self.server) }
                 _ = await (one, other)
@@ -150,7 +150,7 @@ private final class OutboxLife: Sendable {
         return Outbox(StorageClient(adapter), configuration: configuration)
     }
 
-    /// Lets a process do something; it may be killed at any call of its store.
+    /// Runs a body in a process, which may be killed at any call of its store.
     private func withProcess(_ body: (Outbox) async throws -> Void) async {
         let isKilled = dice.number(0...2) > 0
         let adapter = MortalStorageAdapter(
@@ -158,12 +158,12 @@ private final class OutboxLife: Sendable {
             dyingAt: isKilled ? dice.number(0...14) : nil,
             afterEffect: dice.number(0...1) == 0
         )
-        // What it says in dying is not heard by anybody.
+        // Errors of a killed process have no observer.
         try? await body(makeOutbox(adapter))
         if adapter.isDead { state.withLock { $0.killCount += 1 } }
     }
 
-    /// Puts writes in, each with its change of the app's documents; a user repeats what failed.
+    /// Enqueues writes, each with a change of the app's documents, and repeats failed ones like a user.
     private func putIn() async throws {
         for _ in 0..<dice.number(1...4) {
             let key = "key \(dice.number(0...2))"
@@ -177,7 +177,7 @@ private final class OutboxLife: Sendable {
                     try batch.set("things/\(number)", ["key": .string(key)])
                 }
             }
-            // Whether it was put in before the process died shows only in the store.
+            // Only the store shows whether the write was enqueued before the process was killed.
             let client = StorageClient(store)
             guard try await client.findDocument("things/\(number)") != nil else { continue }
             state.withLock { $0.order[key, default: []].append(write.id) }

@@ -188,7 +188,7 @@ struct OutboxTests {
 
     @Test("Too many failures reject a write, but those that reached nobody do not count")
     func givesUp() async throws {
-        // A clock that stands still: no attempt takes too long.
+        // With a stopped clock, no attempt times out.
         let outbox = makeOutbox {
             $0.retry.attempts = 3
             $0.clock = TestClock()
@@ -210,7 +210,7 @@ struct OutboxTests {
         let rejected = try await outbox.rejected()
         #expect(rejected.map(\.attempts) == [3])
         #expect(rejected.first?.lastFailure == "It is overloaded.")
-        // Nobody knows whether the server has acted: the key stays.
+        // The server may have applied the write, so the key stays the same.
         try await outbox.retry("a")
         let server = RecordingServer()
         try await outbox.flush(sending: server)

@@ -179,7 +179,7 @@ struct LogIngestTests {
         #expect(try await send(bytes, isBinary: isBinary).status == 400)
     }
 
-    /// A request of records that have nothing of their own, and share an attribute or a scope's name.
+    /// Returns a request with empty records that share an attribute or a scope's name.
     private static func amplified(_ count: Int, sharing bytes: Int, inScope: Bool) -> [UInt8] {
         let long = String(repeating: "x", count: bytes)
         var request = ProtobufWriter()

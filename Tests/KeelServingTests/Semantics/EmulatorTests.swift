@@ -1,15 +1,15 @@
 #if os(Linux) || os(macOS)
 import Testing
 
-/// The rows of `SemanticsTests` against Google's emulator, an oracle that is not Keel's own.
+/// The rows of `SemanticsTests` against Google's emulator, an independent oracle.
 @Suite(
     "What Firestore\u{2019}s operations mean, asked of Google\u{2019}s emulator",
     .timeLimit(.minutes(15))
 )
 struct EmulatorTests {
-    /// The rows in which the emulator of 2025 (528.0.0) departs from Google's service, each with its reason.
+    /// The rows in which the emulator of 2025 (528.0.0) differs from Google's service, with reasons.
     ///
-    /// A row that begins to pass must leave the table.
+    /// Remove a row from the table when it passes.
     private static let departures: [String: String] = [
         "aggregation/six-refused": "answers UNKNOWN where the service answers INVALID_ARGUMENT",
         "find-nearest/nested-vector": "finds no vectors below a map",
@@ -42,7 +42,7 @@ struct EmulatorTests {
     func agrees() async throws {
         let emulator = try await FirestoreEmulator()
         let agreeing = await withTaskGroup(of: Bool.self) { group in
-            // A few at a time: the emulator answers from all cores.
+            // A few at a time, because the emulator uses all cores.
             var agreeing = 0
             for (number, row) in SemanticsRow.all.enumerated() {
                 if number >= 4, await group.next() == true { agreeing += 1 }
@@ -56,7 +56,7 @@ struct EmulatorTests {
         #expect(agreeing == SemanticsRow.all.count - Self.departures.count)
     }
 
-    /// Whether the emulator answers a row as the row demands.
+    /// Returns whether the emulator gives the expected answer to a row.
     private func check(
         _ row: SemanticsRow,
         _ database: String,

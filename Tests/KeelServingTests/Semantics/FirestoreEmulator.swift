@@ -6,7 +6,7 @@ import KeelHTTP
 import KeelTestKit
 import Testing
 
-/// Google's Firestore emulator, in a process of its own on a port of 127.0.0.1.
+/// Google's Firestore emulator, in a separate process on a port of 127.0.0.1.
 struct FirestoreEmulator: Sendable {
     private static let archive = [
         "/usr/lib/google-cloud-sdk", "/opt/google-cloud-sdk",
@@ -37,7 +37,7 @@ struct FirestoreEmulator: Sendable {
         process = try await PeerProcess(
             try #require(Self.java),
             [
-                // The texts of its errors exist in English only.
+                // Its error messages exist in English only.
                 "-Duser.language=en", "-cp", archive,
                 "com.google.cloud.datastore.emulator.firestore.CloudFirestore",
                 "--host=127.0.0.1", "--port=\(port)",
@@ -57,7 +57,7 @@ struct FirestoreEmulator: Sendable {
         _ path: String,
         _ body: [UInt8]?
     ) async throws -> Served.Answer {
-        // As its owner, the emulator's client passes all rules.
+        // The owner of the emulator bypasses all rules.
         var fields: HTTPFields = [.authorization: "Bearer owner"]
         if body != nil { fields[.contentType] = "application/json" }
         let head = HTTPRequest(

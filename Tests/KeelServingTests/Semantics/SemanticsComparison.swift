@@ -2,7 +2,7 @@ import Foundation
 import KeelStorage
 import KeelStorageFirestore
 
-/// A point in time to the nanosecond, which Keel's own times do not hold.
+/// A time with a resolution of nanoseconds, which Keel's own times do not have.
 struct SemanticsInstant: Hashable, Comparable {
     var nanoseconds: Int128
 
@@ -16,7 +16,7 @@ struct SemanticsInstant: Hashable, Comparable {
         nanoseconds = Int128(whole.microseconds) * 1000 + fraction
     }
 
-    /// The time after a shift such as `-1ms`, in the form of RFC 3339.
+    /// Returns the time after a shift such as `-1ms`, in the form of RFC 3339.
     func shifted(by shift: Substring) -> String? {
         let units: [Substring: Int128] = [
             "ns": 1, "us": 1000, "ms": 1_000_000, "ss": 1_000_000_000,
@@ -35,11 +35,11 @@ struct SemanticsInstant: Hashable, Comparable {
     static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
 }
 
-/// Compares answers with what a row expects, and remembers the times that it names.
+/// Compares answers with the expectations of a row, and stores the named times.
 struct SemanticsComparison {
     var times: [String: SemanticsInstant] = [:]
 
-    /// Whether two typed values are the same value of the same type.
+    /// Returns whether two typed values are equal and have the same type.
     mutating func same(_ want: FirestoreJSON, _ got: FirestoreJSON?) -> Bool {
         guard let got else { return false }
         if let matcher = want["matches"]?.text { return fits(got, want, matcher) }
@@ -72,7 +72,7 @@ struct SemanticsComparison {
         return true
     }
 
-    /// Whether these are the same fields with the same values.
+    /// Returns whether two messages have the same fields with equal values.
     mutating func sameFields(_ want: FirestoreJSON?, _ got: FirestoreJSON?) -> Bool {
         let wanted = want?.members ?? []
         guard Set(wanted.map(\.name)) == Set((got?.members ?? []).map(\.name)) else { return false }
@@ -80,7 +80,7 @@ struct SemanticsComparison {
         return true
     }
 
-    /// Whether an answer holds at least what is wanted.
+    /// Returns whether an answer contains at least the expected members.
     mutating func contains(_ want: FirestoreJSON, _ got: FirestoreJSON?) -> Bool {
         switch want {
         case .object(let members):
@@ -167,7 +167,7 @@ struct SemanticsComparison {
         }
     }
 
-    /// Whether a time is the one that has the name already; gives it the name otherwise.
+    /// Returns whether a time equals the stored time of the name; stores the time if there is none.
     private mutating func isNamed(_ name: String?, _ time: SemanticsInstant) -> Bool {
         guard let name else { return true }
         guard let known = times[name] else {

@@ -2,7 +2,7 @@ import Foundation
 import KeelStorageFirestore
 import Testing
 
-/// One row of a published table of facts about Firestore: documents, a request, the right answer.
+/// A row of a published table of facts about Firestore: documents, a request, and the expected answer.
 struct SemanticsRow: Sendable {
     let json: FirestoreJSON
 
@@ -15,7 +15,7 @@ extension SemanticsRow: CustomTestStringConvertible {
 }
 
 extension SemanticsRow {
-    /// Where the table is, or would be.
+    /// The location of the table, which may be absent.
     static let file: URL = {
         let given = ProcessInfo.processInfo.environment["KEEL_CONFORMANCE"]
         var checkout = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()
@@ -28,7 +28,7 @@ extension SemanticsRow {
 
     static var isPresent: Bool { FileManager.default.fileExists(atPath: file.path) }
 
-    /// All rows; empty where the file is absent.
+    /// All rows; empty if the file is absent.
     static let all: [SemanticsRow] = {
         guard let data = try? Data(contentsOf: file) else { return [] }
         guard let rows = try? FirestoreJSON(parsing: Array(data))["rows"]?.elements else {

@@ -2,9 +2,9 @@ import Foundation
 import HTTPTypes
 import KeelStorageFirestore
 
-/// Sends the requests of a row to a server, and compares what comes back.
+/// Sends the requests of a row to a server, and compares the answers.
 struct SemanticsRun {
-    /// What differs from the row.
+    /// A difference from the row.
     struct Difference: Error, CustomStringConvertible {
         let description: String
 
@@ -23,7 +23,7 @@ struct SemanticsRun {
     private var comparison = SemanticsComparison()
     private var texts: [String: String] = [:]
 
-    /// A run against a database of a server, which has to be empty.
+    /// Creates a run against an empty database of a server.
     init(_ row: SemanticsRow, database: String = Served.database, sending: @escaping Sending) {
         self.row = row
         self.database = database
@@ -316,7 +316,7 @@ struct SemanticsRun {
         }
     }
 
-    /// A long value, which a row writes in a short form.
+    /// Returns a long value for its short notation in a row.
     private func longValue(
         _ json: FirestoreJSON,
         _ names: Set<String>

@@ -8,17 +8,17 @@ import Testing
 import KeelStorageSQLite
 #endif
 
-/// Facts about Firestore, taken from tests and recordings of Google's service, as rows.
+/// Facts about Firestore, from tests and recordings of Google's service, as rows.
 ///
-/// The rows stand outside of the repository. Each has a store of its own.
+/// The rows are outside of the repository. Each row runs on a separate store.
 @Suite("What Firestore’s operations mean")
 struct SemanticsTests {
     static let absence: Comment =
         "NOT RUN: there is no \(SemanticsRow.file.path); KEEL_CONFORMANCE names a folder"
 
-    /// The rows in which Keel departs from Firestore, each with its reason.
+    /// The rows in which Keel differs from Firestore, with reasons.
     ///
-    /// `Documentation/Conformance.md` lists them. A row that begins to pass must leave the table.
+    /// `Documentation/Conformance.md` lists them. Remove a row from the table when it passes.
     static let departures: [String: String] = [
         "document-id/numeric-ids-in-a-range": numericIDs,
         "limits/index-entries-above-40000": "only declared indexes have entries",
@@ -39,7 +39,7 @@ struct SemanticsTests {
     private static let wholeValues = "values are ordered whole"
     private static let vectors = "there are no vectors"
 
-    /// Why a row cannot pass, nil where it has to.
+    /// Returns the reason why a row cannot pass; nil if it must pass.
     private static func reason(for row: SemanticsRow) -> String? {
         let areVectors = row.id.hasPrefix("find-nearest/") || row.id.hasSuffix("/vectors")
         return departures[row.id] ?? (areVectors ? vectors : nil)
@@ -91,7 +91,7 @@ struct SemanticsTests {
         try await check(row, on: adapter)
     }
 
-    /// A store without a log of changes cannot be walked through.
+    /// The rows that do not walk the store, which requires a change log.
     private static let withoutWalks = SemanticsRow.all.filter { row in
         let parts = ["trace-everything", "trace-no-from-without", "trace-no-from-below"]
         return !parts.contains { row.id.contains($0) }

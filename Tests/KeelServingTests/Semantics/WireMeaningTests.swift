@@ -4,7 +4,7 @@ import KeelStorage
 import KeelStorageFirestore
 import Testing
 
-/// What the protocol's forms mean where Keel's own types have another form, or none.
+/// The meaning of protocol forms that Keel's types represent differently, or not at all.
 @Suite("The meaning of requests")
 struct WireMeaningTests {
     private let served = Served()

@@ -2,12 +2,12 @@ import KeelStorage
 import KeelStorageAdapting
 import Synchronization
 
-/// A store in which some documents cannot be read.
+/// A store with unreadable documents.
 struct DamagedStore: StorageAdapter {
     let upstream: any StorageAdapter
     let damaged: Set<DocumentPath>
-    /// Whether a query goes on until it has as many documents as it is limited to, as SQLite's does; a
-    /// migrating adapter's does not.
+    /// Whether a query continues until it has the full number of documents, as in SQLite; a migrating adapter stops
+    /// early.
     let fillsUp: Bool
 
     var capabilities: StorageCapabilities { upstream.capabilities }

@@ -6,18 +6,18 @@ import KeelStorageFirestore
 import KeelTestKit
 import Testing
 
-/// A server in the same process, and a client's hand to write requests with.
+/// A server in the same process, with methods to send it requests.
 struct Served {
-    /// What a server replied.
+    /// The reply of a server.
     struct Answer {
         let head: HTTPResponse
         let bytes: [UInt8]
         let json: FirestoreJSON
 
         var status: Int { head.status.code }
-        /// The protocol's own status of an error.
+        /// The protocol's status of an error.
         var error: String? { json["error"]?["status"]?.text }
-        /// Keel's own code of an error.
+        /// Keel's code of an error.
         var reason: String? { json["error"]?["details"]?.elements?.first?["reason"]?.text }
 
         /// Reads a reply to its end.
@@ -48,10 +48,10 @@ struct Served {
         server = StorageServer(adapter: adapter, configuration: configuration)
     }
 
-    /// The name of a document in messages.
+    /// Returns the name of a document in messages.
     static func name(_ path: String) -> String { "\(database)/documents/\(path)" }
 
-    /// Sends a request to a place below the root of the documents.
+    /// Sends a request to a path below the root of the documents.
     func send(
         _ method: HTTPRequest.Method,
         _ place: String,
@@ -87,26 +87,26 @@ struct Served {
         return try await Answer(reply)
     }
 
-    /// Stores a document with one number.
+    /// Stores a document with a number.
     @discardableResult
     func set(_ path: String, n: Int) async throws -> Answer {
         let document = #"{"fields":{"n":{"integerValue":"\#(n)"}}}"#
         return try await send(.patch, "/\(path)", document)
     }
 
-    /// Begins a transaction and returns its token.
+    /// Starts a transaction and returns its token.
     func begin(_ options: String = "{}") async throws -> String {
         let answer = try await send(.post, ":beginTransaction", #"{"options":\#(options)}"#)
         return try #require(answer.json["transaction"]?.text)
     }
 
-    /// The body of a commit that sets one number.
+    /// Returns the body of a commit that sets a number.
     static func commit(_ path: String, n: Int, transaction: String? = nil) -> String {
         let token = transaction.map { #","transaction":"\#($0)""# } ?? ""
         return #"{"writes":[\#(write(path, n: n))]\#(token)}"#
     }
 
-    /// A write that sets one number.
+    /// Returns a write that sets a number.
     static func write(_ path: String, n: Int, _ more: String = "") -> String {
         #"{"update":{"name":"\#(name(path))","fields":{"n":{"integerValue":"\#(n)"}}}\#(more)}"#
     }

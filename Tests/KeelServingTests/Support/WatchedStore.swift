@@ -2,9 +2,9 @@ import KeelStorage
 import KeelStorageAdapting
 import Synchronization
 
-/// A store that tells what is asked of it, and can be meddled with between reads.
+/// A store that records its calls, with a hook before each read.
 final class WatchedStore: StorageAdapter {
-    /// Called before a read, with its number; what it throws is the read's error.
+    /// Called before a read, with its number; an error it throws becomes the error of the read.
     typealias Meddler = @Sendable (Int) async throws(StorageError) -> Void
 
     private struct State {
@@ -24,9 +24,9 @@ final class WatchedStore: StorageAdapter {
     }
 
     var reads: [ReadRequest] { state.withLock { $0.reads } }
-    /// The most bytes of documents that one read has brought.
+    /// The maximum number of bytes of documents that one read has returned.
     var mostFoundBytes: Int { state.withLock { $0.mostFoundBytes } }
-    /// How many documents and index entries the reads have looked at.
+    /// The number of documents and index entries that the reads have examined.
     var examined: Int { state.withLock { $0.examined } }
     var commits: [[WriteBatch]] { state.withLock { $0.commits } }
 

@@ -166,7 +166,7 @@ struct ChangePageReplyTests {
         #expect(page["changes"]?.elements?.first?["origin"] == origin)
         #expect(page["changes"]?.elements?.last?["origin"] == nil)
         #expect(page["acknowledged"] == ["phone": "17"])
-        // The second one is out of the stream's scope.
+        // The second mutation is outside of the stream's scope.
         var acknowledged: String?
         while acknowledged != "17", let event = try await stream.next() {
             if event.type == "change" {
@@ -256,7 +256,7 @@ struct ChangePageReplyTests {
     }
 }
 
-/// A store that tells who reads its changes.
+/// A store that reports the readers of its changes.
 private struct ReaderWatch: StorageAdapter {
     let upstream: InMemoryStorageAdapter
     let told: @Sendable (ChangeReader?) -> Void

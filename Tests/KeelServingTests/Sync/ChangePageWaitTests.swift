@@ -33,7 +33,7 @@ struct ChangePageWaitTests {
         let service = service()
         let cursor = try await position(service)
         let page = Task { try await service.page("wait=30&cursor=\(cursor)&collection=a") }
-        // The limit of the wait and the beat: from here on the page waits.
+        // The sleepers are the limit of the wait and the heartbeat: from here on the page waits.
         await clock.waitForSleepers(2)
         try await store.setDocument("b/1", ["n": 1])
         try await store.setDocument("a/1", ["n": 1])

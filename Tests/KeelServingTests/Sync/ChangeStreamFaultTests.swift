@@ -57,7 +57,7 @@ struct ChangeStreamFaultTests {
             }
             #expect(found == ["change a/1", "change a/2"])
         }
-        // All live on a shared reader again.
+        // All streams are live on a shared reader again.
         try await store.setDocument("a/3", ["n": 1])
         for index in streams.indices {
             let names = try await streams[index].names(upTo: "change a/3")

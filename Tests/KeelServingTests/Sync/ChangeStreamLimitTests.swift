@@ -21,7 +21,7 @@ struct ChangeStreamLimitTests {
         return ChangeService(adapter: adapter, configuration: configuration)
     }
 
-    /// Lets the beat come this often.
+    /// Advances the clock by a number of beats.
     private func beat(_ count: Int) async {
         for _ in 0..<count {
             await clock.waitForSleepers()
@@ -38,7 +38,7 @@ struct ChangeStreamLimitTests {
         _ = try await chunks.next()
         await beat(3)
         #expect(try await chunks.next().map { String(decoding: $0, as: UTF8.self) } == ":\n\n")
-        // An event begins the count anew.
+        // An event restarts the count.
         await beat(2)
         try await store.setDocument("a/1", ["n": 1])
         _ = try await chunks.next()
@@ -82,7 +82,7 @@ struct ChangeStreamLimitTests {
 
     @Test("Where too much waits for all readers together, the slowest are cut off")
     func manySlow() async throws {
-        // No reader alone has too much.
+        // No single stream exceeds its own limit.
         let service = service { $0.mostWaitingBytes = 10_000 }
         var slow: [SyncStream] = []
         for number in 0..<10 { slow.append(try await service.stream("collection=a\(number)")) }
@@ -91,7 +91,7 @@ struct ChangeStreamLimitTests {
         _ = try await quick.next()
         let text = DocumentValue.string(String(repeating: "x", count: 400))
         var written = 0
-        // The later a reader comes in this order, the less waits for it.
+        // The backlog is smaller for the later streams in this order.
         for number in 0..<10 {
             for place in 0..<(20 - number) {
                 try await store.setDocument("a\(number)/\(place)", ["text": text])
@@ -110,7 +110,7 @@ struct ChangeStreamLimitTests {
             }
             guard names.count < 20 - index else { continue }
             ended += 1
-            // It has missed nothing when it comes back.
+            // The stream misses nothing after it reconnects.
             var again = try await service.stream(
                 "collection=a\(index)",
                 lastEventID: slow[index].lastID
@@ -119,7 +119,7 @@ struct ChangeStreamLimitTests {
             #expect(rest.count { $0.hasPrefix("change") } == 20 - index - names.count)
         }
         #expect((1..<10).contains(ended))
-        // All that was held is let go of, but for a page that is just being told.
+        // All events are released, except possibly those of a page in delivery.
         slow = []
         #expect(service.waitingBytes < 1_000)
         #expect(written == 155)
@@ -176,7 +176,7 @@ struct ChangeStreamLimitTests {
         #expect(service.listenerCount == 0)
         await clock.run()
         #expect(clock.sleeperCount == 0)
-        // And it begins again with the next one.
+        // The reader starts again with the next stream.
         var stream = try await service.stream()
         #expect(try await stream.names(1) == ["checkpoint"])
         try await store.setDocument("a/1", ["n": 1])

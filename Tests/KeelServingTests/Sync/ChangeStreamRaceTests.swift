@@ -30,7 +30,7 @@ struct ChangeStreamRaceTests {
         #expect(service.listenerCount == 0)
     }
 
-    /// Writes at random; two documents always say the same, because one batch writes them.
+    /// Writes at random; two documents are always equal, because they are written in one batch.
     private static func write(to store: StorageClient, seed: UInt64) async throws {
         var random = SeededRandom(seed: seed)
         for round in 0..<Int64(rounds) {
@@ -50,7 +50,7 @@ struct ChangeStreamRaceTests {
     }
 }
 
-/// A copy of a part of a store, kept by streams that break off and are taken up again.
+/// A copy of a part of a store, updated by streams that break off and are resumed.
 private struct StreamFollower {
     let service: ChangeService
     let isNarrow: Bool

@@ -5,7 +5,7 @@ import Synchronization
 
 /// A store whose waits for changes fail a few times.
 ///
-/// Only waits fail: they are the shared reader's.
+/// Only waits fail, which are those of the shared reader.
 final class FlakyChanges: StorageAdapter {
     private let upstream: InMemoryStorageAdapter
     private let faults = Mutex<(code: StorageError.Code, times: Int)>((.unknown, 0))
@@ -14,7 +14,7 @@ final class FlakyChanges: StorageAdapter {
 
     private let gate = Mutex<Gate?>(nil)
 
-    /// Holds the next page of a listener's own back after it was read.
+    /// Delays the next page of a listener's own after it was read.
     func hold(at gate: Gate) { self.gate.withLock { $0 = gate } }
 
     func fail(with code: StorageError.Code, times: Int) {

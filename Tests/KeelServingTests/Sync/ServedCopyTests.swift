@@ -57,7 +57,7 @@ struct ServedCopyTests {
             }
             request.after = page.next
             guard !page.isCaughtUp else { break }
-            // What goes on while the page is on its way.
+            // Writes that happen while the page is in transmission.
             for number in 0..<3 {
                 let id = (pages * 37 + number * 11) % 100
                 try await store.setDocument("a/\(id)", ["n": .integer(Int64(pages))])

@@ -5,7 +5,7 @@ import KeelStorage
 import KeelStorageFirestore
 import Testing
 
-/// The routes of a change service, for tests that ask it through a transport.
+/// The routes of a change service, for tests with a transport.
 struct SyncEndpoint: ServingHandler {
     let service: ChangeService
 
@@ -21,7 +21,7 @@ struct SyncEndpoint: ServingHandler {
 }
 
 extension ChangeService {
-    /// Asks for a path below `/sync/all/`.
+    /// Sends a request for a path below `/sync/all/`.
     func ask(_ path: String, lastEventID: String? = nil) async throws -> HTTPReply {
         var fields = HTTPFields()
         if let lastEventID, let name = HTTPField.Name("Last-Event-ID") {
@@ -37,7 +37,7 @@ extension ChangeService {
         return try await HandlerTransport(SyncEndpoint(service: self)).send(HTTPCall(head))
     }
 
-    /// Asks for a page.
+    /// Requests a page.
     func page(_ query: String = "") async throws -> FirestoreJSON {
         let reply = try await ask("changes?\(query)")
         #expect(reply.head.status == .ok)
@@ -61,7 +61,7 @@ extension FirestoreJSON {
 /// Reads a stream of changes event by event.
 struct SyncStream: Sendable {
     private var events: ServerSentEvents.Iterator
-    /// The last position told.
+    /// The last position received.
     private(set) var lastID = ""
 
     init(_ body: HTTPByteStream) { events = body.serverSentEvents().makeAsyncIterator() }
@@ -72,7 +72,7 @@ struct SyncStream: Sendable {
         return event
     }
 
-    /// The next event without its data, such as `change a/1` or `checkpoint`.
+    /// Returns the next event without its data, such as `change a/1` or `checkpoint`.
     mutating func nextName() async throws -> String? {
         guard let event = try await next() else { return nil }
         guard event.type == "change" else { return event.type }
@@ -80,14 +80,14 @@ struct SyncStream: Sendable {
         return "change \(json["path"]?.text ?? "")"
     }
 
-    /// The names of the next events.
+    /// Returns the names of the next events.
     mutating func names(_ count: Int) async throws -> [String] {
         var names: [String] = []
         while names.count < count, let name = try await nextName() { names.append(name) }
         return names
     }
 
-    /// The names of the events before the next one of a name.
+    /// Returns the names of the events before the next event with the given name.
     mutating func names(upTo last: String) async throws -> [String] {
         var names: [String] = []
         while let name = try await nextName(), name != last { names.append(name) }

@@ -65,7 +65,7 @@ struct ReplyRoundTripTests {
         )
         let read = try Self.decoding.receipt(try sent(Self.encoding.receipt(receipt)), for: batch)
         #expect(read == receipt)
-        // Firestore tells no time of a deletion among its own members.
+        // Firestore's own members do not include the time of a deletion.
         let plain = FirestoreEncoding(database: Self.database).receipt(receipt)
         #expect(
             plain["writeResults"]?.elements?.map { $0["updateTime"] != nil } == [
@@ -88,7 +88,7 @@ struct ReplyRoundTripTests {
             let status = FirestoreStatus(code)
             let json = try sent(FirestoreEncoding.error(error, status: status))
             let read = FirestoreDecoding.error(httpStatus: status.httpStatus, json, isWrite: true)
-            // That a server has closed its store may pass for its clients.
+            // To clients, a closed store is temporarily unavailable.
             let expected = code == .closed ? .unavailable : code
             #expect(read.code == expected)
             #expect(read.effect == effect)

@@ -17,7 +17,7 @@ struct ValueRoundTripTests {
         return FuzzSource(seed: seed, name: "fuzz")
     }
 
-    /// A message as it arrives.
+    /// Returns a message as received.
     private func sent(_ json: FirestoreJSON) throws -> FirestoreJSON {
         try FirestoreJSON(parsing: json.bytes)
     }
@@ -75,7 +75,7 @@ struct ValueRoundTripTests {
         }
     }
 
-    /// The same write with its changes in one order; those that compute stay among themselves.
+    /// Returns the write with its changes sorted; transforms keep their order.
     private static func sorted(_ write: DocumentWrite) -> DocumentWrite {
         guard case .update(let changes) = write.operation else { return write }
         func isComputed(_ change: FieldChange) -> Bool {

@@ -6,12 +6,12 @@ import KeelStorageAdapting
 import KeelStorageFirestore
 import Synchronization
 
-/// A server of changes in the same process, whose streams a test can refuse or break off.
+/// A change server in the same process, whose streams a test can refuse or break off.
 final class FeedEndpoint: HTTPTransport {
     private struct State {
         var requests: [HTTPRequest] = []
         var streamStatus: Int?
-        /// Streams that were opened before a break end at their next read.
+        /// The number of breaks. Streams opened before a break end at their next read.
         var breaks = 0
         var waiters: [Int: [CheckedContinuation<Void, Never>]] = [:]
     }
@@ -34,13 +34,13 @@ final class FeedEndpoint: HTTPTransport {
 
     func count(_ kind: String) -> Int { requests.count { $0.hasPrefix(kind) } }
 
-    /// Answers requests for streams with a status; nil opens them.
+    /// Answers requests for streams with a status; nil accepts them.
     func refuseStreams(with status: Int?) { state.withLock { $0.streamStatus = status } }
 
-    /// Breaks off all open streams at what they tell next.
+    /// Breaks off all open streams at their next event.
     func breakStreams() { state.withLock { $0.breaks += 1 } }
 
-    /// Waits until there have been so many requests.
+    /// Waits for a number of requests.
     func waitForRequests(_ count: Int) async {
         await withCheckedContinuation { continuation in
             let isDue = state.withLock { state in
@@ -83,7 +83,7 @@ final class FeedEndpoint: HTTPTransport {
     func shutdown() async {}
 }
 
-/// A store whose changes are followed over HTTP; everything else it does itself.
+/// A store that reads its changes over HTTP; all other operations are local.
 struct FedAdapter: StorageAdapter {
     let upstream: InMemoryStorageAdapter
     let feed: SyncFeed
@@ -116,12 +116,12 @@ struct FedAdapter: StorageAdapter {
 }
 
 extension SyncFeed.Configuration {
-    /// A feed of the usual database.
+    /// A feed of the default database.
     static var test: Self {
         Self(scheme: "http", authority: "server", database: "projects/keel/databases/(default)")
     }
 
-    /// A feed of the usual database on a clock.
+    /// Returns a feed of the default database on a clock.
     static func test(on clock: any Clock<Duration>) -> Self {
         var configuration = Self.test
         configuration.clock = clock

@@ -114,7 +114,7 @@ struct ListenerTrafficTests {
                 listeners.remove(at: Int.random(in: 0..<listeners.count, using: &random)).cancel()
             }
         }
-        // Each of them ends with the last write to its collection, or not at all.
+        // Each listener ends with the last write to its collection, or never.
         for collection in collections {
             try await server.setDocument(collection.document("last"), ["n": 1_000])
         }
@@ -150,7 +150,7 @@ struct ListenerTrafficTests {
     }
 }
 
-/// Keeps the text of all replies that pass.
+/// A transport that records the text of all replies.
 private final class CountingTransport: HTTPTransport {
     private let upstream: any HTTPTransport
     private let received = Mutex<[UInt8]>([])

@@ -33,7 +33,7 @@ struct SyncFeedFaultTests {
         endpoint.refuseStreams(with: status)
         let start = try await feed.changes(ChangeRequest())
         let reader = Task { try await feed.changes(request(after: start.next)) }
-        // The first page, one that finds nothing, the stream, one more, and the one that waits.
+        // The requests are the first page, an empty page, the stream, another page, and a waiting page.
         await endpoint.waitForRequests(5)
         try await store.setDocument("a/1", ["n": 1])
         #expect(try await reader.value.changes.map(\.path) == ["a/1"])
@@ -58,11 +58,11 @@ struct SyncFeedFaultTests {
             cursor = page.next
         }
         #expect(told == (0..<30).map { "\($0)" })
-        // One from the beginning, and one after each break but the last.
+        // One stream at the start, and one after each break except the last.
         #expect(endpoint.count("events") >= 6)
     }
 
-    /// A reader that waits while a stream is open.
+    /// Returns a reader that waits while a stream is open.
     private func streamingReader(
         after cursor: ChangeCursor
     ) async throws -> Task<ChangePage, any Error> {
@@ -75,7 +75,7 @@ struct SyncFeedFaultTests {
             }
             try await waitUntil { feed.streamCount > 0 || isOver.withLock { $0 } }
             if feed.streamCount > 0 { return reader }
-            // Its time was over before the pause after a break was: the next one waits on.
+            // The reader's wait ended before the delay after a break; the next reader waits for the rest.
             #expect(try await reader.value.changes.isEmpty)
         }
     }

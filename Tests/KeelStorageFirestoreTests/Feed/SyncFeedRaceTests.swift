@@ -52,7 +52,7 @@ struct SyncFeedRaceTests {
     }
 }
 
-/// A copy of a collection, kept by waiting for changes.
+/// A copy of a collection, updated by waiting for changes.
 private struct FeedCopy {
     private(set) var documents: [DocumentPath: Document] = [:]
     private var revisions: [DocumentPath: Revision] = [:]
@@ -81,7 +81,7 @@ private struct FeedCopy {
         }
     }
 
-    /// The page of a call, nil if the call was cancelled.
+    /// Returns the page of a call; nil if the call was canceled.
     private static func page(_ call: Task<ChangePage, any Error>) async throws -> ChangePage? {
         do {
             return try await call.value

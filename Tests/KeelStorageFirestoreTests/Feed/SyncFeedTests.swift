@@ -55,7 +55,7 @@ struct SyncFeedTests {
             #expect(page.isCaughtUp)
             cursor = page.next
         }
-        // At most one page that finds nothing, and the stream.
+        // At most one empty page each, and the stream.
         #expect(endpoint.requests.count - before <= 3)
         #expect(endpoint.count("events") == 1)
         #expect(feed.streamCount == 1)
@@ -114,7 +114,7 @@ struct SyncFeedTests {
             for _ in 0..<20 {
                 group.addTask { try await feed.changes(waiting(after: cursor)).changes.map(\.path) }
             }
-            // A limit each, and the beat of the server.
+            // The sleepers are the time limits and the server's heartbeat.
             await clock.waitForSleepers(2)
             try await store.setDocument("a/1", ["n": 1])
             for try await paths in group { #expect(paths == ["a/1"]) }
@@ -131,7 +131,7 @@ struct SyncFeedTests {
             await clock.waitForSleepers(2)
             try await store.setDocument("c\(number)/1", ["n": 1])
             #expect(try await reader.value.changes.count == 1)
-            // The stream does not have this, so that the next reader cannot have come from it.
+            // The stream does not contain this change, so the next reader cannot continue on it.
             try await store.setDocument("others/\(number)", ["n": 1])
         }
         #expect(feed.streamCount == 8)
@@ -160,12 +160,12 @@ struct SyncFeedTests {
         try await store.setDocument("a/1", ["n": 1])
         _ = try await reader.value
         #expect(endpoint.service.listenerCount == 1)
-        // The limit is looked at by the stream's own task, whose turn comes when it comes.
+        // The stream's own task checks the limit, at an unpredictable time.
         while endpoint.service.listenerCount > 0, !Task.isCancelled {
             await clock.advance(by: .seconds(5))
         }
         #expect(endpoint.service.listenerCount == 0)
-        // The stream's own task has to notice; it is only a matter of its turn.
+        // The stream's own task has to notice the end.
         try await waitUntil { feed.streamCount == 0 }
         #expect(feed.streamCount == 0)
     }

@@ -7,12 +7,12 @@ import KeelStorageFirestore
 import KeelTestKit
 import Testing
 
-/// An adapter on a scripted server, and what it sent there.
+/// An adapter with a scripted server, and its requests.
 struct Scripted {
     let transport: ScriptedHTTPTransport
     let adapter: FirestoreStorageAdapter
 
-    /// An adapter for a server of Keel's.
+    /// Returns an adapter for a Keel server.
     static func keel(
         _ answers: [ScriptedHTTPTransport.Answer] = [],
         authentication: FirestoreAuthentication = .none,
@@ -27,7 +27,7 @@ struct Scripted {
         return Scripted(configuration, answers)
     }
 
-    /// An adapter for Google's Firestore.
+    /// Returns an adapter for Google's Firestore.
     static func google(
         _ answers: [ScriptedHTTPTransport.Answer] = [],
         authentication: FirestoreAuthentication = .none
@@ -48,7 +48,7 @@ struct Scripted {
         transport.calls.map { "\($0.head.method.rawValue) \($0.head.path ?? "")" }
     }
 
-    /// The message of a request.
+    /// Returns the message of a request.
     func message(_ position: Int) throws -> FirestoreJSON {
         try #require(transport.calls.count > position)
         return try FirestoreJSON(parsing: transport.calls[position].body)
@@ -67,17 +67,17 @@ struct Scripted {
 }
 
 extension ScriptedHTTPTransport.Answer {
-    /// A message of a server that understands Keel's additions.
+    /// Returns a message of a server with Keel's extensions.
     static func keel(_ text: String, status: HTTPResponse.Status = .ok) -> Self {
         var headers: HTTPFields = [:]
         if let field = HTTPField.Name("Keel-Protocol") { headers[field] = "1" }
         return .json(text, status: status, headers: headers)
     }
 
-    /// The answer to the question whether a server is Keel's.
+    /// The reply to the request that verifies a Keel server.
     static let schema = keel(#"{"capabilities": []}"#)
 
-    /// An error as Google's servers have it.
+    /// Returns an error in the form of Google's servers.
     static func refusal(
         _ code: Int,
         _ status: String,
@@ -90,7 +90,7 @@ extension ScriptedHTTPTransport.Answer {
     }
 }
 
-/// Expects an error of storage and returns it.
+/// Expects a storage error and returns it.
 @discardableResult
 func expect(
     _ code: StorageError.Code,
@@ -111,7 +111,7 @@ func expect(
     return nil
 }
 
-/// The text of a document in a message of Google's.
+/// Returns the text of a document in a message of Google's.
 func document(_ path: String, _ fields: String = "{}", second: Int = 1) -> String {
     """
     {"name": "projects/p/databases/(default)/documents/\(path)", "fields": \(fields), \

@@ -5,13 +5,13 @@ import KeelStorageFirestore
 import KeelStorageSQLite
 import Testing
 
-/// Adapters on servers in this process.
+/// Adapters for servers in this process.
 enum Served {
-    /// An adapter that speaks the protocol with Keel's additions to a server of a store.
+    /// Returns an adapter with Keel's extensions for a server of a store.
     static func keel(_ store: some StorageAdapter) throws -> FirestoreStorageAdapter {
         let address = try #require(URL(string: "http://127.0.0.1"))
         var configuration = FirestoreStorageAdapter.Configuration.keel(address)
-        // Hundreds of checks at once on a busy machine may each take their time.
+        // Generous, for hundreds of concurrent checks on a busy machine.
         configuration.timeout = .seconds(3600)
         return FirestoreStorageAdapter(
             configuration,
@@ -19,7 +19,7 @@ enum Served {
         )
     }
 
-    /// An adapter that speaks the plain protocol to a server of a store.
+    /// Returns an adapter with the plain protocol for a server of a store.
     static func plain(_ store: some StorageAdapter) -> FirestoreStorageAdapter {
         var configuration = FirestoreStorageAdapter.Configuration.emulator(
             host: "127.0.0.1",
@@ -32,7 +32,7 @@ enum Served {
         )
     }
 
-    /// Runs a body with a store in a file of its own.
+    /// Runs a body with a store in a temporary file.
     static func withSQLite(_ body: (SQLiteStorageAdapter) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory
             .appending(path: "keel-firestore-\(UUID().uuidString)")

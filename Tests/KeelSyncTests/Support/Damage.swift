@@ -10,32 +10,32 @@ import Synchronization
 import KeelStorageSQLite
 #endif
 
-/// A way in which an entry of an outbox cannot be read.
+/// The ways in which an entry of an outbox can be unreadable.
 enum Damage: String, CaseIterable, Sendable {
-    /// A field that every entry has is missing.
+    /// A required field is missing.
     case kindMissing
-    /// An attribute is no text.
+    /// An attribute is not text.
     case attributeChanged
-    /// The state is none that this version knows.
+    /// The status is unknown to this version.
     case statusUnknown
-    /// A count is beyond what can be counted.
+    /// A count is out of range.
     case countAbsurd
     /// The end of the bytes is missing.
     case torn
-    /// Nothing of the bytes makes sense.
+    /// All bytes are random.
     case noise
-    /// It is sealed with another key.
+    /// The entry is sealed with another key.
     case sealed
 
-    /// Whether the key of the write can be read all the same.
+    /// Whether the key of the write remains readable.
     var leavesKey: Bool { self != .noise && self != .sealed }
 
-    /// The store that can be damaged like this.
+    /// The stores that can be damaged in this way.
     var stores: [DamageableStore.Kind] {
         self == .sealed ? DamageableStore.Kind.sealing : DamageableStore.Kind.allCases
     }
 
-    /// Every damage in every store.
+    /// All combinations of damage and store.
     static var everywhere: [(Damage, DamageableStore.Kind)] {
         allCases.flatMap { damage in damage.stores.map { (damage, $0) } }
     }
@@ -90,7 +90,7 @@ final class DamageableStore: Sendable {
         }
     }
 
-    /// Lets sealed entries be opened again.
+    /// Makes sealed entries readable again.
     func heal() { sealing.refuse(nil) }
 
     private func rewrite(

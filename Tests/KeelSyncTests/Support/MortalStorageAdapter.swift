@@ -2,9 +2,9 @@ import KeelStorage
 import KeelStorageAdapting
 import Synchronization
 
-/// A store as a process sees it that is killed at a certain call, before or after its effect.
+/// A store in a process that is killed at a certain call, before or after its effect.
 ///
-/// The store itself lives on for the next process.
+/// The underlying store remains for the next process.
 final class MortalStorageAdapter: StorageAdapter {
     private struct Life {
         var callsLeft: Int?
@@ -21,12 +21,12 @@ final class MortalStorageAdapter: StorageAdapter {
         life = Mutex(Life(callsLeft: call))
     }
 
-    /// Kills the process now: no call after this one has an effect.
+    /// Kills the process: later calls have no effect.
     func kill() { life.withLock { $0.isDead = true } }
 
     var isDead: Bool { life.withLock { $0.isDead } }
 
-    /// Counts a call; true if it is the last.
+    /// Counts a call; returns true for the last one.
     private func breathe() throws(StorageError) -> Bool {
         let (wasDead, isLast) = life.withLock { life in
             let wasDead = life.isDead

@@ -2,17 +2,17 @@ import KeelSync
 import KeelTestKit
 import Synchronization
 
-/// A server that honours idempotency keys, and remembers what it was told.
+/// A server that honors idempotency keys, and records its deliveries.
 final class RecordingServer: OutboxSender {
-    /// What becomes of one delivery.
+    /// The fate of a delivery.
     enum Fate: Sendable {
         case taken
-        /// The server acts, but its answer does not arrive.
+        /// The server applies the write, but its reply is lost.
         case replyLost
         case failed(after: Duration?)
         case unreachable
         case refused
-        /// It answers when it is told to.
+        /// The server replies once the gate opens.
         case waits(Gate)
     }
 
@@ -32,12 +32,12 @@ final class RecordingServer: OutboxSender {
         self.fate = fate
     }
 
-    /// What the server did, in order.
+    /// The applied deliveries, in order.
     var applied: [OutboxDelivery] { state.withLock { $0.applied } }
-    /// What arrived, in order, repetitions included.
+    /// All received deliveries, in order, including repetitions.
     var deliveries: [OutboxDelivery] { state.withLock { $0.deliveries } }
     var bodies: [String] { applied.map { String(decoding: $0.write.body, as: UTF8.self) } }
-    /// How often two writes of one key were under way at once.
+    /// The number of times that two writes of one key were in progress at once.
     var overlaps: Int { state.withLock { $0.overlaps } }
     var mostAtOnce: Int { state.withLock { $0.mostAtOnce } }
 
@@ -63,7 +63,7 @@ final class RecordingServer: OutboxSender {
         case .failed(let pause): return .failed(reason: "It is overloaded.", after: pause)
         case .unreachable: return .unreachable(reason: "There is no route.")
         case .refused:
-            // What was taken before is answered as it was then.
+            // A repeated write gets the same reply as before.
             guard isKnown else { return .rejected(reason: "It is not allowed.") }
         }
         return .accepted(reply: Array("ok".utf8))

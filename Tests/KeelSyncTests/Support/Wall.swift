@@ -4,7 +4,7 @@ import KeelSync
 import KeelTestKit
 import Synchronization
 
-/// The times of a machine, which a test sets: that of day, and that since its start.
+/// The times of a machine, controlled by a test: the time of day, and the time since its start.
 final class Wall: Sendable {
     private struct State {
         var wall: Int64 = 1_700_000_000_000_000
@@ -16,13 +16,13 @@ final class Wall: Sendable {
 
     var now: Timestamp { Timestamp(microseconds: state.withLock { $0.wall }) }
 
-    /// How long ago the machine was started.
+    /// The time since the machine's start.
     var uptime: Duration { .microseconds(state.withLock { $0.uptime }) }
 
-    /// The name of the machine's start.
+    /// The identifier of the machine's start.
     var boot: String { "start \(state.withLock { $0.boot })" }
 
-    /// Lets time pass.
+    /// Advances both times.
     func advance(by seconds: Int64) {
         state.withLock { state in
             state.wall += seconds * 1_000_000
@@ -30,10 +30,10 @@ final class Wall: Sendable {
         }
     }
 
-    /// Sets the clock: no time passes.
+    /// Sets the clock; no time passes.
     func leap(by seconds: Int64) { state.withLock { $0.wall += seconds * 1_000_000 } }
 
-    /// Starts the machine anew.
+    /// Restarts the machine.
     func restart() {
         state.withLock { state in
             state.boot += 1
@@ -44,8 +44,8 @@ final class Wall: Sendable {
 
 /// A clock that shows a machine's time.
 ///
-/// Pauses of up to a second take no time. Whoever sleeps for longer, a limit beside the work that it
-/// limits, sleeps until it is cancelled: time passes between what a test does, not during it.
+/// Sleeps of up to a second return immediately. Longer sleeps, which are time limits, last until they are canceled:
+/// time passes between the steps of a test, not during them.
 struct MachineClock: Clock {
     typealias Instant = TestClock.Instant
 
@@ -66,20 +66,21 @@ struct MachineClock: Clock {
 }
 
 extension Outbox.Configuration {
-    /// Settings whose time a test moves.
+    /// Creates settings with a time controlled by a test.
     init(_ wall: Wall, clock: (any Clock<Duration>)? = nil) {
         self.init()
         self.clock = clock ?? MachineClock(wall)
         now = { wall.now }
         uptime = Uptime(boot: wall.boot) { wall.uptime }
         jitter = { 1 }
-        // On this clock any task that sleeps lets the time of all others pass: no claim must look slow.
+        // On this clock, each sleeping task advances the time for all others, and this must not make a lease appear
+        // slow.
         if clock is LeapingClock { leaseMargin = .seconds(10_000_000_000) }
     }
 }
 
 extension OutboxWrite {
-    /// A write that says no more than a test needs.
+    /// Returns a minimal write.
     static func note(_ text: String, key: String = "notes/1") -> OutboxWrite {
         OutboxWrite(key: key, kind: "PUT", body: Array(text.utf8), id: text)
     }
