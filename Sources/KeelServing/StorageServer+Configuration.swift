@@ -41,7 +41,7 @@ extension StorageServer {
         /// The maximum number of document names held in memory to divide a collection group.
         package var mostNames = 100_000
 
-        /// The maximum number of concurrent change streams; 10,000 by default.
+        /// The maximum number of concurrent change streams and waiting page requests; 10,000 by default.
         public var mostListeners = 10_000
 
         /// The approximate maximum size of the backlog of changes of all streams together, in bytes; 256 MiB by

@@ -38,7 +38,9 @@ extension FirestoreStorageAdapter {
         return token
     }
 
-    /// Rolls a transaction back. If this fails, the server ends the transaction after a while.
+    /// Rolls a transaction back.
+    ///
+    /// If this fails, the server ends the transaction after a while.
     private func rollBack(_ token: String) async {
         let message: FirestoreJSON = ["transaction": .string(token)]
         _ = try? await connection.reply(

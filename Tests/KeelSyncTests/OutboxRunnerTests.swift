@@ -305,7 +305,9 @@ private final class Connectivity: Sendable {
 
     private let state = Mutex(State())
 
-    /// The states. A reader that asks for the next state has processed the previous one.
+    /// The states.
+    ///
+    /// A reader that asks for the next state has processed the previous one.
     var states: AsyncStream<Bool> {
         AsyncStream {
             await withTaskCancellationHandler {

@@ -33,8 +33,9 @@ extension FirestoreExchange {
             }
         }
 
-        /// Whether the reads must be recorded for the commit. Reads of the past need not, because the past does not
-        /// change.
+        /// Whether the reads must be recorded for the commit.
+        ///
+        /// Reads of the past need not, because the past does not change.
         var notesReads: Bool {
             switch self {
             case .current, .past: false
@@ -50,7 +51,9 @@ extension FirestoreExchange {
         return FirestoreJSON.object([.init("transaction", .string(token.text))]).bytes
     }
 
-    /// `rollback`: ends a transaction. An unknown transaction is not an error, because it has ended already.
+    /// `rollback`: ends a transaction.
+    ///
+    /// An unknown transaction is not an error, because it has ended already.
     func rollback() throws(StorageError) -> [UInt8] {
         try checkDatabase()
         guard let token = try token(of: body) else {

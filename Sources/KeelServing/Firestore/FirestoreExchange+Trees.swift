@@ -138,8 +138,9 @@ struct NameWalk {
 }
 
 extension FirestoreExchange {
-    /// Returns the names that have a document at a time, nil for the present. Only a limited number of documents is in
-    /// memory at once.
+    /// Returns the names that have a document at a time, nil for the present.
+    ///
+    /// Only a limited number of documents is in memory at once.
     func existing(
         _ names: Set<DocumentPath>,
         asOf time: Timestamp?

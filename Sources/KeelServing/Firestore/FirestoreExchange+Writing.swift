@@ -36,7 +36,9 @@ extension FirestoreExchange {
         return try await reply(to: write, try mask("mask.fieldPaths"))
     }
 
-    /// `delete`: deletes a document. A missing document is an error only if the condition requires it.
+    /// `delete`: deletes a document.
+    ///
+    /// A missing document is an error only if the condition requires it.
     func deleteDocument(_ path: DocumentPath) async throws(StorageError) -> [UInt8] {
         try items.check("currentDocument.exists", "currentDocument.updateTime")
         _ = try await commit(DocumentWrite(path, .delete, if: try condition()))

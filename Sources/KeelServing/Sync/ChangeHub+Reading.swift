@@ -105,7 +105,7 @@ extension ChangeHub: ChangeReading {
     /// Sends heartbeats to listeners without recent events.
     static func beat(_ generation: UInt64, _ hub: @Sendable () -> ChangeHub?) async {
         while let configuration = hub()?.configuration {
-            // When three beats have been counted, the listener has been idle for two thirds of the interval or longer.
+            // After three counted beats, a listener has been idle for two thirds to all of the interval.
             let pause: Void? = try? await configuration.clock.sleep(
                 for: configuration.heartbeat / 3
             )

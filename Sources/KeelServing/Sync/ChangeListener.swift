@@ -70,7 +70,7 @@ final class ChangeListener: Sendable {
             size = 0
         }
 
-        /// Returns the waiting task, to resume it with a call of `step()`.
+        /// Takes the waiting task, which calls ``ChangeListener/step()`` when resumed.
         mutating func wake() -> Wake? { waiter.take().map { Wake(waiter: $0, bytes: nil) } }
     }
 

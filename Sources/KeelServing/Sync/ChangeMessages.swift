@@ -17,8 +17,9 @@ enum ChangeMessages {
         path.collection.string.utf8.elementsEqual(ReservedNames.server.utf8)
     }
 
-    /// Encodes an element of `changes`. A document that cannot be decoded is reported as unreadable and does not affect
-    /// others.
+    /// Encodes an element of `changes`.
+    ///
+    /// A document that cannot be decoded is reported as unreadable and does not affect others.
     static func change(
         _ change: ChangePage.Change,
         _ origin: ChangeOrigin?,

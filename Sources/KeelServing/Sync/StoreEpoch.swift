@@ -32,7 +32,9 @@ final class StoreEpoch: Sendable {
         }
     }
 
-    /// Creates the epoch. If two servers of one store do this at the same time, the second uses the epoch of the first.
+    /// Creates the epoch.
+    ///
+    /// If two servers of one store do this at the same time, the second uses the epoch of the first.
     private func created() async throws(StorageError) -> String {
         let epoch = make()
         let body = DocumentBody(DocumentFields([("epoch", .string(epoch))]))

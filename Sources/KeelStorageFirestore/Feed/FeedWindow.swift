@@ -44,7 +44,7 @@ struct FeedWindow: Sendable {
     mutating func add(_ page: ChangePage) -> Bool {
         let (changes, cursor) = (page.changes, page.next)
         guard let last = marks.last, cursor >= last.cursor else { return false }
-        // A stream repeats its starting point, and may send changes without advancing the cursor.
+        // A stream repeats its starting point: without changes or a new time, there is nothing to add.
         if cursor == last.cursor, changes.isEmpty, last.time != nil || page.time == nil {
             return true
         }

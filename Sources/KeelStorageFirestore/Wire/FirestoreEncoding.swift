@@ -65,7 +65,9 @@ package struct FirestoreEncoding: Sendable {
         }
     }
 
-    /// Encodes a double. Proto3's JSON form represents NaN and the infinities as strings.
+    /// Encodes a double.
+    ///
+    /// Proto3's JSON form represents NaN and the infinities as strings.
     private static func number(_ value: Double) -> FirestoreJSON {
         if value.isNaN { return "NaN" }
         if value.isInfinite { return value < 0 ? "-Infinity" : "Infinity" }

@@ -45,12 +45,15 @@ extension Outbox {
         /// The clock that measures delays.
         public var clock: any Clock<Duration> = ContinuousClock()
 
-        /// The time of day. Delays that survive a restart of the process, and leases that survive a restart of the
-        /// machine, depend on it.
+        /// The time of day.
+        ///
+        /// Delays that survive a restart of the process, and leases that survive a restart of the machine, depend on
+        /// it.
         public var now: @Sendable () -> Timestamp = Timestamp.now
 
-        /// The time since the machine started, for leases that survive a restart of the process. If nil, the system's
-        /// value applies when ``clock`` is a `ContinuousClock`.
+        /// The time since the machine started, for leases that survive a restart of the process.
+        ///
+        /// If nil, the system's value applies when ``clock`` is a `ContinuousClock`.
         package var uptime: Uptime?
 
         /// Returns a random factor from 0 to 1 for the length of a delay.

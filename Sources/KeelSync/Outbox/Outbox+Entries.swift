@@ -17,7 +17,9 @@ extension Outbox {
         try await entries(OutboxEntry.rejectedStatus)
     }
 
-    /// Returns the entries that cannot be read, sorted by id. Reads all entries to find them.
+    /// Returns the entries that cannot be read, sorted by id.
+    ///
+    /// Reads all entries to find them.
     ///
     /// These entries are not sent, and ``pending()``, ``rejected()`` and ``updates()`` omit them. An entry that becomes
     /// readable is sent in order; ``discard(_:)`` drops an entry that stays unreadable.

@@ -65,7 +65,9 @@ extension OutboxCore {
         return false
     }
 
-    /// Returns all unreadable entries, sorted by id. Reads all entries.
+    /// Returns all unreadable entries, sorted by id.
+    ///
+    /// Reads all entries.
     func damagedEntries() async throws(StorageError) -> [DamagedOutboxEntry] {
         // Ordered by id, because ordering or filtering by a field omits the documents without it.
         let all = DocumentQuery(collection).order(by: .documentID).limit(to: 500)

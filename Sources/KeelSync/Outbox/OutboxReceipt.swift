@@ -79,7 +79,9 @@ public final class OutboxReceipt: Sendable {
     /// Whether a task waits for the server.
     var isAwaited: Bool { state.withLock { !$0.waiters.isEmpty } }
 
-    /// Resumes the waiting tasks. A rejected write that is sent again can be awaited again.
+    /// Resumes the waiting tasks.
+    ///
+    /// A rejected write that is sent again can be awaited again.
     func fulfil(_ outcome: Outcome) {
         let waiters = state.withLock { state -> [Int: CheckedContinuation<Outcome, Never>] in
             if case .success = state.outcome { return [:] }

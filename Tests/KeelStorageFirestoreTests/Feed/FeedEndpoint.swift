@@ -11,7 +11,9 @@ final class FeedEndpoint: HTTPTransport {
     private struct State {
         var requests: [HTTPRequest] = []
         var streamStatus: Int?
-        /// The number of breaks. Streams opened before a break end at their next read.
+        /// The number of breaks.
+        ///
+        /// Streams opened before a break end at their next read.
         var breaks = 0
         var waiters: [Int: [CheckedContinuation<Void, Never>]] = [:]
     }

@@ -55,7 +55,7 @@ struct SyncFeedTests {
             #expect(page.isCaughtUp)
             cursor = page.next
         }
-        // At most one empty page each, and the stream.
+        // At most one empty page, and the stream.
         #expect(endpoint.requests.count - before <= 3)
         #expect(endpoint.count("events") == 1)
         #expect(feed.streamCount == 1)
