@@ -45,7 +45,6 @@ extension FirestoreStorageAdapter {
             self.isExtended = isExtended
         }
 
-        /// The database's name in messages.
         var databaseName: String { "projects/\(project)/databases/\(database)" }
     }
 }

@@ -7,10 +7,6 @@ extension FirestoreStorageAdapter {
     /// The client has read outside of any transaction. Repeating the reads in a transaction protects them until the
     /// commit.
     ///
-    /// - Parameters:
-    ///   - reads: The reads to repeat, with the expected revisions.
-    ///   - commit: Commits with the transaction's token.
-    /// - Returns: The receipt of `commit`.
     /// - Throws: `StorageError/Code/conflict` if a document or result has changed.
     func inTransaction(
         validating reads: TransactionReads,

@@ -11,10 +11,8 @@ struct NameSample {
     /// The number of names that each name of the sample represents.
     private(set) var scale = 1
 
-    /// Creates an empty sample with a maximum number of names.
     init(_ most: Int) { self.most = most }
 
-    /// The names of the sample, sorted.
     var sorted: [DocumentPath] { names.sorted() }
 
     /// Adds a name; duplicates are ignored.

@@ -36,7 +36,6 @@ extension FirestoreExchange {
         ]).bytes
     }
 
-    /// Returns the number of points that divide a number of documents.
     private static func pointCount(_ documents: Int, upTo most: Int64) -> Int {
         Int(min(most, Int64(max(1, documents / smallestPartition) - 1)))
     }

@@ -36,11 +36,7 @@ extension FirestoreExchange {
 
     /// Performs a read request, with the options of the request's message.
     ///
-    /// - Parameters:
-    ///   - request: The read request.
-    ///   - earlier: The transaction's earlier reads, which must still be current; nil outside of a transaction.
-    /// - Returns: The result.
-    /// - Throws: Errors of the store, and `StorageError/Code/invalidArgument` for a malformed extension member.
+    /// In a transaction, the earlier reads must still be current.
     func read(
         _ request: ReadRequest,
         after earlier: TransactionReads?
@@ -145,7 +141,6 @@ extension FirestoreExchange {
         return members == .object([]) ? nil : members
     }
 
-    /// Returns whether the client requests a part of the extension member.
     private func asksFor(_ member: String) -> Bool {
         (try? decoding.addition(to: body)?.flag(member)) == true
     }
@@ -156,7 +151,6 @@ extension FirestoreExchange {
         asksFor("unreadable") ? nil : unreadable.error
     }
 
-    /// Returns the body of a reply with documents.
     func made(by pieces: some ReplyPieces) async throws(StorageError) -> ReplyBody {
         try await .made(by: pieces, cuttingOff: !decoding.isExtended)
     }
@@ -278,7 +272,6 @@ extension FirestoreExchange {
         )
     }
 
-    /// Returns the number of entries per page.
     func pageSize(_ wanted: Int64?) throws(StorageError) -> Int {
         guard let wanted, wanted != 0 else { return 300 }
         guard wanted > 0 else { throw FirestoreDecoding.flaw("“pageSize” is negative") }

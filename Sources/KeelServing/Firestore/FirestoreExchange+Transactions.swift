@@ -5,7 +5,6 @@ import KeelStorageFirestore
 extension FirestoreExchange {
     /// The state that a request reads.
     enum Snapshot {
-        /// The current state.
         case current
         /// The state at a time in the past.
         case past(Timestamp)
@@ -63,7 +62,6 @@ extension FirestoreExchange {
         return Self.nothing
     }
 
-    /// The reply of methods without a result.
     static let nothing = Array("{}".utf8)
 
     // MARK: What a request reads in

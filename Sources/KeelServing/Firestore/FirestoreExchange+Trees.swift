@@ -80,7 +80,6 @@ extension FirestoreExchange {
 
 /// A reader of document names, page by page, for a query in the order of names.
 struct NameWalk {
-    /// The maximum number of names per page.
     private static let mostInPage = 1_000
 
     private var query: DocumentQuery
@@ -133,7 +132,6 @@ struct NameWalk {
         return names
     }
 
-    /// Continues at another position.
     mutating func move(to start: DocumentQuery.Bound) { query.start = start }
 }
 

@@ -45,7 +45,6 @@ extension FirestoreExchange {
         return Self.nothing
     }
 
-    /// Returns the fields of the document in the body of the request.
     private func fields(of path: DocumentPath) throws(StorageError) -> DocumentFields {
         if let name = try body.text("name"), !name.isEmpty {
             guard try decoding.path(of: name) == path else {
@@ -57,7 +56,6 @@ extension FirestoreExchange {
         return fields
     }
 
-    /// Returns the condition in the query of the request's target.
     private func condition() throws(StorageError) -> WriteCondition {
         let exists = try items.flag("currentDocument.exists")
         return try decoding.condition(
@@ -77,7 +75,6 @@ extension FirestoreExchange {
         return try result.get()
     }
 
-    /// Commits a write and returns the resulting document.
     private func reply(
         to write: DocumentWrite,
         _ mask: [FieldPath]?

@@ -38,7 +38,6 @@ struct FirestoreExchange {
         encoding = FirestoreEncoding(database: database, isExtended: isExtended)
     }
 
-    /// The rules for reserved names.
     var reserved: ReservedNames { ReservedNames(allowsOwn: decoding.isExtended) }
 
     /// Answers a request whose HTTP method matches the route.

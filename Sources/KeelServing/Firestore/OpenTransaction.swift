@@ -3,7 +3,6 @@ internal import KeelStorageAdapting
 
 /// The state of an open or recently committed transaction.
 struct OpenTransaction: Sendable {
-    /// The phase of a transaction.
     enum Phase: Sendable, Hashable {
         /// The transaction can read and commit.
         case open
@@ -13,14 +12,11 @@ struct OpenTransaction: Sendable {
         case committed(Int)
     }
 
-    /// The kind of a transaction.
     enum Kind: Sendable, Hashable {
-        /// The transaction reads and writes.
         case readWrite
         /// The transaction is read-only, at the given time if there is one.
         case readOnly(asOf: Timestamp?)
 
-        /// The given read time.
         var time: Timestamp? { if case .readOnly(let time) = self { time } else { nil } }
     }
 

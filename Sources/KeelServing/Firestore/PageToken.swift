@@ -5,7 +5,6 @@ import KeelStorageFirestore
 struct PageToken {
     let json: FirestoreJSON
 
-    /// Creates a token for the page after a name.
     init(name: String) { json = .string(name) }
 
     /// Creates a token for the page after the document with the given values of the listing's orders.

@@ -20,13 +20,7 @@ struct QueryExplanation {
         start = timeline.now
     }
 
-    /// Returns the metrics of a query.
-    ///
-    /// - Parameters:
-    ///   - plan: The store's plan; nil if it is unknown.
-    ///   - query: The query.
-    ///   - count: The number of results; nil if the query was only planned.
-    /// - Returns: The metrics.
+    /// Returns the metrics of a query; `plan` is nil if it is unknown, and `count` if the query was only planned.
     func metrics(
         _ plan: QueryPlan?,
         of query: DocumentQuery,

@@ -13,7 +13,7 @@ struct ReservedNames: Sendable {
 
     /// Rejects a document that is inaccessible or has an invalid path.
     ///
-    /// Subcollections of a reserved collection, and reserved names below the root, are inaccessible to all clients.
+    /// Documents in subcollections of a reserved collection, and reserved names below the root, are always rejected.
     func check(_ path: DocumentPath) throws(StorageError) {
         if !allowsOwn || !isOwn(path.collection.string) { try DocumentValidation.check(path) }
         if let flaw = path.flaw { throw StorageError(.invalidArgument, flaw) }

@@ -26,7 +26,6 @@ final class TransactionTable: Sendable {
         timeline = Timeline(configuration.clock)
     }
 
-    /// The number of recorded transactions.
     var count: Int { state.withLock { $0.open.count } }
 
     /// Starts a transaction and returns its token.
@@ -121,7 +120,6 @@ final class TransactionTable: Sendable {
         }
     }
 
-    /// Removes a transaction, if it is recorded.
     func forget(_ token: TransactionToken) {
         state.withLock { state in Self.remove(token.id, from: &state) }
     }

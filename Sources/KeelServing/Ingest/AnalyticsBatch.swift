@@ -23,12 +23,8 @@ struct AnalyticsBatch {
         }
     }
 
-    /// Stores the records and returns the outcome of each.
+    /// Stores the records and returns the message of the reply, with the outcome of each record.
     ///
-    /// - Parameters:
-    ///   - store: The store of the records.
-    ///   - now: The time of receipt.
-    /// - Returns: The message of the reply.
     /// - Throws: Errors of the store, and `invalidArgument` if a record has no id, because the reply could not refer to
     ///   it.
     func keep(in store: IngestStore, at now: Timestamp) async throws(StorageError) -> FirestoreJSON

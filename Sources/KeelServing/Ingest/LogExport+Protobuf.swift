@@ -27,7 +27,6 @@ extension LogExport {
         }
     }
 
-    /// Decodes a `LogRecord`.
     private static func record(_ bytes: ArraySlice<UInt8>) throws(StorageError) -> DocumentFields {
         var fields = DocumentFields()
         var reader = ProtobufReader(bytes)
@@ -69,7 +68,6 @@ extension LogExport {
         return fields
     }
 
-    /// Decodes an `AnyValue`.
     private static func value(
         _ bytes: ArraySlice<UInt8>,
         depth: Int

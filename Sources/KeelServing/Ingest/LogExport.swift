@@ -20,10 +20,6 @@ struct LogExport {
 
     /// Adds a record.
     ///
-    /// - Parameters:
-    ///   - fields: The fields of the record.
-    ///   - source: The attributes that the record shares with others of the request.
-    ///   - makeID: Returns an id for a record without one.
     /// - Throws: `tooLarge` if there are too many records, or if their shared attributes take too many bytes.
     mutating func append(
         _ fields: DocumentFields,
@@ -55,11 +51,7 @@ struct LogExport {
         records.append((id ?? makeID(), fields))
     }
 
-    /// Stores the records.
-    ///
-    /// - Parameter store: The store of the records.
-    /// - Returns: The number of rejected records, and the reason for one of them.
-    /// - Throws: Errors of the store.
+    /// Stores the records and returns the number of rejected ones, with the reason for one of them.
     func keep(
         in store: IngestStore
     ) async throws(StorageError) -> (rejected: Int, reason: String?) {

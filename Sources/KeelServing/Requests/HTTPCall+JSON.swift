@@ -5,11 +5,6 @@ import KeelStorageFirestore
 extension HTTPCall {
     /// Returns the body as JSON; an empty object if there is no body.
     ///
-    /// - Parameters:
-    ///   - limit: The maximum number of bytes to read.
-    ///   - levels: The nesting limit.
-    ///   - values: The maximum number of values.
-    /// - Returns: The JSON.
     /// - Throws: A failure if the body exceeds a limit, has another media type, or is not JSON.
     func json(
         upTo limit: Int,
@@ -30,9 +25,7 @@ extension HTTPCall {
 
     /// Returns the body; empty if there is none.
     ///
-    /// - Parameter limit: The maximum number of bytes to read.
-    /// - Returns: The bytes.
-    /// - Throws: A failure if the body is longer, or breaks off.
+    /// - Throws: A failure if the body is longer than the limit, or breaks off.
     func bytes(upTo limit: Int) async throws(ServingFailure) -> [UInt8] {
         guard let body else { return [] }
         guard (body.length ?? 0) <= Int64(limit) else { throw .bodyTooLarge(limit) }

@@ -6,7 +6,6 @@ import KeelStorageFirestore
 /// Misspelled names are rejected, as by Google's service, because ignoring a mask, a condition or a limit would change
 /// the meaning of a request. The contents of documents are not checked here; values are checked when they are decoded.
 struct MessageShape {
-    /// The content of a member.
     fileprivate enum Part {
         /// Content that is checked when it is decoded, or not at all.
         case any
@@ -16,10 +15,8 @@ struct MessageShape {
 
     private let name: String
 
-    /// Returns the shape of a method's request.
     static func request(of call: FirestoreRoute.Call) -> Self { Self(name: call.rawValue) }
 
-    /// The shape of a document.
     static let document = Self(name: "Document")
 
     /// Rejects a message with an unknown member name.

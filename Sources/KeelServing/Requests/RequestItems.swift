@@ -48,7 +48,6 @@ struct RequestItems {
     /// Returns the last value of a name.
     subscript(name: String) -> String? { items.last { $0.name == name }?.value }
 
-    /// Returns all values of a name.
     func all(_ name: String) -> [String] { items.filter { $0.name == name }.map(\.value) }
 
     /// Returns the last value of a name as a string in a message.

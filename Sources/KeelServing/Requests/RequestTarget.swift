@@ -49,12 +49,9 @@ struct RequestTarget {
         "the percent-encoding of the request’s target is broken, or is not that of UTF-8"
     )
 
-    /// Decodes percent-encoded text.
+    /// Decodes percent-encoded text; returns nil if the encoding is invalid.
     ///
-    /// - Parameters:
-    ///   - text: The encoded text.
-    ///   - plusIsSpace: Whether a plus sign represents a space, as in HTML forms.
-    /// - Returns: The text; nil if the encoding is invalid.
+    /// A plus sign can represent a space, as in HTML forms.
     static func decoded(_ text: Substring.UTF8View, plusIsSpace: Bool = false) -> String? {
         let isPlain = text.allSatisfy { $0 != UInt8(ascii: "%") && $0 != UInt8(ascii: "+") }
         guard !isPlain else { return String(Substring(text)) }

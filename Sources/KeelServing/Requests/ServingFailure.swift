@@ -108,7 +108,6 @@ extension HTTPReply {
         return reply
     }
 
-    /// Returns the reply to an `OPTIONS` request.
     static func options(_ methods: [HTTPRequest.Method]) -> HTTPReply {
         var head = HTTPResponse(status: .noContent)
         head.headerFields[.allow] = allow(methods)

@@ -4,9 +4,7 @@ import HTTPTypes
 enum ServingRoute {
     case health
     case schema
-    /// OpenTelemetry logs.
     case logs
-    /// Analytics records.
     case analytics
     /// A resource of Keel Sync, by the segments after `/sync`.
     case sync([String])

@@ -15,7 +15,6 @@ struct ChangeFailure: Error {
         self.status = status ?? usual
     }
 
-    /// Returns the failure for a scope other than `all`.
     static func noScope(_ name: String) -> Self {
         Self(
             StorageError(.documentNotFound, "there is no scope “\(name)”; “all” is everything"),

@@ -68,12 +68,10 @@ final class ChangeHub: Sendable {
         return min(configuration.streamPageBytes, max(configuration.smallPageBytes, room))
     }
 
-    /// The number of listeners.
     var count: Int { state.withLock { $0.listeners.count } }
 
     // MARK: Coming and going
 
-    /// Adds a listener.
     func add(_ listener: ChangeListener) throws(Refusal) -> ID {
         try state.withLock { state throws(Refusal) in
             guard !state.isShutDown else { throw .isShutDown }

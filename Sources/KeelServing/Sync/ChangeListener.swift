@@ -64,7 +64,6 @@ final class ChangeListener: Sendable {
             return nil
         }
 
-        /// Discards the backlog.
         mutating func clear() {
             parcels = []
             size = 0
@@ -89,7 +88,6 @@ final class ChangeListener: Sendable {
 
     // MARK: The reader's side
 
-    /// Returns the next step.
     func step() -> Step {
         state.withLock { state in
             switch state.phase {
@@ -130,7 +128,6 @@ final class ChangeListener: Sendable {
     /// Sets the position after a page that the listener has read itself.
     func tell(_ position: ChangeCursor) { state.withLock { $0.told = position } }
 
-    /// Ends the listener.
     func end() { abandon()?.resume() }
 
     // MARK: The hub's side

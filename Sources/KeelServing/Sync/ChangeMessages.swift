@@ -12,7 +12,6 @@ enum ChangeMessages {
         changes.filter { !isServers($0.path) }
     }
 
-    /// Returns whether a document is one of the server's own records.
     static func isServers(_ path: DocumentPath) -> Bool {
         path.collection.string.utf8.elementsEqual(ReservedNames.server.utf8)
     }
@@ -61,7 +60,6 @@ enum ChangeMessages {
         }
     }
 
-    /// Encodes a page.
     static func page(_ page: ChangePage, database: String, epoch: String) -> FirestoreJSON {
         let changes = visible(page.changes).map {
             change($0, page.origins[$0.path], database: database)
@@ -85,7 +83,6 @@ enum ChangeMessages {
 
     // MARK: Events
 
-    /// Encodes a `change` event.
     static func event(
         _ change: ChangePage.Change,
         _ origin: ChangeOrigin?,
@@ -113,7 +110,6 @@ enum ChangeMessages {
         )
     }
 
-    /// Encodes a `reset` event.
     static func reset(_ error: StorageError) -> [UInt8] {
         event("reset", data: ["reason": .string(error.message)])
     }

@@ -17,7 +17,6 @@ final class ChangeStream: Sendable {
     /// The last events that the client has taken, and is usually still receiving.
     private let taken = Mutex<BufferedEvents?>(nil)
 
-    /// Adds a listener to the hub.
     init(hub: ChangeHub, query: ChangeQuery) throws(ChangeHub.Refusal) {
         self.hub = hub
         listener = ChangeListener(

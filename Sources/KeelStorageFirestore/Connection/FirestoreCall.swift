@@ -2,7 +2,6 @@ internal import HTTPTypes
 internal import KeelHTTP
 internal import KeelStorageAdapting
 
-/// A request of the protocol.
 struct FirestoreCall: ServiceEndpoint {
     let method: HTTPRequest.Method
     let path: EndpointPath
@@ -24,14 +23,12 @@ struct FirestoreCall: ServiceEndpoint {
         return options
     }
 
-    /// Creates a GET request.
     init(get path: [String], query: HTTPQuery = HTTPQuery()) {
         method = .get
         self.path = EndpointPath(segments: path)
         self.query = query
     }
 
-    /// Creates a POST request with a message.
     init(post path: [String], _ message: FirestoreJSON) {
         method = .post
         self.path = EndpointPath(segments: path)
@@ -39,11 +36,6 @@ struct FirestoreCall: ServiceEndpoint {
     }
 
     /// Creates a request for a custom method of a resource, such as `{parent}:runQuery`.
-    ///
-    /// - Parameters:
-    ///   - custom: The name of the method.
-    ///   - resource: The resource's name, whose segments may contain any character except “/”.
-    ///   - message: The request's message.
     init(_ custom: String, on resource: String, _ message: FirestoreJSON) {
         method = .post
         let segments = ["v1"] + resource.split(separator: "/").map(String.init)

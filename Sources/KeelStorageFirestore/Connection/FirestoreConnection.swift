@@ -37,8 +37,6 @@ final class FirestoreConnection: Sendable {
 
     /// Sends a request and returns the message of a successful reply.
     ///
-    /// - Parameter call: The request.
-    /// - Returns: The message.
     /// - Throws: The server's error, or the reason why there is no valid reply.
     func reply(to call: FirestoreCall) async throws(StorageError) -> FirestoreJSON {
         var call = call

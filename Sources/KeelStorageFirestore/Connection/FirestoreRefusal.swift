@@ -23,7 +23,6 @@ struct FirestoreRefusal {
         return body?["details"]?.elements?.contains { $0["domain"] == domain } ?? false
     }
 
-    /// Returns the error for the caller.
     func error(of call: FirestoreCall) -> StorageError {
         let error = FirestoreDecoding.error(httpStatus: httpStatus, json, isWrite: call.isWrite)
         guard !isDetailed else { return error }

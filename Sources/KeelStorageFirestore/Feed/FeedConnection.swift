@@ -3,7 +3,6 @@ internal import KeelCore
 internal import KeelHTTP
 internal import KeelStorageAdapting
 
-/// Requests changes from a server.
 struct FeedConnection: Sendable {
     /// The reply to a successful page request.
     struct Page: Sendable {
@@ -104,7 +103,6 @@ struct FeedConnection: Sendable {
         }
     }
 
-    /// Decodes the error of an unsuccessful reply.
     static func error(_ reply: HTTPReply) async -> StorageError {
         let bytes = (try? await reply.body.collectPrefix(1 << 16)) ?? []
         let error = FirestoreDecoding.error(

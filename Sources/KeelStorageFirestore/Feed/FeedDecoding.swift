@@ -39,7 +39,6 @@ struct FeedDecoding: Sendable {
         }
     }
 
-    /// Decodes the origin of a change; returns nil if it has none.
     private func origin(of json: FirestoreJSON) throws(StorageError) -> ChangeOrigin? {
         try json.object("origin").map { json throws(StorageError) in try documents.origin(json) }
     }

@@ -3,7 +3,6 @@ internal import KeelHTTP
 internal import KeelStorageAdapting
 
 extension FeedStream {
-    /// The reason why a stream ended.
     enum End: Sendable {
         /// The stream was unused, or was closed.
         case unused

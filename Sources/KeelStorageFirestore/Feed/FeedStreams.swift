@@ -43,7 +43,6 @@ final class FeedStreams: Sendable {
         }
     }
 
-    /// Stores the epoch of a page.
     func note(epoch: String) { state.withLock { $0.epoch = epoch } }
 
     /// Stores the end of a page and the stream it came from.

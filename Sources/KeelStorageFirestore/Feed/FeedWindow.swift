@@ -5,7 +5,6 @@ internal import KeelStorageAdapting
 /// Any number of readers share the window: a reader whose cursor is a mark of the window is served from it, at its own
 /// pace.
 struct FeedWindow: Sendable {
-    /// The answer to a reader at a cursor.
     enum Answer: Sendable {
         case page(ChangePage)
         /// There are no new changes; the page has the reader's position.
@@ -81,7 +80,6 @@ struct FeedWindow: Sendable {
         }
     }
 
-    /// Returns the changes after a cursor.
     func answer(after cursor: ChangeCursor, limit: Int) -> Answer {
         guard let last = marks.last, let mark = marks.last(where: { $0.cursor == cursor }) else {
             return .elsewhere

@@ -57,7 +57,6 @@ extension Outbox {
         try await asking { () async throws(StorageError) in try await core.allEntries(status) }
     }
 
-    /// Converts errors of the store.
     private func asking<Value>(
         about id: OutboxWrite.ID? = nil,
         _ body: () async throws(StorageError) -> Value

@@ -196,7 +196,6 @@ enum OutboxOutcome: String {
 }
 
 extension OutboxError {
-    /// Converts an error of the store.
     init(_ error: StorageError, write: String? = nil) {
         let code: Code =
             error.isCancellation ? .cancelled : error.isTransient ? .storageUnavailable : .storage

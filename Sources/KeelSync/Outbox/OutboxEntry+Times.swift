@@ -28,7 +28,6 @@ extension OutboxEntry {
         return changes
     }
 
-    /// The changes that end a lease.
     static var unclaiming: [FieldChange] {
         [
             FieldChange("owner", .remove), FieldChange("leaseEnd", .remove),
@@ -49,7 +48,6 @@ extension OutboxEntry {
         ]
     }
 
-    /// The changes that end a retry delay.
     static var unpausing: [FieldChange] {
         [FieldChange("notBefore", .remove), FieldChange("pause", .remove)]
     }

@@ -76,7 +76,6 @@ public final class OutboxReceipt: Sendable {
         return try outcome.get()
     }
 
-    /// Whether a task waits for the server.
     var isAwaited: Bool { state.withLock { !$0.waiters.isEmpty } }
 
     /// Resumes the waiting tasks.
@@ -144,7 +143,6 @@ final class ReceiptTable: Sendable {
 
     subscript(id: String) -> OutboxReceipt? { entries.withLock { $0[id]?.receipt } }
 
-    /// The receipts that tasks wait for.
     var awaited: [OutboxReceipt] {
         let kept = entries.withLock { $0.values.compactMap(\.receipt) }
         return kept.filter(\.isAwaited)

@@ -37,7 +37,6 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
 
     typealias Connectivity = @Sendable (_ set: @Sendable (Bool) -> Void) async -> Void
 
-    /// Sends until the task is canceled.
     func run(connectivity: Connectivity?) async throws(OutboxError) {
         let failure = await withDiscardingTaskGroup { group -> OutboxError? in
             if let connectivity {
@@ -50,7 +49,6 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
         if let failure { throw failure }
     }
 
-    /// Sends all writes that can be sent now.
     func flush() async throws(OutboxError) {
         let failure = await withDiscardingTaskGroup { group -> OutboxError? in
             await self.loop(in: &group, untilIdle: true)

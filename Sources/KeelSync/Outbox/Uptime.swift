@@ -55,7 +55,6 @@ package struct Uptime: Sendable {
 
 /// The current time, by which entries are judged.
 struct OutboxMoment: Sendable {
-    /// The time of day.
     let wall: Timestamp
     /// The identifier of the machine's start and the time since then; nil if only the time of day counts.
     let uptime: (boot: String, time: Duration)?

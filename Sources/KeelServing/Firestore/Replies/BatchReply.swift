@@ -10,7 +10,6 @@ struct BatchReply: ReplyPieces {
     /// The maximum number of names per read, because adapters may look at all of them.
     private static let mostPaths = 10_000
 
-    /// The method of the reply.
     enum Kind {
         case batchGet, runQuery
     }
@@ -99,7 +98,6 @@ struct BatchReply: ReplyPieces {
         result.flatMap { exchange.addition($0, unreadable) }
     }
 
-    /// Reads the next documents.
     private mutating func readOn() async throws(StorageError) -> TransactionReads {
         // A transaction reads everything at once. Some adapters ignore the limit of bytes.
         let asked = Array(snapshot.notesReads ? rest : rest.prefix(Self.mostPaths))

@@ -1,14 +1,9 @@
 import KeelStorage
 
 extension QueryPages {
-    /// Creates the pages of a query of a request.
+    /// Creates the pages of a validated query.
     ///
     /// A transaction reads everything at once, to record it.
-    ///
-    /// - Parameters:
-    ///   - query: The validated query.
-    ///   - exchange: The request.
-    ///   - snapshot: The snapshot of the request.
     init(
         of query: DocumentQuery,
         in exchange: FirestoreExchange,

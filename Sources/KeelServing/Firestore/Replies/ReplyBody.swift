@@ -3,7 +3,6 @@ import KeelStorage
 import KeelStorageFirestore
 import Synchronization
 
-/// The body of a reply.
 enum ReplyBody: Sendable {
     case whole([UInt8])
     /// A streamed body; a failure cuts it off.

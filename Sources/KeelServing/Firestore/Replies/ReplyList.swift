@@ -9,9 +9,7 @@ struct ReplyList {
     private var isEmpty = true
     private var transaction: TransactionToken?
 
-    /// Creates a list.
-    ///
-    /// - Parameter first: The transaction that started with the request, whose token is in the first message.
+    /// Creates a list; its first message has the token of a transaction that started with the request.
     init(first: TransactionToken?) { transaction = first }
 
     /// The number of bytes that can be taken.

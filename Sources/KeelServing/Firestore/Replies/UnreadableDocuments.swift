@@ -12,7 +12,6 @@ struct UnreadableDocuments: Sendable {
 
     private var sorted: [UnreadableDocument] { documents.values.sorted { $0.path < $1.path } }
 
-    /// Returns whether a document is one of them.
     func contains(_ path: DocumentPath) -> Bool { documents[path] != nil }
 
     /// Adds the documents of a page; several pages may report the same document.
