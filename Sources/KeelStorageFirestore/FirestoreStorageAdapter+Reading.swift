@@ -192,7 +192,7 @@ extension FirestoreStorageAdapter {
         return try result(.values(values), addition, at: time)
     }
 
-    // MARK: Names of collections
+    // MARK: Collection names
 
     private func names(
         under parent: DocumentPath?,

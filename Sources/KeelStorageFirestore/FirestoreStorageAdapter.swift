@@ -65,7 +65,7 @@ public struct FirestoreStorageAdapter: StorageAdapter {
         )
     }
 
-    // MARK: What all calls share
+    // MARK: Common
 
     func require(
         _ needed: StorageCapabilities,

@@ -89,7 +89,7 @@ struct AuthenticationTests {
         }
     }
 
-    // MARK: Listening, which goes by another way
+    // MARK: Listening
 
     /// A server that accepts a single token.
     private struct Guarded: HTTPTransport {

@@ -20,7 +20,7 @@ struct OutboxTests {
         return Outbox(storage, configuration: configuration)
     }
 
-    // MARK: Putting in
+    // MARK: Enqueuing
 
     @Test("What was put in is sent by an outbox that is made later, under the same key")
     func outlivesTheProcess() async throws {
@@ -163,7 +163,7 @@ struct OutboxTests {
         }
     }
 
-    // MARK: Pauses
+    // MARK: Delays
 
     @Test("A failed write is tried again after a pause that grows, at least the one asked for")
     func pauses() async throws {

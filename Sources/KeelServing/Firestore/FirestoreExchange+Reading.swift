@@ -236,7 +236,7 @@ extension FirestoreExchange {
         ]).bytes
     }
 
-    // MARK: Parts of replies and requests
+    // MARK: Parts
 
     /// Appends a document, restricted to the fields of a mask if there is one.
     func append(

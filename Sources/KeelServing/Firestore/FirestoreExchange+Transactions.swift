@@ -64,7 +64,7 @@ extension FirestoreExchange {
 
     static let nothing = Array("{}".utf8)
 
-    // MARK: What a request reads in
+    // MARK: Snapshots
 
     /// Returns the snapshot of the request's message.
     func snapshot() async throws(StorageError) -> Snapshot {

@@ -34,7 +34,7 @@ struct ServingFailure: Error {
         return reply
     }
 
-    // MARK: Refusals that have nothing to do with the store
+    // MARK: Other failures
 
     static func invalid(_ message: String) -> Self {
         Self(StorageError(.invalidArgument, message))

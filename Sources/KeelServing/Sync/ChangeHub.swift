@@ -70,7 +70,7 @@ final class ChangeHub: Sendable {
 
     var count: Int { state.withLock { $0.listeners.count } }
 
-    // MARK: Coming and going
+    // MARK: Listeners
 
     func add(_ listener: ChangeListener) throws(Refusal) -> ID {
         try state.withLock { state throws(Refusal) in

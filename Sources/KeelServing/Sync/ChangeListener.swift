@@ -86,7 +86,7 @@ final class ChangeListener: Sendable {
     /// The position up to which the listener has received changes.
     var told: ChangeCursor? { state.withLock { $0.told } }
 
-    // MARK: The reader's side
+    // MARK: Readers
 
     func step() -> Step {
         state.withLock { state in
@@ -130,7 +130,7 @@ final class ChangeListener: Sendable {
 
     func end() { abandon()?.resume() }
 
-    // MARK: The hub's side
+    // MARK: Hub
 
     /// Discards the collected events and starts to collect.
     func attend(from coverage: ChangeCursor?) {

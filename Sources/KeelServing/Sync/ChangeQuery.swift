@@ -154,7 +154,7 @@ struct ChangeQuery: Sendable, Hashable {
         return name
     }
 
-    // MARK: Form
+    // MARK: Parsing
 
     private static func pairs(
         of target: String

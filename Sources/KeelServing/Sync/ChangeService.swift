@@ -24,7 +24,7 @@ package final class ChangeService: Sendable {
     /// Ends all streams and waits, and refuses new ones.
     package func shutDown() { hub.shutDown() }
 
-    // MARK: The stream
+    // MARK: Stream
 
     /// Answers `GET /sync/{scope}/events`.
     ///

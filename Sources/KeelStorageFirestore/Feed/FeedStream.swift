@@ -53,7 +53,7 @@ final class FeedStream: Sendable {
         state.withLock { $0.users == 0 && timeline.now - $0.lastUse >= limit }
     }
 
-    // MARK: The readers' side
+    // MARK: Readers
 
     /// Returns the current answer to a reader at a cursor.
     func answer(after cursor: ChangeCursor, limit: Int) -> FeedWindow.Answer {
@@ -84,7 +84,7 @@ final class FeedStream: Sendable {
         }
     }
 
-    // MARK: The stream's side
+    // MARK: Stream
 
     /// Starts the task that reads the stream; ``close()`` cancels it.
     func run(_ body: @escaping @Sendable (FeedStream) async -> Void) {

@@ -72,7 +72,7 @@ package final class SyncFeed: Sendable {
         }
     }
 
-    // MARK: The stream
+    // MARK: Stream
 
     /// Returns the page of a stream for the reader; nil if there is no such stream.
     private func streamed(

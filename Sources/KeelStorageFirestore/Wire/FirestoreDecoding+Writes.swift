@@ -219,7 +219,7 @@ extension FirestoreDecoding {
         throw Self.flaw("a transform has no operation that is known here")
     }
 
-    // MARK: What a transaction has read
+    // MARK: Transaction reads
 
     private func reads(_ json: FirestoreJSON) throws(StorageError) -> TransactionReads {
         var reads = TransactionReads()

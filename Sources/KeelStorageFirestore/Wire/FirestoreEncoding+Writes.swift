@@ -136,7 +136,7 @@ extension FirestoreEncoding {
         }
     }
 
-    // MARK: What a transaction has read
+    // MARK: Transaction reads
 
     private func reads(_ reads: TransactionReads) throws(StorageError) -> FirestoreJSON {
         var queries: [FirestoreJSON] = []

@@ -68,7 +68,7 @@ extension Outbox {
         }
     }
 
-    // MARK: Deciding
+    // MARK: Decisions
 
     /// Sends a rejected write again, after the other writes of its key.
     ///

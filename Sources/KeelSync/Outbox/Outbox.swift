@@ -40,7 +40,7 @@ public struct Outbox: Sendable {
         core = OutboxCore(storage, name: name, configuration)
     }
 
-    // MARK: Putting in
+    // MARK: Enqueuing
 
     /// Adds a write to the outbox.
     ///
