@@ -51,7 +51,7 @@ extension FirestoreStorageAdapter {
             ? try addition(to: elements)?.text("time") : try elements.last?.text("readTime")
         guard let text else { return nil }
         guard let time = FirestoreTime.time(of: text) else {
-            throw FirestoreDecoding.flaw("“readTime” is no time")
+            throw FirestoreDecoding.flaw("“readTime” is not a valid time")
         }
         return time
     }

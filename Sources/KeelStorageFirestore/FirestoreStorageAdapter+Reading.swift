@@ -117,7 +117,7 @@ extension FirestoreStorageAdapter {
             let addition = try self.addition(to: elements)
             for document in try decoding.unreadable(in: addition) { open.remove(document.path) }
             guard open.isEmpty else {
-                throw FirestoreDecoding.flaw("it says nothing about \(open.count) documents")
+                throw FirestoreDecoding.flaw("the reply omits \(open.count) documents")
             }
             return (found, addition, try time(of: elements, for: request))
         }

@@ -145,7 +145,7 @@ struct OutboxClaimTests {
         #expect(try await outbox.flush(sending: server) == false)
         #expect(server.deliveries.isEmpty)
         let entry = try await outbox.pending().first
-        #expect(entry?.lastFailure == "The store took too long to claim it.")
+        #expect(entry?.lastFailure == "The store took too long to record the lease.")
         #expect(entry?.attempts == 0)
         wall.advance(by: 2)
         #expect(try await makeOutbox().flush(sending: server))

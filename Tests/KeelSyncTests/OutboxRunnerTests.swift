@@ -194,7 +194,7 @@ struct OutboxRunnerTests {
         await clock.waitForSleepers()
         await clock.advance(by: .seconds(60))
         #expect(try await flushed == false)
-        #expect(try await outbox.pending().first?.lastFailure == "The attempt took too long.")
+        #expect(try await outbox.pending().first?.lastFailure == "The attempt timed out.")
     }
 
     @Test("A runner that is ended gives its writes back at once")

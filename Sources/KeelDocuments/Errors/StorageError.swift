@@ -45,7 +45,7 @@ public struct StorageError: KeelError {
 
     /// The error of a call that was canceled before it had an effect.
     package static var cancellation: StorageError {
-        StorageError(.cancelled, "the call was cancelled", cause: CancellationError())
+        StorageError(.cancelled, "the call was canceled", cause: CancellationError())
     }
 
     /// The code, message and location on one line, suitable for a log.

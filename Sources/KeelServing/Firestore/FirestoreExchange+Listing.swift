@@ -121,7 +121,7 @@ extension FirestoreExchange {
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
             let words = part.split(separator: " ")
             guard let name = words.first, words.count <= 2 else {
-                throw FirestoreDecoding.flaw("“orderBy” is no list of fields")
+                throw FirestoreDecoding.flaw("“orderBy” is not a list of fields")
             }
             let field = try decoding.field(String(name))
             switch words.dropFirst().first?.lowercased() {
@@ -136,7 +136,7 @@ extension FirestoreExchange {
     private func wholeNumber(_ name: String) throws(StorageError) -> Int64? {
         guard let text = items[name] else { return nil }
         guard let number = Int64(text) else {
-            throw FirestoreDecoding.flaw("“\(name)” is no integer")
+            throw FirestoreDecoding.flaw("“\(name)” is not an integer")
         }
         return number
     }

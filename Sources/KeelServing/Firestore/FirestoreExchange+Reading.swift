@@ -10,7 +10,7 @@ extension FirestoreExchange {
     ///   - operation: The operation.
     ///   - time: The time of the state to read; nil for the present.
     ///   - needsTime: Whether the reply includes the store's read time.
-    ///   - mostBytes: The approximate maximum number of bytes of documents; nil for no limit.
+    ///   - maximumBytes: The approximate maximum number of bytes of documents; nil for no limit.
     ///   - reportsUnreadable: Whether unreadable documents are reported in the result.
     ///   - needsMoment: Whether the result includes its time if the store can hold a state.
     ///   - earlier: The transaction's earlier reads, which must still be current; nil outside of a transaction.
@@ -84,7 +84,7 @@ extension FirestoreExchange {
             guard wasReached, error.code == .cancelled else { throw error }
             throw StorageError(
                 .timeout,
-                "the store has not answered in \(longest); ask for less, or "
+                "the store did not reply within \(longest); request less, or "
                     + "declare an index that serves the query"
             )
         }

@@ -115,7 +115,7 @@ extension FirestoreExchange {
     func time(_ text: String?) throws(StorageError) -> Timestamp? {
         guard let text, !text.isEmpty else { return nil }
         guard let time = FirestoreTime.time(of: text) else {
-            throw FirestoreDecoding.flaw("“readTime” is no time in the form of RFC 3339")
+            throw FirestoreDecoding.flaw("“readTime” is not an RFC 3339 time")
         }
         try require(.pointInTimeReads, for: "“readTime”")
         return time
@@ -161,7 +161,7 @@ extension FirestoreExchange {
     private func token(_ text: String?) throws(StorageError) -> TransactionToken? {
         guard let text, !text.isEmpty else { return nil }
         guard let token = TransactionToken(text) else {
-            throw FirestoreDecoding.flaw("“transaction” is no token of this server")
+            throw FirestoreDecoding.flaw("“transaction” was not issued by this server")
         }
         return token
     }

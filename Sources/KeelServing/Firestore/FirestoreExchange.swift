@@ -108,7 +108,7 @@ struct FirestoreExchange {
         case .listen, .write:
             throw StorageError(
                 .unsupported,
-                "“\(call.rawValue)” has no form over REST; changes are told under /sync/all/events"
+                "“\(call.rawValue)” is not available over REST; changes are at /sync/all/events"
             )
         }
     }

@@ -12,7 +12,7 @@ struct AnalyticsBatch {
 
     init(_ json: FirestoreJSON) throws(StorageError) {
         guard try json.wholeNumber("version") == 1 else {
-            throw FirestoreDecoding.flaw("“version” is not 1, the only one that is known here")
+            throw FirestoreDecoding.flaw("“version” is not 1, the only supported version")
         }
         records = try json.list("records")
         guard records.count <= Self.mostRecords else {
@@ -106,7 +106,7 @@ struct AnalyticsBatch {
                 by: 1000
             ),
             !overflow
-        else { throw FirestoreDecoding.flaw("“\(name)” is no number of milliseconds") }
+        else { throw FirestoreDecoding.flaw("“\(name)” is not a number of milliseconds") }
         return Timestamp(microseconds: microseconds)
     }
 }

@@ -39,7 +39,7 @@ extension LogExport {
         guard let json = record.member(name) else { return nil }
         let number = json.wholeNumber.flatMap { UInt64(exactly: $0) }
         guard let nanoseconds = json.text.flatMap({ UInt64($0) }) ?? number else {
-            throw FirestoreDecoding.flaw("“\(name)” is no number of nanoseconds")
+            throw FirestoreDecoding.flaw("“\(name)” is not a number of nanoseconds")
         }
         return moment(nanoseconds)
     }
@@ -85,7 +85,7 @@ extension LogExport {
         }
         if let text = try json.text("bytesValue") {
             guard let bytes = Base64.decode(text) else {
-                throw FirestoreDecoding.flaw("“bytesValue” is no base64")
+                throw FirestoreDecoding.flaw("“bytesValue” is not valid base64")
             }
             return .bytes(bytes)
         }

@@ -127,6 +127,6 @@ extension LogExport {
     }
 
     private static let damaged = FirestoreDecoding.flaw(
-        "the body is no ExportLogsServiceRequest in protobuf"
+        "the body is not a protobuf ExportLogsServiceRequest"
     )
 }

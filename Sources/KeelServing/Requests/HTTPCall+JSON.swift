@@ -19,7 +19,7 @@ extension HTTPCall {
             return try FirestoreJSON(parsing: bytes, deepest: levels, mostValues: values)
         } catch {
             guard error.reason != .tooMany else { throw .tooManyValues(values) }
-            throw .invalid("the body of the request is no JSON: \(error)")
+            throw .invalid("the body of the request is not valid JSON: \(error)")
         }
     }
 

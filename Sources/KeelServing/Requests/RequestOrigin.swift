@@ -16,15 +16,15 @@ struct RequestOrigin {
     func check(_ head: HTTPRequest) throws(ServingFailure) {
         if let authority = head.authority, !isAllowed(authority) {
             throw .forbidden(
-                "the request is for “\(authority.prefix(100))”, which is no name of this server; "
-                    + "name it in allowedAuthorities, or ask 127.0.0.1"
+                "the request is for “\(authority.prefix(100))”, which is not a name of this server; "
+                    + "add it to allowedAuthorities, or use 127.0.0.1"
             )
         }
         for origin in head.headerFields[values: .origin] {
             let parts = origin.split(separator: "/", omittingEmptySubsequences: false)
             guard parts.count == 3, parts[1].isEmpty, isAllowed(String(parts[2])) else {
                 throw .forbidden(
-                    "requests of pages of “\(origin.prefix(100))” are not answered here"
+                    "requests from pages of “\(origin.prefix(100))” are not allowed"
                 )
             }
         }

@@ -19,7 +19,7 @@ struct RequestTarget {
             omittingEmptySubsequences: false
         )
         guard let path = parts.first, path.first == UInt8(ascii: "/") else {
-            throw .invalid("the target of the request is no path")
+            throw .invalid("the request target is not a path")
         }
         var raw = path.dropFirst().split(
             separator: UInt8(ascii: "/"),

@@ -55,7 +55,7 @@ struct ServingFailure: Error {
         _ method: HTTPRequest.Method,
         allowed: [HTTPRequest.Method]
     ) -> Self {
-        let message = "\(method.rawValue) is not possible here; Allow says what is"
+        let message = "\(method.rawValue) is not allowed; see the Allow header"
         var failure = Self(
             StorageError(.invalidArgument, message),
             as: .invalidArgument,
@@ -84,7 +84,7 @@ struct ServingFailure: Error {
     static let notJSON = Self(
         StorageError(
             .invalidArgument,
-            "the body is not announced as JSON; send Content-Type: application/json"
+            "the body's media type is not JSON; send Content-Type: application/json"
         ),
         as: .invalidArgument,
         httpStatus: 415

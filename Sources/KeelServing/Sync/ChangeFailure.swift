@@ -17,7 +17,7 @@ struct ChangeFailure: Error {
 
     static func noScope(_ name: String) -> Self {
         Self(
-            StorageError(.documentNotFound, "there is no scope “\(name)”; “all” is everything"),
+            StorageError(.documentNotFound, "unknown scope “\(name)”; the only scope is “all”"),
             status: .notFound
         )
     }

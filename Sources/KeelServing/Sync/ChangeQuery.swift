@@ -40,7 +40,7 @@ struct ChangeQuery: Sendable, Hashable {
             switch name {
             case "cursor":
                 cursor = FirestoreDecoding.cursor(value)
-                if cursor == nil { throw Self.flaw(name, "is no position") }
+                if cursor == nil { throw Self.flaw(name, "is not a valid position") }
             case "limit": limit = try Self.number(value, of: name, in: 1...1_000)
             case "wait": wait = .seconds(try Self.number(value, of: name, in: 0...60))
             case "document", "collection", "group", "query": interests.append((name, value))
@@ -122,7 +122,7 @@ struct ChangeQuery: Sendable, Hashable {
     mutating func resume(after fields: HTTPFields) throws(StorageError) {
         guard let text = fields[Self.lastEventID], !text.isEmpty else { return }
         guard let cursor = FirestoreDecoding.cursor(text) else {
-            throw Self.flaw("Last-Event-ID", "is no position")
+            throw Self.flaw("Last-Event-ID", "is not a valid position")
         }
         self.cursor = cursor
     }

@@ -79,7 +79,7 @@ package final class ListenerHub: ChangeReading {
             case .unknown: await turns.wait(since: turn)
             }
         }
-        throw StorageError(.cancelled, "the call was cancelled", cause: CancellationError())
+        throw StorageError(.cancelled, "the call was canceled", cause: CancellationError())
     }
 
     // MARK: The reader

@@ -130,8 +130,8 @@ public final class ServiceAccountTokens: TokenSource {
         }
         return AuthenticationError(
             .denied,
-            "Google does not accept the service account's key; it may have been withdrawn, or this "
-                + "system's clock be wrong.",
+            "Google rejected the service account's key; it may have been revoked, or the system clock "
+                + "may be wrong.",
             cause: error
         )
     }

@@ -82,7 +82,7 @@ final class FirestoreConnection: Sendable {
     }
 
     private static let missingExtensions =
-        "it does not speak Keel's additions to the protocol; for another server than `keel serve`, "
+        "it does not support Keel's protocol extensions; for another server than `keel serve`, "
         + "make the configuration with google or emulator"
 
     private func checkExtensions(

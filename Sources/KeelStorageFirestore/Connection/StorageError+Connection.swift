@@ -31,7 +31,7 @@ extension StorageError {
         let hasLeft = error.processed != .no && error.bytesSent != 0
         self.init(
             Self.code(for: error),
-            "the server could not be asked: \(error.message)",
+            "the request failed: \(error.message)",
             effect: isWrite && hasLeft ? .unknown : .none,
             cause: error
         )

@@ -111,6 +111,6 @@ struct FeedConnection: Sendable {
             isWrite: false
         )
         guard [404, 405, 501].contains(reply.head.status.code) else { return error }
-        return StorageError(.unsupported, "the server tells no changes here: \(error.message)")
+        return StorageError(.unsupported, "the server does not support changes: \(error.message)")
     }
 }

@@ -116,7 +116,7 @@ struct FeedDecoding: Sendable {
         if try json.flag("left") == true { return .leftScope(path) }
         guard try json.flag("deleted") == true, let number = try json.wholeNumber("rev") else {
             throw FirestoreDecoding.flaw(
-                "a change of “\(text)” says neither what it is nor what not"
+                "a change of “\(text)” is neither a document nor a deletion"
             )
         }
         let time = try json.text("deleteTime").flatMap(FirestoreTime.time)

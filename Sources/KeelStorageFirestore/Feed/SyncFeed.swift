@@ -107,7 +107,7 @@ package final class SyncFeed: Sendable {
         streams.note(epoch: result.epoch)
         streams.note(result.page, from: nil)
         if request.after != nil, let epoch, epoch != result.epoch {
-            throw StorageError(.cursorExpired, "the server's data is another than before")
+            throw StorageError(.cursorExpired, "the server's data has been replaced")
         }
         return result.page
     }
@@ -131,6 +131,6 @@ package final class SyncFeed: Sendable {
 
     private func checkCancellation() throws(StorageError) {
         guard Task.isCancelled else { return }
-        throw StorageError(.cancelled, "the call was cancelled", cause: CancellationError())
+        throw StorageError(.cancelled, "the call was canceled", cause: CancellationError())
     }
 }

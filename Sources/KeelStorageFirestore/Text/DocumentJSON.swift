@@ -96,7 +96,7 @@ public enum DocumentJSON: Sendable {
         do throws(FirestoreJSONError) {
             return try FirestoreJSON(parsing: text)
         } catch {
-            throw FirestoreDecoding.flaw("the text is no JSON: \(error)")
+            throw FirestoreDecoding.flaw("the text is not valid JSON: \(error)")
         }
     }
 

@@ -61,7 +61,7 @@ extension FirestoreDecoding {
     ) throws(StorageError) -> DocumentQuery.Bound? {
         guard let bound else { return nil }
         guard case .reference? = bound.values.first, bound.values.count == 1 else {
-            throw flaw("a bound of a query over all collections is no document’s name")
+            throw flaw("a bound of a query over all collections is not a document name")
         }
         return placed(bound, isStart: isStart)
     }

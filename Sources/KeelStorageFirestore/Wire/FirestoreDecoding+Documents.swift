@@ -78,7 +78,9 @@ extension FirestoreDecoding {
         of json: FirestoreJSON
     ) throws(StorageError) -> ChangeCursor? {
         guard let text = try json.text(name) else { return nil }
-        guard let cursor = Self.cursor(text) else { throw Self.flaw("“\(name)” is no position") }
+        guard let cursor = Self.cursor(text) else {
+            throw Self.flaw("“\(name)” is not a valid position")
+        }
         return cursor
     }
 

@@ -127,7 +127,7 @@ extension FirestoreDecoding {
         guard let value = json.member(name) else { return nil }
         let number = value.wholeNumber ?? value["value"]?.wholeNumber
         guard let number, number >= 0, number <= Int64(Int32.max) else {
-            throw Self.flaw("“\(name)” is no integer between 0 and \(Int32.max)")
+            throw Self.flaw("“\(name)” is not an integer between 0 and \(Int32.max)")
         }
         return Int(number)
     }
@@ -212,7 +212,7 @@ extension FirestoreDecoding {
             case "IS_NULL", .integer(3): return .field(field, .equal, .null)
             case "IS_NOT_NAN", .integer(4): return .field(field, .notEqual, .double(.nan))
             case "IS_NOT_NULL", .integer(5): return .field(field, .notEqual, .null)
-            default: throw Self.flaw("the operator of a unary filter is not known here")
+            default: throw Self.flaw("unknown operator of a unary filter")
             }
         }
         throw Self.flaw("a filter has none of “compositeFilter”, “fieldFilter” and “unaryFilter”")
@@ -247,7 +247,7 @@ extension FirestoreDecoding {
         _ json: FirestoreJSON?
     ) throws(StorageError) -> DocumentFilter.Comparison {
         let found = comparisons.first { json == .string($0.0) || json == .integer($0.1) }
-        guard let found else { throw flaw("the operator of a filter is not known here") }
+        guard let found else { throw flaw("unknown operator of a filter") }
         return found.2
     }
 }

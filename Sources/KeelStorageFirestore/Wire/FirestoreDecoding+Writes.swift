@@ -128,7 +128,7 @@ extension FirestoreDecoding {
         guard let text else { throw Self.flaw("the path of a field is missing") }
         guard Self.isWellFormed(text) else {
             throw Self.flaw(
-                "“\(text)” is no path of a field: names of other characters than letters, digits "
+                "“\(text)” is not a valid field path: names of other characters than letters, digits "
                     + "and underscores, or with a digit first, stand in back-ticks"
             )
         }
@@ -216,7 +216,7 @@ extension FirestoreDecoding {
             return .serverTimestamp
         }
         if try addition(to: json)?.flag("commitTime") == true { return .commitTime }
-        throw Self.flaw("a transform has no operation that is known here")
+        throw Self.flaw("unknown operation of a transform")
     }
 
     // MARK: Transaction reads

@@ -108,7 +108,7 @@ package struct FirestoreDecoding: Sendable {
             case "geoPointValue", "geo_point_value": try geopoint(json)
             case "arrayValue", "array_value": .array(try values(json))
             case "mapValue", "map_value": .map(try fields(json["fields"]))
-            default: throw Self.flaw("“\(kind)” is no kind of value")
+            default: throw Self.flaw("“\(kind)” is not a kind of value")
             }
         guard let value else {
             throw Self.flaw("“\(kind)” cannot be \(json.kindName) of this form")

@@ -74,7 +74,7 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
         else {
             throw StorageError(
                 .corrupted,
-                "an entry of the outbox does not have the fields of one",
+                "an outbox entry lacks required fields",
                 resource: document.path.string
             )
         }

@@ -53,29 +53,29 @@ extension OutboxError.Code {
     /// The server refused the write, or all attempts that the policy allows failed.
     public static let rejected = Self(
         "rejected",
-        "The server did not take the write.",
-        advice: "Look at the rejected writes of the outbox: send it again, change it, or drop it."
+        "The server did not accept the write.",
+        advice: "Retry, edit or discard the rejected write."
     )
 
     /// The write was dropped before the server accepted it.
     public static let discarded = Self(
         "discarded",
         "The write was dropped before it was sent.",
-        advice: "Nothing to do, if dropping it was meant; otherwise put it in again."
+        advice: "If this was not intended, enqueue the write again."
     )
 
     /// The outbox has no such write.
     public static let notFound = Self(
         "notFound",
-        "There is no such write in the outbox.",
-        advice: "It may have been sent or dropped meanwhile: look at the outbox again."
+        "The outbox has no such write.",
+        advice: "It may have been sent or dropped in the meantime."
     )
 
     /// The write is being sent and cannot be changed.
     public static let sending = Self(
         "sending",
         isTransient: true,
-        "The write is being sent just now.",
+        "The write is being sent.",
         advice: "Try again when the attempt is over."
     )
 
@@ -83,8 +83,8 @@ extension OutboxError.Code {
     public static let damaged = Self(
         "damaged",
         "The write is in the outbox and cannot be read.",
-        advice: "See the cause. It is sent once it can be read; if that will not be, drop it and "
-            + "put the write in again."
+        advice: "See the cause. The write is sent once it is readable; otherwise discard it and "
+            + "enqueue it again."
     )
 
     /// The store of the outbox failed; see the cause.
@@ -98,7 +98,7 @@ extension OutboxError.Code {
     public static let storageUnavailable = Self(
         "storageUnavailable",
         isTransient: true,
-        "The store of the outbox cannot be used just now.",
+        "The store of the outbox is temporarily unavailable.",
         advice: "Try again with the same write: its id keeps it from being sent twice."
     )
 
@@ -106,7 +106,7 @@ extension OutboxError.Code {
     public static let cancelled = Self(
         "cancelled",
         "The call was cancelled.",
-        advice: "Nothing to do: a write that is in the outbox is sent all the same."
+        advice: "Nothing to do: a write in the outbox is still sent."
     )
 
     public static let known: [Self] = [

@@ -18,7 +18,7 @@ extension OutboxRunner {
             guard let claimed else { return }
             // The rest of the lease has to last for an attempt.
             guard timer.now - begun <= core.configuration.leaseMargin else {
-                let reason = "The store took too long to claim it."
+                let reason = "The store took too long to record the lease."
                 _ = await Task { await postpone(claimed, reason, asked: nil, counts: false) }.value
                 return
             }
@@ -66,7 +66,7 @@ extension OutboxRunner {
             case .failed where isStopped, .unreachable where isStopped:
                 return await giveBack(entry)
             case .failed(let reason, let asked):
-                let reason = wasReached ? "The attempt took too long." : reason
+                let reason = wasReached ? "The attempt timed out." : reason
                 return await postpone(entry, reason, asked: asked, counts: true)
             case .unreachable(let reason):
                 return await postpone(entry, reason, asked: nil, counts: false)

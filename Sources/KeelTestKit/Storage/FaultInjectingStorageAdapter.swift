@@ -87,7 +87,7 @@ public struct FaultInjectingStorageAdapter<Upstream: StorageAdapter>: StorageAda
         do {
             fault = try await schedule.begin(call)
         } catch {
-            throw StorageError(.cancelled, "the call was cancelled", cause: error)
+            throw StorageError(.cancelled, "the call was canceled", cause: error)
         }
         if case .failure(let error) = fault { throw error }
         return fault

@@ -22,7 +22,7 @@ final class HarnessSession: Sendable {
     /// Opens a service and begins to deliver.
     init(_ request: HarnessInit, transport: any HTTPTransport) throws(HarnessFailure) {
         guard let host = URL(string: request.host), host.host() != nil else {
-            throw HarnessFailure(.badRequest, "“host” is no address.")
+            throw HarnessFailure(.badRequest, "“host” is not an address.")
         }
         var configuration = AnalyticsConfiguration()
         // The harness has no notion of consent.

@@ -43,7 +43,7 @@ struct APIResponder: Sendable {
         case ("GET", ["me"]): accounts.currentUser(request)
         case (_, let path) where path.starts(with: ["users", "me"]): write(request)
         case ("GET", _): entries(request)
-        default: .failure(405, "this method is not possible here")
+        default: .failure(405, "this method is not allowed")
         }
     }
 

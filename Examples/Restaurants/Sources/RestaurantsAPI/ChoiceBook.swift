@@ -68,7 +68,7 @@ final class ChoiceBook: Sendable {
             return (1...5).contains(stars) ? nil : .failure(422, "stars must be from 1 to 5")
         case ("PUT", "favourites"), ("PUT", "ratings"):
             return .failure(404, "there is no such restaurant")
-        default: return .failure(405, "this method is not possible here")
+        default: return .failure(405, "this method is not allowed")
         }
     }
 

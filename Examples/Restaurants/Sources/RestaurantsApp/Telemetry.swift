@@ -37,7 +37,7 @@ struct Telemetry {
             usage = analytics
         } catch {
             // Another instance of the app uses the folder, or it is not writable.
-            logger.logWarning("The use of the app is not noted", metadata: ["reason": "\(error)"])
+            logger.logWarning("Usage is not recorded", metadata: ["reason": "\(error)"])
             analytics = nil
             usage = NoUsage()
         }

@@ -79,7 +79,7 @@ extension DomainError: LocalizedError {
         case .locationUnknown: "The device could not tell where it is."
         case .sourceUnreachable: "The restaurant service could not be reached."
         case .sourceRefused: "The restaurant service refused the request."
-        case .sourceNotUnderstood: "The answer of the restaurant service was not understood."
+        case .sourceNotUnderstood: "The restaurant service sent an invalid response."
         case .storageFailed: "The restaurants on this device could not be read or written."
         case .cancelled: "The operation was cancelled."
         }
@@ -108,7 +108,7 @@ extension DomainError: LocalizedError {
                 + "Check the connection and the address of the service, then refresh again."
         case .sourceRefused: "Try again later."
         case .sourceNotUnderstood: "Check the address of the service, and for a newer app."
-        case .storageFailed: "See the cause; nothing has been changed by half."
+        case .storageFailed: "See the cause. No partial changes were made."
         case .cancelled: nil
         }
     }

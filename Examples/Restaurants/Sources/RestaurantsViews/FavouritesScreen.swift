@@ -18,7 +18,7 @@ public struct FavouritesScreen: View {
         NavigationStack {
             ContentView(
                 content: model.content,
-                emptyText: "Nothing is a favourite yet.",
+                emptyText: "No favorites yet.",
                 retry: model.load
             ) { entries in
                 List {

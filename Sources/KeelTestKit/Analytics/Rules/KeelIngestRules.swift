@@ -64,7 +64,7 @@ private struct KeelIngestRules: VendorRules {
 
     private func fault(in record: VendorJSON) -> String? {
         guard record["id"]?.text?.isEmpty == false else { return "no id" }
-        guard record["time"]?.integer != nil else { return "time is no number of milliseconds" }
+        guard record["time"]?.integer != nil else { return "time is not a number of milliseconds" }
         guard record["anonymousId"]?.text?.isEmpty == false else { return "no anonymousId" }
         guard record["purpose"]?.text != nil else { return "no purpose" }
         guard record["context"]?.members != nil else { return "no context" }

@@ -77,7 +77,7 @@ private struct OTLPRules: VendorRules {
         for attribute in record["attributes"]?.elements ?? [] {
             guard attribute["key"]?.text?.isEmpty == false, let value = attribute["value"],
                 Self.isValue(value)
-            else { return "an attribute is no key with a value" }
+            else { return "an attribute is not a key-value pair" }
         }
         return nil
     }

@@ -161,7 +161,7 @@ struct ScreenTests {
         #expect(outline.texts.contains("Three Gulls"))
         try await press("Remove", of: outline)
         outline = Outline(of: favourites)
-        #expect(outline.texts.contains("Nothing is a favourite yet."))
+        #expect(outline.texts.contains("No favorites yet."))
         following.cancel()
         await following.value
     }

@@ -8,7 +8,7 @@ enum Parsed {
     static func collection(_ text: String) throws -> CollectionPath {
         let count = text.split(separator: "/", omittingEmptySubsequences: false).count
         guard count % 2 == 1, !text.isEmpty else {
-            throw ValidationError("“\(text)” is no collection: NAME or NAME/ID/NAME.")
+            throw ValidationError("“\(text)” is not a collection: NAME or NAME/ID/NAME.")
         }
         return CollectionPath(text)
     }
@@ -16,7 +16,7 @@ enum Parsed {
     static func document(_ text: String) throws -> DocumentPath {
         let count = text.split(separator: "/", omittingEmptySubsequences: false).count
         guard count % 2 == 0 else {
-            throw ValidationError("“\(text)” is no document: COLLECTION/ID.")
+            throw ValidationError("“\(text)” is not a document: COLLECTION/ID.")
         }
         return DocumentPath(text)
     }

@@ -62,6 +62,6 @@ struct SetCommand: AsyncParsableCommand {
         } catch {
             throw ValidationError("the fields: \(error.message)")
         }
-        throw ValidationError("the fields are no JSON object.")
+        throw ValidationError("the fields are not a JSON object.")
     }
 }

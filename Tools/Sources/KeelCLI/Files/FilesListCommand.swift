@@ -9,7 +9,7 @@ struct FilesListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "Lists the files and folders of a bucket, or of a folder in it.",
-        discussion: "Keys that are no paths of files, such as those with “//”, are not listed."
+        discussion: "Keys that are not valid file paths, such as those with “//”, are not listed."
     )
 
     @Argument(help: "s3://BUCKET, or s3://BUCKET/FOLDER.")

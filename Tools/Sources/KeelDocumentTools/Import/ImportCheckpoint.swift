@@ -40,7 +40,7 @@ package struct ImportCheckpoint: Checkpoint, Hashable, Sendable {
         guard let data = FileManager.default.contents(atPath: file.path) else { return nil }
         guard let checkpoint = try? JSONDecoder().decode(Self.self, from: data) else {
             throw ToolError(
-                "“\(file.path)” is no checkpoint of an import",
+                "“\(file.path)” is not an import checkpoint",
                 advice: "Remove the file to import from the beginning."
             )
         }

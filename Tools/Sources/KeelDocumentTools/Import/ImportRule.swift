@@ -32,7 +32,7 @@ package struct ImportRule: Sendable {
         if let flaw = element.flaw { throw Self.flaw(flaw) }
         if isTyped { return try typedWrite(element) }
         let value = try DocumentJSON.value(plain: element.text)
-        guard let fields = value.mapValue else { throw Self.flaw("it is no JSON object") }
+        guard let fields = value.mapValue else { throw Self.flaw("it is not a JSON object") }
         guard let collection else { throw Self.flaw("no collection is given") }
         let id = try idField.map { field throws(StorageError) in try Self.id(in: fields, at: field)
         }

@@ -22,7 +22,7 @@ package struct FirebaseIndexes: Sendable {
             file = try JSONDecoder().decode(File.self, from: json)
         } catch {
             throw ToolError(
-                "the file is no firestore.indexes.json: \(Self.reason(error))",
+                "the file is not a valid firestore.indexes.json: \(Self.reason(error))",
                 advice: "Write it with: firebase firestore:indexes > firestore.indexes.json"
             )
         }
@@ -105,7 +105,7 @@ package struct FirebaseIndexes: Sendable {
         case .typeMismatch(_, let context), .valueNotFound(_, let context):
             let place = context.codingPath.map(\.stringValue).joined(separator: ".")
             return "“\(place)” has another type"
-        default: return "it is no JSON"
+        default: return "it is not valid JSON"
         }
     }
 }

@@ -56,7 +56,7 @@ package enum ValueText {
             do throws(StorageError) {
                 return try DocumentJSON.value(typed: json)
             } catch {
-                throw ValueText.flaw("“\(text)” is no \(rawValue)")
+                throw ValueText.flaw("“\(text)” is not a valid \(rawValue)")
             }
         }
 
@@ -64,7 +64,9 @@ package enum ValueText {
             let parts = text.split(separator: ",").map { Double(ValueText.trimmed($0)) }
             guard parts.count == 2, let latitude = parts[0], let longitude = parts[1],
                 (-90...90).contains(latitude), (-180...180).contains(longitude)
-            else { throw ValueText.flaw("“\(text)” is no geopoint: LATITUDE,LONGITUDE in degrees") }
+            else {
+                throw ValueText.flaw("“\(text)” is not a geopoint: LATITUDE,LONGITUDE in degrees")
+            }
             return .geopoint(GeoPoint(latitude: latitude, longitude: longitude))
         }
     }

@@ -26,7 +26,9 @@ package enum WhereClause {
             })
         else {
             let names = operators.map(\.text).joined(separator: " ")
-            throw ValueText.flaw("“\(text)” is no condition: FIELD OPERATOR VALUE, with \(names)")
+            throw ValueText.flaw(
+                "“\(text)” is not a condition: FIELD OPERATOR VALUE, with \(names)"
+            )
         }
         var value = try ValueText.value(String(rest.dropFirst(name.count)))
         if [.in, .notIn, .arrayContainsAny].contains(comparison), value.arrayValue == nil {
@@ -47,7 +49,7 @@ package enum WhereClause {
         case "asc": return .init(field, .ascending)
         case "desc": return .init(field, .descending)
         default:
-            throw ValueText.flaw("“\(text)” is no order: FIELD, FIELD:asc or FIELD:desc")
+            throw ValueText.flaw("“\(text)” is not an order: FIELD, FIELD:asc or FIELD:desc")
         }
     }
 

@@ -22,7 +22,7 @@ public struct DeviceWhereabouts: WhereaboutsRepository {
     public func currentPlace() async throws(DomainError) -> Coordinate {
         do throws(LocationError) {
             guard try await location.requestPermission().isGranted else {
-                throw LocationError(.permissionDenied, "The user did not give the permission.")
+                throw LocationError(.permissionDenied, "The user denied permission.")
             }
             let fix = try await location.currentLocation(
                 accuracy: Self.accuracy,
