@@ -4,33 +4,33 @@ extension StorageServer {
     /// The limits and the allowed hosts of a server.
     public struct Configuration: Sendable {
         /// The maximum size of a request body, in bytes; 16 MiB by default.
-        public var mostBodyBytes = 16 << 20
+        public var maximumBodyBytes = 16 << 20
 
         /// The nesting limit of a request's JSON; 128 by default, of which a document takes up to 70.
-        public var mostJSONLevels = 128
+        public var maximumJSONLevels = 128
 
         /// The maximum number of values in a request's JSON, including arrays and objects; 2,000,000 by default.
         ///
         /// The shortest values take two bytes of a body and fifty bytes of memory.
-        public var mostJSONValues = 2_000_000
+        public var maximumJSONValues = 2_000_000
 
         /// The maximum duration of one read of a query, an aggregation or ten or more documents; 60 seconds by default.
         ///
         /// After this time the read is canceled, and the request fails with `DEADLINE_EXCEEDED`. Replies longer than a
         /// page take several reads.
-        public var longestRead: Duration = .seconds(60)
+        public var readTimeout: Duration = .seconds(60)
 
         /// The maximum duration of a request for documents, including its reply; 10 minutes by default.
         ///
         /// After this time the request is canceled and fails with `DEADLINE_EXCEEDED`; a reply in progress is cut off.
         /// A client can set a shorter time in `X-Server-Timeout`, in seconds. Change streams have no limit.
-        public var longestRequest: Duration = .seconds(600)
+        public var requestTimeout: Duration = .seconds(600)
 
         /// The maximum time for which the store holds a state, for a long reply or a read-only transaction; 10 minutes
         /// by default.
         ///
         /// Only stores without a history need to hold a state. A reply that is incomplete after this time is cut off.
-        public var longestMoment: Duration = .seconds(600)
+        public var maximumHoldTime: Duration = .seconds(600)
 
         /// The approximate size of the first page of a long reply, in bytes of documents, all of one moment.
         package var firstPageBytes = 16 << 20
@@ -42,25 +42,25 @@ extension StorageServer {
         package var mostNames = 100_000
 
         /// The maximum number of concurrent change streams and waiting page requests; 10,000 by default.
-        public var mostListeners = 10_000
+        public var maximumListeners = 10_000
 
         /// The approximate maximum size of the backlog of changes of all streams together, in bytes; 256 MiB by
         /// default.
         ///
         /// Above this size, the streams with the largest backlogs end; their clients reconnect and continue from their
         /// position. Up to the same amount may be in transmission to clients.
-        public var mostWaitingBytes = 256 << 20
+        public var maximumBacklogBytes = 256 << 20
 
         /// The maximum number of recorded transactions; 10,000 by default.
         ///
         /// Above this number, the least recently used transactions are evicted.
-        public var mostTransactions = 10_000
+        public var maximumTransactions = 10_000
 
         /// The maximum number of documents that a transaction may read; 10,000 by default.
-        public var mostReadsOfTransaction = 10_000
+        public var maximumReadsPerTransaction = 10_000
 
         /// The maximum number of recorded reads of all transactions together; 1,000,000 by default.
-        public var mostReads = 1_000_000
+        public var maximumReads = 1_000_000
 
         /// The time after its start for which a transaction can be committed; 270 seconds by default.
         public var transactionLifetime: Duration = .seconds(270)

@@ -44,7 +44,7 @@ extension StorageServer {
 
     /// Returns the request context with the time limit of the server, or a shorter one of the client.
     private func context(of call: HTTPCall) throws(ServingFailure) -> StorageContext {
-        var limit = configuration.longestRequest
+        var limit = configuration.requestTimeout
         if let text = call.head.headerFields[.serverTimeout] {
             guard let seconds = Double(text), seconds >= 0, seconds.isFinite else {
                 throw .invalid("“X-Server-Timeout” must be a number of seconds, such as 2.5")
@@ -80,9 +80,9 @@ extension StorageServer {
         in database: String
     ) async throws(ServingFailure) -> FirestoreExchange {
         let body = try await call.json(
-            upTo: configuration.mostBodyBytes,
-            levels: configuration.mostJSONLevels,
-            values: configuration.mostJSONValues
+            upTo: configuration.maximumBodyBytes,
+            levels: configuration.maximumJSONLevels,
+            values: configuration.maximumJSONValues
         )
         return FirestoreExchange(
             adapter: adapter,

@@ -54,8 +54,8 @@ public final class StorageServer: ServingHandler {
             return
         }
         var limits = ChangeService.Configuration()
-        limits.mostListeners = configuration.mostListeners
-        limits.mostWaitingBytes = configuration.mostWaitingBytes
+        limits.maximumListeners = configuration.maximumListeners
+        limits.maximumBacklogBytes = configuration.maximumBacklogBytes
         limits.clock = configuration.clock
         changes = ChangeService(adapter: adapter, configuration: limits)
     }

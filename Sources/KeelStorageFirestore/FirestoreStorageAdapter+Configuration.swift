@@ -24,7 +24,7 @@ extension FirestoreStorageAdapter {
         /// The maximum size of a reply, in bytes; a query with a larger result fails with `tooLarge`.
         ///
         /// Replies are held in memory.
-        public var largestReply = 64 * 1024 * 1024
+        public var maximumReplySize = 64 * 1024 * 1024
 
         let isExtended: Bool
 
@@ -51,13 +51,13 @@ extension FirestoreStorageAdapter {
 
 extension FirestoreStorageAdapter.Configuration {
     /// All capabilities of `keel serve`, over a store that has them all.
-    public static let everythingOfKeel: StorageCapabilities = [
+    public static let allKeelCapabilities: StorageCapabilities = [
         .changeLog, .transactions, .idempotentCommits, .aggregation, .declaredIndexes, .replication,
         .collectionListing, .textSearch, .pointInTimeReads, .origins,
     ]
 
     /// The capabilities of Google's Firestore over REST.
-    public static let everythingOfGoogle: StorageCapabilities = [
+    public static let allGoogleCapabilities: StorageCapabilities = [
         .transactions, .aggregation, .collectionListing, .pointInTimeReads,
     ]
 
@@ -76,7 +76,7 @@ extension FirestoreStorageAdapter.Configuration {
         project: String = "keel",
         database: String = "(default)",
         authentication: FirestoreAuthentication = .none,
-        capabilities: StorageCapabilities = everythingOfKeel
+        capabilities: StorageCapabilities = allKeelCapabilities
     ) -> Self {
         Self(
             server: server.absoluteString,
@@ -105,7 +105,7 @@ extension FirestoreStorageAdapter.Configuration {
             project: project,
             database: database,
             authentication: authentication,
-            capabilities: everythingOfGoogle,
+            capabilities: allGoogleCapabilities,
             isExtended: false
         )
     }
@@ -124,7 +124,7 @@ extension FirestoreStorageAdapter.Configuration {
             database: "(default)",
             // The token with which Google's libraries act as the emulator's owner.
             authentication: .token("owner"),
-            capabilities: everythingOfGoogle,
+            capabilities: allGoogleCapabilities,
             isExtended: false
         )
     }

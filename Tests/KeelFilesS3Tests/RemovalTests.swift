@@ -22,7 +22,7 @@ struct RemovalTests {
         return try S3FileStoreAdapter(
             configuration,
             transport: transport,
-            clock: LeapingClock(),
+            clock: ImmediateClock(),
             now: { Date(timeIntervalSince1970: 1_800_000_000) }
         )
     }

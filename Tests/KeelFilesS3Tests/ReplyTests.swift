@@ -35,7 +35,7 @@ struct ReplyTests {
         return try S3FileStoreAdapter(
             configuration,
             transport: transport,
-            clock: LeapingClock(),
+            clock: ImmediateClock(),
             now: { Date(timeIntervalSince1970: 1_800_000_000) }
         )
     }

@@ -32,7 +32,7 @@ struct UploadTests {
         return try S3FileStoreAdapter(
             configuration,
             transport: transport,
-            clock: LeapingClock(),
+            clock: ImmediateClock(),
             watchClock: watchClock,
             now: { Date(timeIntervalSince1970: 1_800_000_000) }
         )

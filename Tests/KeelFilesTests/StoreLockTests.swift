@@ -41,7 +41,7 @@ struct StoreLockTests {
         "A lock that another process keeps fails a change after ten seconds, and nothing is changed"
     )
     func kept() async throws {
-        let clock = LeapingClock()
+        let clock = ImmediateClock()
         let store = try store(clock)
         try await store.write(Data([1]), to: "a")
         let lock = takeLock()
@@ -60,7 +60,7 @@ struct StoreLockTests {
 
     @Test("Many changes that wait fail together, and not one after the other")
     func keptForMany() async throws {
-        let clock = LeapingClock()
+        let clock = ImmediateClock()
         _ = try store(clock)
         let kept = takeLock()
         defer { close(kept) }

@@ -117,7 +117,7 @@ struct SilenceLimitTests {
         var configuration = NetworkClient.Configuration(
             baseURL: try #require(URL(string: "https://api.example.com"))
         )
-        configuration.clock = LeapingClock()
+        configuration.clock = ImmediateClock()
         configuration.timeout = nil
         let client = NetworkClient(configuration, transport: transport)
         var opened = 0

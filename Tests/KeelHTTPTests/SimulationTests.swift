@@ -70,7 +70,7 @@ struct SimulationTests {
         let rate = [0.2, 0.5, 0.9][Int.random(in: 0..<3, using: &random)]
         let schedule = FaultSchedule.random(12, rate: rate, using: &random)
         let operation = operation(&random)
-        let clock = LeapingClock()
+        let clock = ImmediateClock()
         let origin = SimulatedOrigin(schedule, clock: clock)
         let client = try client(origin, clock)
         let result = await client.response(to: operation)
@@ -179,7 +179,7 @@ struct SimulationTests {
         var runs: [[HTTPRequest]] = []
         for _ in 1...2 {
             var random = SeededRandom(seed: 7)
-            let clock = LeapingClock()
+            let clock = ImmediateClock()
             let schedule = FaultSchedule.random(200, rate: 0.5, using: &random)
             let origin = SimulatedOrigin(schedule, clock: clock)
             let client = try Self.client(origin, clock) { $0.retry.budget = .unlimited }
@@ -191,7 +191,7 @@ struct SimulationTests {
 
     @Test("A dead server gets at most a tenth more load from a thousand calls")
     func sparesDeadServers() async throws {
-        let clock = LeapingClock()
+        let clock = ImmediateClock()
         let dead = FaultSchedule(Array(repeating: .refused, count: 3000))
         let origin = SimulatedOrigin(dead, clock: clock)
         let client = try Self.client(origin, clock)

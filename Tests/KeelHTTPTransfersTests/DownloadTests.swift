@@ -293,7 +293,7 @@ struct DownloadTests {
             let transport = ScriptedHTTPTransport([Self.whole([:])])
             var configuration = NetworkClient.Configuration(baseURL: try #require(Fixture.base))
             configuration.defaultHeaders = [.authorization: "Bearer mine"]
-            configuration.clock = LeapingClock()
+            configuration.clock = ImmediateClock()
             configuration.timeout = nil
             let files = SimulatedFileSystem()
             let download = ResumableDownload(

@@ -20,7 +20,7 @@ enum Fixture {
 
     static func client(
         _ transport: any HTTPTransport,
-        clock: any Clock<Duration> = LeapingClock()
+        clock: any Clock<Duration> = ImmediateClock()
     ) throws -> NetworkClient {
         var configuration = NetworkClient.Configuration(baseURL: try #require(base))
         configuration.clock = clock

@@ -181,7 +181,7 @@ struct LongReplyTests {
         let store = WatchedStore(upstream)
         let served = Served(store) {
             ($0.firstPageBytes, $0.pageBytes, $0.clock) = (500_000, 100_000, clock)
-            if isTooSlow { $0.longestMoment = .seconds(300) }
+            if isTooSlow { $0.maximumHoldTime = .seconds(300) }
         }
         let head = HTTPRequest(
             method: .post,
@@ -350,7 +350,7 @@ struct LongReplyTests {
                 keeper.finish()
                 throw StorageError(.cancelled, "the read was cancelled")
             }
-            let served = Served(store) { $0.longestRead = .seconds(20) }
+            let served = Served(store) { $0.readTimeout = .seconds(20) }
             let answer = Task { try await served.send(.post, ":runQuery", Self.query()) }
             for await _ in begun {}
             if isTooLong {

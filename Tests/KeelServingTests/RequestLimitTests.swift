@@ -37,7 +37,7 @@ struct RequestLimitTests {
     )
     func ends(_ timeout: String?, _ seconds: Double) async throws {
         let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
-        let served = Served(Self.stalled(beginning)) { $0.longestRequest = .seconds(30) }
+        let served = Served(Self.stalled(beginning)) { $0.requestTimeout = .seconds(30) }
         let fields = try Self.fields(timeout)
         let answer = Task { try await served.send(.get, path: Served.root + "/a/1", nil, fields) }
         for await _ in begun {}
@@ -86,7 +86,7 @@ struct RequestLimitTests {
 
     @Test("does not count for streams of changes")
     func streams() async throws {
-        let served = Served { $0.longestRequest = .seconds(1) }
+        let served = Served { $0.requestTimeout = .seconds(1) }
         let head = HTTPRequest(
             method: .get,
             scheme: "http",

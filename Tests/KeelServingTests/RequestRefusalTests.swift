@@ -72,7 +72,7 @@ struct RequestRefusalTests {
 
     @Test("A body that is too large is refused before it is read to its end")
     func tooLarge() async throws {
-        let served = Served { $0.mostBodyBytes = 1000 }
+        let served = Served { $0.maximumBodyBytes = 1000 }
         let long = #"{"writes":[]}"# + String(repeating: " ", count: 1000)
         let announced = try await served.send(.post, ":commit", long)
         #expect(announced.status == 413)
@@ -270,7 +270,7 @@ struct RequestRefusalTests {
 
     @Test("A body of too many values is refused, however few bytes it has")
     func tooManyValues() async throws {
-        let served = Served { $0.mostJSONValues = 1_000 }
+        let served = Served { $0.maximumJSONValues = 1_000 }
         let zeros = { (count: Int) in Array(repeating: "0", count: count).joined(separator: ",") }
         let most = try await served.send(.post, ":batchWrite", #"{"labels":[\#(zeros(998))]}"#)
         #expect(most.status == 200)

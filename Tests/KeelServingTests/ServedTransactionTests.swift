@@ -186,7 +186,7 @@ struct ServedTransactionTests {
 
     @Test("More transactions than are remembered push out those unused for longest")
     func pushesOut() async throws {
-        let served = Served { $0.mostTransactions = 3 }
+        let served = Served { $0.maximumTransactions = 3 }
         var tokens: [String] = []
         for _ in 0..<4 {
             tokens.append(try await served.begin())
@@ -202,8 +202,8 @@ struct ServedTransactionTests {
     @Test("What one transaction may read is bounded, and what all of them may")
     func boundedReads() async throws {
         let served = Served {
-            $0.mostReadsOfTransaction = 5
-            $0.mostReads = 8
+            $0.maximumReadsPerTransaction = 5
+            $0.maximumReads = 8
         }
         for n in 0..<5 { try await served.set("a/\(n)", n: n) }
         let query = #""structuredQuery":{"from":[{"collectionId":"a"}]}"#

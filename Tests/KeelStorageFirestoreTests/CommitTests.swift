@@ -144,7 +144,7 @@ struct CommitTests {
     @Test("an increment whose reply was lost is not sent again to Google's Firestore")
     func neverTwice() async throws {
         let scripted = Scripted.google([Self.lost, .json(Self.one)])
-        let retrying = scripted.adapter.retrying(.attempts(3), clock: LeapingClock())
+        let retrying = scripted.adapter.retrying(.attempts(3), clock: ImmediateClock())
         let results = try? await retrying.commit([WriteBatch([Self.increment])])
         #expect(results == nil || results?.count == 1)
         #expect(scripted.requests.count == 1)
@@ -155,7 +155,7 @@ struct CommitTests {
         let refused = ScriptedHTTPTransport.Answer.failure(TransportError(.connectionRefused))
         let contention = ScriptedHTTPTransport.Answer.refusal(409, "ABORTED")
         let scripted = Scripted.google([refused, contention, .json(Self.one)])
-        let retrying = scripted.adapter.retrying(.attempts(3), clock: LeapingClock())
+        let retrying = scripted.adapter.retrying(.attempts(3), clock: ImmediateClock())
         let results = try await retrying.commit([WriteBatch([Self.increment])])
         _ = try #require(results.first).get()
         #expect(scripted.requests.count == 3)
@@ -166,7 +166,7 @@ struct CommitTests {
         let scripted = try Scripted.keel([
             .schema, Self.lost, .refusal(503, "UNAVAILABLE"), .keel(Self.one),
         ])
-        let retrying = scripted.adapter.retrying(.attempts(4), clock: LeapingClock())
+        let retrying = scripted.adapter.retrying(.attempts(4), clock: ImmediateClock())
         let results = try await retrying.commit([WriteBatch([Self.increment])])
         let receipt = try #require(results.first).get()
         #expect(scripted.requests.count == 4)

@@ -10,7 +10,7 @@ struct ConformanceTests {
     @Test(
         "by a server of Keel's on a store in memory",
         arguments: StorageAdapterCheck.applicable(
-            to: FirestoreStorageAdapter.Configuration.everythingOfKeel
+            to: FirestoreStorageAdapter.Configuration.allKeelCapabilities
         )
     )
     func keelOnMemory(_ check: StorageAdapterCheck) async throws {
@@ -20,7 +20,7 @@ struct ConformanceTests {
     @Test(
         "by a server of Keel's on SQLite",
         arguments: StorageAdapterCheck.applicable(
-            to: FirestoreStorageAdapter.Configuration.everythingOfKeel
+            to: FirestoreStorageAdapter.Configuration.allKeelCapabilities
         )
     )
     func keelOnSQLite(_ check: StorageAdapterCheck) async throws {
@@ -30,7 +30,7 @@ struct ConformanceTests {
     @Test(
         "by the plain protocol",
         arguments: StorageAdapterCheck.applicable(
-            to: FirestoreStorageAdapter.Configuration.everythingOfGoogle
+            to: FirestoreStorageAdapter.Configuration.allGoogleCapabilities
         )
     )
     func plainOnMemory(_ check: StorageAdapterCheck) async throws {

@@ -217,7 +217,7 @@ struct ReadingTests {
     @Test("a reply beyond the limit is refused")
     func tooLarge() async throws {
         let scripted = try Scripted.keel([.keel("[\(String(repeating: " ", count: 5000))]")]) {
-            $0.largestReply = 4000
+            $0.maximumReplySize = 4000
         }
         await expect(.tooLarge) {
             _ = try await scripted.adapter.read(ReadRequest(.query(DocumentQuery("a"))))

@@ -38,7 +38,7 @@ struct OutboxDamageTests {
         "One stops no runner, is named once, and lets the others pass",
         arguments: Damage.everywhere
     )
-    func letsOthersPass(damage: Damage, kind: DamageableStore.Kind) async throws {
+    func continuesKey(damage: Damage, kind: DamageableStore.Kind) async throws {
         let store = try await makeStore(kind, damage)
         let events = Mutex<[String]>([])
         let outbox = makeOutbox(store) { configuration in

@@ -47,7 +47,7 @@ struct OutboxOutcomeTests {
 
     @Test("Who waits while another process drops the write is told that it was dropped")
     func tellsWhoWaits() async throws {
-        let mine = makeOutbox(clock: LeapingClock())
+        let mine = makeOutbox(clock: ImmediateClock())
         let receipt = try await mine.enqueue(.note("a"))
         let server = RecordingServer { _ in .unreachable }
         let running = Task { try await mine.run(sending: server) }

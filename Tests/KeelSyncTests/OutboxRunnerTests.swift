@@ -278,7 +278,7 @@ struct OutboxRunnerTests {
         }
         let outbox = Outbox(
             StorageClient(flaky),
-            configuration: .init(wall, clock: LeapingClock())
+            configuration: .init(wall, clock: ImmediateClock())
         )
         let server = RecordingServer()
         try await running(outbox, server) {

@@ -148,7 +148,7 @@ struct OutboxTests {
 
     @Test("A rejected write lets later ones of its key pass, or holds them, as configured")
     func rejectionPolicies() async throws {
-        for policy in [Outbox.Rejection.letsOthersPass, .holdsKey] {
+        for policy in [Outbox.Rejection.continuesKey, .holdsKey] {
             let name = "\(policy)"
             var configuration = Outbox.Configuration(wall)
             configuration.rejection = policy
@@ -156,7 +156,7 @@ struct OutboxTests {
             for text in ["bad", "good"] { try await outbox.enqueue(.note(text)) }
             let server = RecordingServer { $0.write.id == "bad" ? .refused : .taken }
             try await outbox.flush(sending: server)
-            #expect(server.bodies == (policy == .letsOthersPass ? ["good"] : []))
+            #expect(server.bodies == (policy == .continuesKey ? ["good"] : []))
             try await outbox.discard("bad")
             try await outbox.flush(sending: server)
             #expect(server.bodies == ["good"])

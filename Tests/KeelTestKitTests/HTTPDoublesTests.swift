@@ -81,11 +81,11 @@ struct ScriptedHTTPTransportTests {
         let transport = ScriptedHTTPTransport([.status(.ok)])
         transport.on(.put, "/a") { _ in .status(.ok) }
         #expect(
-            throws: ScriptNotUsedUp.self,
+            throws: UnusedScriptError.self,
             performing: { try transport.verify() }
         )
         _ = try await transport.send(httpCall(.get, "/"))
-        do throws(ScriptNotUsedUp) {
+        do throws(UnusedScriptError) {
             try transport.verify()
             Issue.record("The route was not used.")
         } catch {

@@ -117,7 +117,7 @@ struct StorageDoublesTests {
             try await storage.getDocument("notes/1")
         }
         #expect(error?.code == .unavailable)
-        #expect(scripted.answersLeft == 0)
+        #expect(scripted.remainingAnswerCount == 0)
         error = await #expect(throws: StorageError.self) {
             try await storage.getDocument("notes/1")
         }

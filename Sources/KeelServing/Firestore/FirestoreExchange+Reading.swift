@@ -69,7 +69,7 @@ extension FirestoreExchange {
             return try await adapter.read(request)
         }
         let timer = DeadlineTimer.on(configuration.clock)
-        let longest = min(configuration.longestRead, context.timeLeft ?? configuration.longestRead)
+        let longest = min(configuration.readTimeout, context.timeLeft ?? configuration.readTimeout)
         let (result, wasReached) = await timer.run(until: timer.now + longest) {
             [adapter] () async -> Result<ReadResult, StorageError> in
             do throws(StorageError) {

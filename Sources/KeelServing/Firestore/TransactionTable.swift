@@ -37,7 +37,7 @@ final class TransactionTable: Sendable {
         let now = timeline.now
         state.withLock { state in
             state.open[token.id] = OpenTransaction(kind, at: moment, now: now)
-            guard state.open.count > configuration.mostTransactions else { return }
+            guard state.open.count > configuration.maximumTransactions else { return }
             makeRoom(&state, now)
         }
         return token
@@ -69,7 +69,7 @@ final class TransactionTable: Sendable {
         for token: TransactionToken,
         after position: ChangeCursor? = nil
     ) throws(StorageError) {
-        let most = configuration.mostReadsOfTransaction
+        let most = configuration.maximumReadsPerTransaction
         let (isOfOneMoment, isTooMuch) = try use(token) { transaction in
             let known = transaction.position
             let isOfOneMoment =
@@ -142,7 +142,7 @@ final class TransactionTable: Sendable {
             let value = body(&transaction)
             state.readCount += transaction.readCount - before
             state.open[token.id] = transaction
-            if state.readCount > configuration.mostReads { makeRoom(&state, now) }
+            if state.readCount > configuration.maximumReads { makeRoom(&state, now) }
             return value
         }
         guard let value else { throw Self.ended }
@@ -184,8 +184,8 @@ final class TransactionTable: Sendable {
     }
 
     private func isWithinLimits(_ state: State) -> Bool {
-        state.open.count <= configuration.mostTransactions
-            && state.readCount <= configuration.mostReads
+        state.open.count <= configuration.maximumTransactions
+            && state.readCount <= configuration.maximumReads
     }
 
     private static func remove(_ id: String, from state: inout State) {

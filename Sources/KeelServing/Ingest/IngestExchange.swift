@@ -35,7 +35,7 @@ struct IngestExchange {
             ])
             return .json(FirestoreJSON.members(["partialSuccess": rejected > 0 ? part : nil]).bytes)
         }
-        let bytes = try await call.bytes(upTo: configuration.mostBodyBytes)
+        let bytes = try await call.bytes(upTo: configuration.maximumBodyBytes)
         let (rejected, reason) = try await keep(in: collection) { () throws(StorageError) in
             try LogExport(protobuf: bytes, makeID: configuration.makeID)
         }
@@ -63,9 +63,9 @@ struct IngestExchange {
 
     private func json(of call: HTTPCall) async throws(ServingFailure) -> FirestoreJSON {
         try await call.json(
-            upTo: configuration.mostBodyBytes,
-            levels: configuration.mostJSONLevels,
-            values: configuration.mostJSONValues
+            upTo: configuration.maximumBodyBytes,
+            levels: configuration.maximumJSONLevels,
+            values: configuration.maximumJSONValues
         )
     }
 

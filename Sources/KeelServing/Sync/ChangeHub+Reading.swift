@@ -68,13 +68,13 @@ extension ChangeHub: ChangeReading {
 
     /// Cuts off the listeners with the largest backlogs while the total backlog is too large.
     private func makeRoom() {
-        guard waiting.value > configuration.mostWaitingBytes else { return }
+        guard waiting.value > configuration.maximumBacklogBytes else { return }
         let listeners = state.withLock { $0.channels.values.flatMap(\.listeners.values) }
         let slow = listeners.map { (listener: $0, bytes: $0.waitingBytes) }
             .filter { $0.bytes > 0 }
             .sorted { $0.bytes > $1.bytes }
         for (listener, _) in slow {
-            guard waiting.value > configuration.mostWaitingBytes else { return }
+            guard waiting.value > configuration.maximumBacklogBytes else { return }
             listener.cutOff()?.resume()
         }
     }

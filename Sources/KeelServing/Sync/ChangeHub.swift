@@ -64,7 +64,7 @@ final class ChangeHub: Sendable {
 
     /// The number of bytes of documents per page for a listener that is behind.
     var pageBytes: Int {
-        let room = configuration.mostWaitingBytes - sending.value
+        let room = configuration.maximumBacklogBytes - sending.value
         return min(configuration.streamPageBytes, max(configuration.smallPageBytes, room))
     }
 
@@ -75,7 +75,7 @@ final class ChangeHub: Sendable {
     func add(_ listener: ChangeListener) throws(Refusal) -> ID {
         try state.withLock { state throws(Refusal) in
             guard !state.isShutDown else { throw .isShutDown }
-            guard state.listeners.count < configuration.mostListeners else { throw .isFull }
+            guard state.listeners.count < configuration.maximumListeners else { throw .isFull }
             let id = state.nextID
             state.nextID += 1
             let channel = state.channel(for: listener.interest)

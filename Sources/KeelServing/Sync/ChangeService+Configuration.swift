@@ -2,7 +2,7 @@ extension ChangeService {
     /// The limits and dependencies of a change service.
     package struct Configuration: Sendable {
         /// The maximum number of streams and waiting page requests; further streams are refused with status 429.
-        package var mostListeners = 10_000
+        package var maximumListeners = 10_000
         /// The maximum time between two lines of a stream.
         package var heartbeat = Duration.seconds(15)
         /// The maximum backlog of a stream, in bytes, before it is ended.
@@ -11,7 +11,7 @@ extension ChangeService {
         ///
         /// Events shared by several streams are counted once. Up to the same number of bytes may be in transmission to
         /// clients; above it, listeners that are catching up read small pages.
-        package var mostWaitingBytes = 256 << 20
+        package var maximumBacklogBytes = 256 << 20
         /// The maximum size of a page, in bytes of documents, unless a single document is larger.
         package var mostPageBytes = 8 << 20
         /// The maximum size of one read of a stream, in bytes of documents, unless a single document is larger.

@@ -22,7 +22,7 @@ final class FirestoreConnection: Sendable {
         isExtended = configuration.isExtended
         var settings = NetworkClient.Configuration(baseURL: configuration.server)
         settings.timeout = configuration.timeout
-        settings.responseLimit = configuration.largestReply
+        settings.responseLimit = configuration.maximumReplySize
         settings.redirects = .never
         // Retries belong to a retrying adapter on top, which distinguishes reads from writes.
         settings.retry = .attempts(1)

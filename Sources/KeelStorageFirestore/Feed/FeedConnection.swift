@@ -35,8 +35,8 @@ struct FeedConnection: Sendable {
         }
         if wait > 0 { query.add("wait", "\(wait)") }
         let timeouts = HTTPTimeouts(
-            firstByte: .seconds(wait) + configuration.silenceLimit,
-            idle: configuration.silenceLimit
+            firstByte: .seconds(wait) + configuration.stallTimeout,
+            idle: configuration.stallTimeout
         )
         let reply = try await send("changes", query, accept: "application/json", timeouts)
         guard reply.head.status == .ok else { throw await Self.error(reply) }
@@ -55,8 +55,8 @@ struct FeedConnection: Sendable {
         var query = FeedQuery(scope: scope, clients: clients, database: configuration.database)
         query.add("cursor", Base64.encodeForURL(cursor.bytes))
         let timeouts = HTTPTimeouts(
-            firstByte: configuration.silenceLimit,
-            idle: configuration.silenceLimit
+            firstByte: configuration.stallTimeout,
+            idle: configuration.stallTimeout
         )
         return try await send("events", query, accept: "text/event-stream", timeouts)
     }

@@ -66,7 +66,7 @@ extension FeedStream {
                     if event.type == "checkpoint" { onCheckpoint() }
                 }
                 // The server's heartbeat makes the loop reach this check at least every 15 seconds.
-                if isUnused(for: connection.configuration.unusedLimit) { return .unused }
+                if isUnused(for: connection.configuration.idleTimeout) { return .unused }
             }
         } catch {
             return Task.isCancelled ? .unused : .broken

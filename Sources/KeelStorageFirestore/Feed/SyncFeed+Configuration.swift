@@ -18,11 +18,11 @@ extension SyncFeed {
         /// The maximum number of open streams; further readers poll for pages.
         package var mostStreams = 8
         /// The time after which an unused stream is closed.
-        package var unusedLimit = Duration.seconds(60)
+        package var idleTimeout = Duration.seconds(60)
         /// The stall timeout of a connection; the server sends something every 15 seconds.
-        package var silenceLimit = Duration.seconds(45)
+        package var stallTimeout = Duration.seconds(45)
         /// The maximum time that a page request waits at the server, up to 60 seconds.
-        package var longestPoll = Duration.seconds(30)
+        package var maximumPollDuration = Duration.seconds(30)
         /// The delays before a stream is opened after another broke off.
         package var pauses = RetryPolicy(baseDelay: .seconds(1), maximumDelay: .seconds(60))
 

@@ -119,7 +119,7 @@ package final class SyncFeed: Sendable {
         until end: Duration,
         isHasty: Bool
     ) async throws(StorageError) -> Int64 {
-        let longest = connection.configuration.longestPoll
+        let longest = connection.configuration.maximumPollDuration
         var rest = min(end - timeline.now, longest)
         if let pause = streams.pause { rest = min(rest, pause) }
         let pause = isHasty ? min(rest, .seconds(1)) : rest < .seconds(1) ? rest : .zero

@@ -5,7 +5,7 @@ extension Outbox {
     /// The treatment of later writes of a key after a write is rejected or cannot be read.
     public enum Rejection: Sendable, Hashable {
         /// Later writes are sent. Suitable for writes that each state the complete result, such as `PUT`.
-        case letsOthersPass
+        case continuesKey
         /// Later writes wait until the rejected write is sent again or dropped, or the damaged entry is readable or
         /// dropped. A damaged entry whose key cannot be read holds every key, because it may have any key.
         case holdsKey
@@ -40,7 +40,7 @@ extension Outbox {
         public var pollInterval = Duration.seconds(30)
 
         /// The treatment of later writes of a key after a write is rejected or cannot be read.
-        public var rejection = Rejection.letsOthersPass
+        public var rejection = Rejection.continuesKey
 
         /// The clock that measures delays.
         public var clock: any Clock<Duration> = ContinuousClock()
@@ -60,7 +60,7 @@ extension Outbox {
         public var jitter: @Sendable () -> Double = { Double.random(in: 0...1) }
 
         /// Returns a unique name for a runner.
-        public var makeOwner: @Sendable () -> String = OutboxWrite.randomID
+        public var makeRunnerName: @Sendable () -> String = OutboxWrite.randomID
 
         /// Receives events, for logs; must return immediately.
         public var onEvent: @Sendable (OutboxEvent) -> Void = { _ in }

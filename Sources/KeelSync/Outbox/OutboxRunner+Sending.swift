@@ -102,7 +102,7 @@ extension OutboxRunner {
         guard isSettled else { return false }
         core.receipts[entry.id]?.fulfil(.failure(.rejected(entry.id, reason)))
         core.configuration.onEvent(.rejected(entry.write, reason: reason))
-        return core.configuration.rejection == .letsOthersPass
+        return core.configuration.rejection == .continuesKey
     }
 
     private static var shortestPause: Duration { .milliseconds(100) }

@@ -31,7 +31,7 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
     init(_ core: OutboxCore, _ sender: Sender) {
         self.core = core
         self.sender = sender
-        owner = core.configuration.makeOwner()
+        owner = core.configuration.makeRunnerName()
         timer = DeadlineTimer.on(core.configuration.clock)
     }
 

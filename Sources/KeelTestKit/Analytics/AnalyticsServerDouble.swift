@@ -46,7 +46,7 @@ public final class AnalyticsServerDouble: Sendable {
         /// The request is not processed; the response has this status and `Retry-After` field.
         case status(Int, retryAfter: String? = nil)
         /// The request is processed, and the response has this status, as from a gateway in front.
-        case statusAfterWork(Int)
+        case statusAfterProcessing(Int)
         /// The request is processed, and the response is delayed on the server's clock.
         case slow(Duration)
         /// The request is processed, and the response body is this text.
@@ -108,7 +108,7 @@ public final class AnalyticsServerDouble: Sendable {
             return .status(.init(code: status), headers: headers)
         case .lostReply:
             return await work(request).interrupted(.beforeHead, by: .reset)
-        case .statusAfterWork(let status):
+        case .statusAfterProcessing(let status):
             _ = await work(request)
             return .status(.init(code: status))
         case .slow(let pause):

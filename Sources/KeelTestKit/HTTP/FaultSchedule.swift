@@ -57,7 +57,7 @@ extension FaultSchedule {
         /// The server responds with this status without processing the request.
         case status(Int)
         /// The server processes the request but responds with this status.
-        case statusAfterWork(Int)
+        case statusAfterProcessing(Int)
         /// The server responds with status 429 and asks for a pause of this many seconds.
         case throttled(seconds: Int)
         /// The server processes the request, and the body of the response is truncated.
@@ -71,8 +71,8 @@ extension FaultSchedule {
         public static let usual: [Fault] = [
             .refused, .staleUnsent, .staleSent, .streamRefused, .lostRequest, .lostReply,
             .silence(.seconds(10)), .status(408), .status(421), .status(425), .status(500),
-            .status(502), .status(503), .status(504), .statusAfterWork(500),
-            .statusAfterWork(502), .statusAfterWork(504), .throttled(seconds: 0),
+            .status(502), .status(503), .status(504), .statusAfterProcessing(500),
+            .statusAfterProcessing(502), .statusAfterProcessing(504), .throttled(seconds: 0),
             .throttled(seconds: 2), .throttled(seconds: 3600), .truncated,
             .drip(.milliseconds(200)), .redirect(status: 307), .redirect(status: 303),
             .redirect(status: 302), .redirect(status: 308),

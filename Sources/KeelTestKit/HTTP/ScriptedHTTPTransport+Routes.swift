@@ -78,18 +78,18 @@ extension ScriptedHTTPTransport {
     }
 
     /// The number of answers left in the list.
-    public var answersLeft: Int { state.withLock { $0.answers.count } }
+    public var remainingAnswerCount: Int { state.withLock { $0.answers.count } }
 
     /// Checks that every answer was given and every route was used.
     ///
-    /// - Throws: ``ScriptNotUsedUp``, which names the unused answers and routes.
-    public func verify() throws(ScriptNotUsedUp) {
+    /// - Throws: ``UnusedScriptError``, which names the unused answers and routes.
+    public func verify() throws(UnusedScriptError) {
         let (answers, routes) = state.withLock { state in
             (state.answers.count, state.routes.filter { !$0.isUsed })
         }
         guard answers > 0 || !routes.isEmpty else { return }
-        throw ScriptNotUsedUp(
-            answersLeft: answers,
+        throw UnusedScriptError(
+            remainingAnswerCount: answers,
             unusedRoutes: routes.map { "\($0.method.rawValue) \($0.template)" }
         )
     }
@@ -110,9 +110,9 @@ extension ScriptedHTTPTransport.State {
 }
 
 /// An error for expected calls that were not made.
-public struct ScriptNotUsedUp: Error, Hashable, CustomStringConvertible {
+public struct UnusedScriptError: Error, Hashable, CustomStringConvertible {
     /// The number of unused answers.
-    public let answersLeft: Int
+    public let remainingAnswerCount: Int
     /// The routes that no call matched.
     public let unusedRoutes: [String]
 
@@ -120,6 +120,6 @@ public struct ScriptNotUsedUp: Error, Hashable, CustomStringConvertible {
     public var description: String {
         let routes =
             unusedRoutes.isEmpty ? "" : "; no call to \(unusedRoutes.joined(separator: ", "))"
-        return "\(answersLeft) answers were not asked for\(routes)"
+        return "\(remainingAnswerCount) answers were not asked for\(routes)"
     }
 }

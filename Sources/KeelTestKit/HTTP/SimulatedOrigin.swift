@@ -14,7 +14,7 @@ import Synchronization
 /// #expect(origin.work["POST /payments/7"] == 1)
 /// ```
 ///
-/// With a ``LeapingClock``, a sequential client's run takes no time and is reproducible.
+/// With a ``ImmediateClock``, a sequential client's run takes no time and is reproducible.
 public final class SimulatedOrigin: HTTPTransport {
     private struct State {
         var faults: ArraySlice<FaultSchedule.Fault?>
@@ -103,7 +103,7 @@ public final class SimulatedOrigin: HTTPTransport {
             throw TransportError(.responseTimeout)
         case .status(let status):
             return reply(status: status)
-        case .statusAfterWork(let status):
+        case .statusAfterProcessing(let status):
             perform(head)
             return reply(status: status)
         case .throttled(let seconds):

@@ -35,7 +35,7 @@ public final class ScriptedStorageAdapter: StorageAdapter {
     }
 
     /// The number of unused answers.
-    public var answersLeft: Int {
+    public var remainingAnswerCount: Int {
         script.withLock { $0.reads.count + $0.commits.count + $0.changes.count }
     }
 

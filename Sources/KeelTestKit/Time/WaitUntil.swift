@@ -9,7 +9,7 @@
 ///   - condition: Returns whether to end the wait.
 ///   - function: The calling function, for the error.
 ///   - line: The calling line, for the error.
-/// - Throws: ``WaitExpired`` once the limit has passed, `CancellationError` if the task is canceled, and the error of
+/// - Throws: ``WaitTimeoutError`` once the limit has passed, `CancellationError` if the task is canceled, and the error of
 ///   the condition.
 public func waitUntil(
     within limit: Duration = .seconds(60),
@@ -21,14 +21,14 @@ public func waitUntil(
     while try await !condition() {
         try Task.checkCancellation()
         guard ContinuousClock.now < deadline else {
-            throw WaitExpired(limit: limit, place: "\(function), line \(line)")
+            throw WaitTimeoutError(limit: limit, place: "\(function), line \(line)")
         }
         await Task.yield()
     }
 }
 
 /// An error for a condition that did not hold within the limit of ``waitUntil(within:_:function:line:)``.
-public struct WaitExpired: Error, CustomStringConvertible {
+public struct WaitTimeoutError: Error, CustomStringConvertible {
     let limit: Duration
     let place: String
 

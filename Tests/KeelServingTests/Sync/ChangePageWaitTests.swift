@@ -13,10 +13,10 @@ struct ChangePageWaitTests {
 
     private var store: StorageClient { StorageClient(adapter) }
 
-    private func service(mostListeners: Int = 10) -> ChangeService {
+    private func service(maximumListeners: Int = 10) -> ChangeService {
         var configuration = ChangeService.Configuration()
         configuration.clock = clock
-        configuration.mostListeners = mostListeners
+        configuration.maximumListeners = maximumListeners
         return ChangeService(adapter: adapter, configuration: configuration)
     }
 
@@ -63,7 +63,7 @@ struct ChangePageWaitTests {
 
     @Test("Without a place to wait, the page comes at once")
     func full() async throws {
-        let service = service(mostListeners: 0)
+        let service = service(maximumListeners: 0)
         let cursor = try await position(service)
         #expect(try await service.page("wait=30&cursor=\(cursor)").paths.isEmpty)
         #expect(clock.sleeperCount == 0)

@@ -83,7 +83,7 @@ struct ChangeStreamLimitTests {
     @Test("Where too much waits for all readers together, the slowest are cut off")
     func manySlow() async throws {
         // No single stream exceeds its own limit.
-        let service = service { $0.mostWaitingBytes = 10_000 }
+        let service = service { $0.maximumBacklogBytes = 10_000 }
         var slow: [SyncStream] = []
         for number in 0..<10 { slow.append(try await service.stream("collection=a\(number)")) }
         for index in slow.indices { _ = try await slow[index].next() }
@@ -132,7 +132,7 @@ struct ChangeStreamLimitTests {
             try await store.setDocument("a/\(number)", ["text": text])
         }
         let service = service {
-            $0.mostWaitingBytes = 1_000_000
+            $0.maximumBacklogBytes = 1_000_000
             $0.smallPageBytes = 20_000
         }
         var replies: [HTTPByteStream.Iterator] = []
@@ -149,7 +149,7 @@ struct ChangeStreamLimitTests {
 
     @Test("Beyond the most listeners there is 429, until one leaves")
     func full() async throws {
-        let service = service { $0.mostListeners = 2 }
+        let service = service { $0.maximumListeners = 2 }
         let first = try await service.ask("events")
         var second: HTTPReply? = try await service.ask("events")
         let third = try await service.ask("events")

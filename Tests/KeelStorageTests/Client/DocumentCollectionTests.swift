@@ -135,7 +135,7 @@ struct DocumentCollectionTests {
         let adapter = InMemoryStorageAdapter()
         let faults: [StorageFault?] = [.fail(.unavailable), .fail(.timeout), .fail(.busy)]
         var configuration = StorageClient.Configuration()
-        configuration.clock = LeapingClock()
+        configuration.clock = ImmediateClock()
         let client = StorageClient(adapter.failing(faults), configuration: configuration)
         let notes = client.collection("notes", as: Note.self)
         let direct = StorageClient(adapter)

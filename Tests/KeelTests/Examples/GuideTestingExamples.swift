@@ -72,7 +72,7 @@ struct GuideTestingExamples {
         let transport = ScriptedHTTPTransport([
             .status(503), .json(#"{"id":"1","text":"Milk"}"#),
         ])
-        let clock = LeapingClock()
+        let clock = ImmediateClock()
         var configuration = NetworkClient.Configuration(baseURL: api)
         configuration.clock = clock
         configuration.timeout = nil
@@ -83,7 +83,7 @@ struct GuideTestingExamples {
 
     @Test("A payment whose reply was lost is not made again")
     func paysOnce() async throws {
-        let clock = LeapingClock()
+        let clock = ImmediateClock()
         let origin = SimulatedOrigin(FaultSchedule([.lostReply]), clock: clock)
         var configuration = NetworkClient.Configuration(baseURL: api)
         configuration.clock = clock

@@ -15,7 +15,7 @@ struct ServeOptionsTests {
         "Values that mean nothing are refused",
         arguments: [
             ["--durability", "disk"], ["--max-connections", "0"], ["--host", "0.0.0.0"],
-            ["--longest-request", "0"], ["--keep-changes", "30d"],
+            ["--request-timeout", "0"], ["--keep-changes", "30d"],
         ]
     )
     func refused(options: [String]) throws {

@@ -55,11 +55,11 @@ extension HTTPGroup {
 
     /// A server that refuses each connection after 20 ms.
     private struct DeadServer: Sendable {
-        let clock: LeapingClock
+        let clock: ImmediateClock
         let transport: ScriptedHTTPTransport
 
         init() {
-            let clock = LeapingClock()
+            let clock = ImmediateClock()
             self.clock = clock
             transport = ScriptedHTTPTransport(
                 then: .init { _ async throws(TransportError) in

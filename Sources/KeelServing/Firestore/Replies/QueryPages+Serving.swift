@@ -39,6 +39,6 @@ extension ReadMoment {
         of adapter: any StorageAdapter,
         _ configuration: StorageServer.Configuration
     ) async throws(StorageError) -> ReadMoment? {
-        try await present(of: adapter, on: configuration.clock, upTo: configuration.longestMoment)
+        try await present(of: adapter, on: configuration.clock, upTo: configuration.maximumHoldTime)
     }
 }

@@ -42,7 +42,7 @@ final class Device: Sendable {
         let base = try #require(URL(string: "https://files.example/v1"))
         var configuration = NetworkClient.Configuration(baseURL: base)
         configuration.defaultHeaders = [.userAgent: "films"]
-        configuration.clock = LeapingClock()
+        configuration.clock = ImmediateClock()
         // On a clock that jumps, a concurrent time limit would expire immediately.
         configuration.timeout = nil
         return NetworkClient(configuration, transport: transport)

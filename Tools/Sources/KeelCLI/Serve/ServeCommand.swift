@@ -58,7 +58,7 @@ struct ServeCommand: AsyncParsableCommand {
     var maxBody = 16
 
     @Option(help: "The seconds that one request may take, streams of changes aside.")
-    var longestRequest = 600
+    var requestTimeout = 600
 
     @Option(help: "The most listeners at a time.")
     var maxListeners = 10_000
@@ -96,8 +96,8 @@ struct ServeCommand: AsyncParsableCommand {
         guard (1...1024).contains(maxBody) else {
             throw ValidationError("--max-body is 1 to 1024 megabytes.")
         }
-        guard (1...86_400).contains(longestRequest) else {
-            throw ValidationError("--longest-request is 1 to 86400 seconds.")
+        guard (1...86_400).contains(requestTimeout) else {
+            throw ValidationError("--request-timeout is 1 to 86400 seconds.")
         }
         guard (1...1_000_000).contains(maxListeners) else {
             throw ValidationError("--max-listeners is 1 to 1000000.")
@@ -132,9 +132,9 @@ struct ServeCommand: AsyncParsableCommand {
             durability: durability
         )
         var configuration = StorageServer.Configuration()
-        configuration.mostBodyBytes = maxBody << 20
-        configuration.longestRequest = .seconds(longestRequest)
-        configuration.mostListeners = maxListeners
+        configuration.maximumBodyBytes = maxBody << 20
+        configuration.requestTimeout = .seconds(requestTimeout)
+        configuration.maximumListeners = maxListeners
         configuration.ingest = Ingest(
             logs: logs == "none" ? nil : CollectionPath(logs),
             analytics: analytics == "none" ? nil : CollectionPath(analytics)

@@ -5,7 +5,7 @@ import Synchronization
 /// It is for sequential simulations: a hundred thousand calls with pauses of minutes take only their computing time.
 /// If several tasks sleep at once, such as a timeout beside the work that it limits, use ``TestClock``, because here
 /// the timeout would expire at once.
-public final class LeapingClock: Clock, Sendable {
+public final class ImmediateClock: Clock, Sendable {
     public typealias Instant = TestClock.Instant
 
     private let state = Mutex(Instant())
