@@ -21,7 +21,7 @@ struct AbsoluteURLTests {
         }
     }
 
-    @Test("The address is sent as it is, its fragment left out, and a query is added")
+    @Test("The URL is sent as given, without its fragment and with the query appended")
     func isKept() async throws {
         let transport = transport()
         let client = try makeClient(transport)
@@ -47,7 +47,7 @@ struct AbsoluteURLTests {
         #expect(transport.calls.last?.head.path == "/x?a=1&b=2")
     }
 
-    @Test("Fields and credentials of the client go to the origin of its base URL alone")
+    @Test("The client's header fields and credentials go only to the origin of its base URL")
     func keepsCredentials() async throws {
         let transport = transport()
         let client = try makeClient(transport) {
@@ -70,7 +70,7 @@ struct AbsoluteURLTests {
     }
 
     @Test(
-        "An address that is not one of HTTP is refused before anything is sent",
+        "A URL that is not an HTTP URL is rejected before anything is sent",
         arguments: [
             "/relative", "relative?x=1", "//host/path", "ftp://host/x", "file:///etc/passwd",
             "https:///x", "mailto:ann@example.org", "https://ann:secret@host/x", "data:,x",
@@ -89,7 +89,7 @@ struct AbsoluteURLTests {
         #expect(transport.calls.isEmpty)
     }
 
-    @Test("All kinds of calls take an address: verbs, streams, services and uploads")
+    @Test("Verbs, streams, services and uploads all accept a URL")
     func isTakenEverywhere() async throws {
         enum Pages: ServiceEndpoint {
             case next(URL)

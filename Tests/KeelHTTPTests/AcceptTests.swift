@@ -4,7 +4,7 @@ import KeelHTTP
 import KeelTestKit
 import Testing
 
-@Suite("Accept")
+@Suite("The Accept field")
 struct AcceptTests {
     private struct Own: Endpoint {
         typealias Response = Restaurant
@@ -25,7 +25,7 @@ struct AcceptTests {
         transport.calls.map { $0.head.headerFields[.accept] }
     }
 
-    @Test("A call whose answer is decoded asks for JSON")
+    @Test("A call with a decoded response asks for JSON")
     func asks() async throws {
         let transport = transport()
         let client = try makeClient(transport)
@@ -40,7 +40,7 @@ struct AcceptTests {
         #expect(accepted(transport) == Array(repeating: "application/json", count: 8))
     }
 
-    @Test("A call whose answer nobody decodes asks for nothing")
+    @Test("A call without a decoded response sends no Accept field")
     func isSilent() async throws {
         let transport = transport()
         let client = try makeClient(transport)
@@ -54,7 +54,7 @@ struct AcceptTests {
         #expect(accepted(transport) == Array(repeating: nil, count: 7))
     }
 
-    @Test("The endpoint's field goes before the client's, and both before the usual one")
+    @Test("The endpoint's Accept field overrides the client's, and both override the default")
     func isReplaced() async throws {
         let transport = transport()
         let client = try makeClient(transport) { $0.defaultHeaders = [.accept: "*/*"] }
@@ -63,7 +63,7 @@ struct AcceptTests {
         #expect(accepted(transport) == ["application/vnd.example+json", "*/*"])
     }
 
-    @Test("An endpoint of the main actor asks for JSON too")
+    @Test("An endpoint of the main actor also asks for JSON")
     @MainActor
     func asksFromTheMainActor() async throws {
         @MainActor struct Local: @MainActor Endpoint {

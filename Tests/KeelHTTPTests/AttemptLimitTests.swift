@@ -12,7 +12,7 @@ struct AttemptLimitTests: RetrySuite {
 
     let clock = TestClock()
 
-    @Test("An attempt that takes too long makes room for another, its body included")
+    @Test("An attempt beyond its time limit is replaced by another, even during the body")
     func limitsAttempts() async throws {
         for slow in [Answer.stall, .stallingBody(after: [[1]])] {
             let transport = ScriptedHTTPTransport([slow], then: .chunks([[1], [2]]))
@@ -46,7 +46,7 @@ struct AttemptLimitTests: RetrySuite {
         return Task { await client.response(to: GetRestaurant(id: "1")) }
     }
 
-    @Test("A body that drips is given up below the minimum rate, whatever the idle limit says")
+    @Test("A body below the minimum rate is abandoned before the idle limit is reached")
     func keepsMinimumRate() async throws {
         let clock = clock
         func drip(every pause: Duration, count: Int) -> Answer {
@@ -84,7 +84,7 @@ struct AttemptLimitTests: RetrySuite {
         #expect(try await enough.response(to: GetRestaurant(id: "1")).get().body.count == 60)
     }
 
-    @Test("The error of a passed total time knows the attempts before")
+    @Test("The deadline error lists the previous attempts")
     func keepsHistory() async throws {
         let transport = ScriptedHTTPTransport([.status(.badGateway)], then: .stall)
         let client = try client(transport) { $0.timeout = .seconds(5) }
@@ -103,7 +103,7 @@ struct AttemptLimitTests: RetrySuite {
 
     // MARK: Idle connections
 
-    @Test("A closed kept connection costs no attempt, no pause and no budget")
+    @Test("A stale connection costs no attempt, no pause and no retry budget")
     func replacesStaleConnections() async throws {
         let budget = HTTPRetryBudget(clock: clock)
         let stale = Answer.failure(TransportError(.staleConnection))
@@ -123,7 +123,7 @@ struct AttemptLimitTests: RetrySuite {
         #expect(again.calls.count == 2)
     }
 
-    @Test("A POST is sent again only if no byte of it had left")
+    @Test("A POST is resent on a new connection only if none of its bytes were sent")
     func sparesStalePosts() async throws {
         var unsent = TransportError(.staleConnection)
         unsent.bytesSent = 0

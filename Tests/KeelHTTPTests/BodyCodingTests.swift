@@ -4,7 +4,7 @@ import KeelHTTP
 import KeelTestKit
 import Testing
 
-@Suite("Codings of one's own")
+@Suite("Custom codings")
 struct BodyCodingTests {
     private struct Plist: BodyCoding {
         var mediaType: String { "application/x-plist" }
@@ -40,7 +40,7 @@ struct BodyCodingTests {
 
     private let day = Date(timeIntervalSince1970: 1_738_281_600)
 
-    @Test("A day is written without a time, and read as its first moment in UTC")
+    @Test("A day is written without a time and read as midnight UTC")
     func codesDays() throws {
         let coding = JSONCoding(dates: .day)
         let late = Day(openDay: day + 86_399)
@@ -63,9 +63,7 @@ struct BodyCodingTests {
         )
     }
 
-    @Test(
-        "Dates are written in a style of one's own, in bodies and in queries, under both kinds of names"
-    )
+    @Test("A custom date style applies to bodies and queries, with either naming")
     func codesOwnDates() throws {
         let style = DateStyle(
             "hexadecimal",
@@ -96,7 +94,7 @@ struct BodyCodingTests {
         #expect(JSONCoding(dates: .custom(style)) != JSONCoding(dates: .day))
     }
 
-    @Test("An endpoint's coding goes before the client's, in body, answer and refusal")
+    @Test("The endpoint's coding overrides the client's for body, response and error")
     func prefersEndpoint() async throws {
         let transport = ScriptedHTTPTransport([
             .json(#"{"open_day":"2025-01-31"}"#),
@@ -114,7 +112,7 @@ struct BodyCodingTests {
         #expect(try await client.request(GetRestaurant(id: "1")).displayName == "Bar")
     }
 
-    @Test("Coders of one's own are used for all bodies of a client")
+    @Test("Custom coders are used for all bodies of a client")
     func takesOwnCoders() async throws {
         let transport = ScriptedHTTPTransport([
             .json(#"{"open_day":1000}"#), .json(#"{"reason_code":7}"#, status: .conflict),
@@ -149,7 +147,7 @@ struct BodyCodingTests {
         #expect(error?.errorBody(as: Problem.self) == Problem(reasonCode: 7))
     }
 
-    @Test("Another format names itself; JSON beside it stays JSON")
+    @Test("Another format sends its media type, and explicit JSON stays JSON")
     func takesOtherFormats() async throws {
         let restaurant = Restaurant(id: "1", displayName: "Bar")
         let transport = ScriptedHTTPTransport([
@@ -180,7 +178,7 @@ struct BodyCodingTests {
         #expect(error?.code == .decoding)
     }
 
-    @Test("A response is read by hand as the client reads it")
+    @Test("A response can be decoded by hand as the client decodes it")
     func readsByHand() throws {
         let json = Array(#"{"open_day":"2025-01-31T00:00:00Z"}"#.utf8)
         let response = NetworkResponse(head: HTTPResponse(status: .ok), body: json)

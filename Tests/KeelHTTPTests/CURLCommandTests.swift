@@ -5,7 +5,7 @@ import KeelHTTP
 import KeelTestKit
 import Testing
 
-@Suite("A curl command", .timeLimit(.minutes(2)))
+@Suite("curl commands", .timeLimit(.minutes(2)))
 struct CURLCommandTests {
     /// Runs a command with a `curl` that records its arguments and its input.
     private func run(_ command: String, shell: String) throws -> [[UInt8]] {
@@ -50,7 +50,7 @@ struct CURLCommandTests {
     }
 
     @Test(
-        "Reaches curl word for word, whatever a header or a body holds",
+        "curl receives every header field and body unchanged",
         arguments: ["/bin/sh", "/bin/bash"],
         [
             "plain", "it's", "''", "$(touch x) `id` \\ ! \"q\"", "a\nb\tc", "日本 é", "-x",
@@ -83,7 +83,7 @@ struct CURLCommandTests {
         #expect(!command.text(.singleLine).contains("\n"))
     }
 
-    @Test("Carries all bytes of a body", arguments: ["/bin/sh", "/bin/bash"])
+    @Test("All bytes of a body are included", arguments: ["/bin/sh", "/bin/bash"])
     func binary(shell: String) throws {
         let bytes = (0...255).map { UInt8($0) } + Array("01234567".utf8)
         let command = CURLCommand(request(), body: bytes, redactor: nil)
@@ -92,7 +92,7 @@ struct CURLCommandTests {
         #expect(words.contains(Array("Content-Type:".utf8)))
     }
 
-    @Test("Has no secrets unless they are asked for")
+    @Test("Secrets are included only on request")
     func redacted() throws {
         let head = request(
             .put,
@@ -111,7 +111,7 @@ struct CURLCommandTests {
         #expect(CURLCommand(head, body: body, redactor: nil).description.contains("Bearer s3cret"))
     }
 
-    @Test("Says what it leaves out")
+    @Test("Omitted parts are stated")
     func omitted() async throws {
         #expect(
             CURLCommand(request(), body: [0, 1], redactor: .standard).description
@@ -126,7 +126,7 @@ struct CURLCommandTests {
         #expect(CURLCommand(request(), body: long).description.hasSuffix("32769 bytes"))
     }
 
-    @Test("Is short for simple requests, and can be laid out in lines")
+    @Test("Simple requests produce a short command, which can be split into lines")
     func layouts() {
         #expect(CURLCommand(request(.get)).description == "curl https://example.org/a")
         #expect(CURLCommand(request(.head)).description == "curl --head https://example.org/a")

@@ -5,7 +5,7 @@ import KeelHTTP
 import KeelTestKit
 import Testing
 
-@Suite("The events of a call", .timeLimit(.minutes(1)))
+@Suite("Events of a call", .timeLimit(.minutes(1)))
 struct CallEventTests {
     let log = HTTPEventLog()
     let clock = TestClock()
@@ -20,7 +20,7 @@ struct CallEventTests {
 
     var kinds: [String] { log.events.map { "\($0.kind)" } }
 
-    @Test("Tell a call from its start to its end, and its summary the sizes")
+    @Test("Events cover a call from start to end, and the summary contains the sizes")
     func success() async throws {
         let client = try client([.json(#"{"id":"1","displayName":"a"}"#)])
         _ = try await client.request(GetRestaurant(id: "1"))
@@ -41,7 +41,7 @@ struct CallEventTests {
         )
     }
 
-    @Test("Tell of a failure in the body once")
+    @Test("A failure in the body is reported once")
     func failingBody() async throws {
         let client = try client([
             .chunks([[1, 2]], thenThrow: TransportError(.truncatedBody))
@@ -56,7 +56,7 @@ struct CallEventTests {
         #expect(log.summaries.first?.attempts.first?.failure == .truncatedBody)
     }
 
-    @Test("Tell when the rest of a stream is not wanted")
+    @Test("Dropping the rest of a stream is reported")
     func droppedBody() async throws {
         let client = try client([.chunks([[1, 2], [3]])])
         do {
@@ -70,14 +70,14 @@ struct CallEventTests {
         #expect(log.summaries.first?.responseBytes == 2)
     }
 
-    @Test("Tell the end of a stream that was refused")
+    @Test("The end of a stream with an error status is reported")
     func refusedStream() async throws {
         let client = try client([.status(.notFound)])
         _ = try? await client.stream(GetRestaurant(id: "1"))
         #expect(log.summaries.first?.outcome == .answered(status: 404))
     }
 
-    @Test("Tell of redirects, each with its own request")
+    @Test("Each redirect is reported with its own request")
     func redirects() async throws {
         let client = try client([
             .redirect(to: "/other?token=abc"), .json(#"{"id":"1","displayName":"a"}"#),
@@ -90,7 +90,7 @@ struct CallEventTests {
         #expect(kinds.contains("redirected by 302 to https://api.example.com/other"))
     }
 
-    @Test("Fold into the times of each phase")
+    @Test("The summary contains the duration of each phase")
     func phases() throws {
         let head = HTTPRequest(
             method: .get,
@@ -140,7 +140,7 @@ struct CallEventTests {
         )
     }
 
-    @Test("Are kept in a bounded log without secrets")
+    @Test("The event log is bounded and contains no secrets")
     func ring() {
         let log = HTTPEventLog(capacity: 3)
         for number in 1...5 {

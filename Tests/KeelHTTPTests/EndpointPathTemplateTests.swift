@@ -20,7 +20,7 @@ struct EndpointPathTemplateTests {
         return transport.calls.first?.head.path
     }
 
-    @Test("The template's query comes before the endpoint's own")
+    @Test("The template's query precedes the endpoint's query")
     func joinsQueries() async throws {
         let endpoint = Templated(
             template: "/users/{id}{?fields*}",
@@ -33,7 +33,7 @@ struct EndpointPathTemplateTests {
     }
 
     @Test(
-        "Where the query begins, and what it takes",
+        "A template's query and expressions are split and expanded correctly",
         arguments: [
             ("/x?fixed=1{&q}", "/v1/x?fixed=1&q=a%26b"),
             ("/x?q={q}&z={missing}", "/v1/x?q=a%26b&z="),
@@ -52,7 +52,7 @@ struct EndpointPathTemplateTests {
     }
 
     @Test(
-        "What would name another resource is refused before anything is sent",
+        "A path that would address another resource is rejected before anything is sent",
         arguments: [
             ("/users/{missing}", "missing"), ("/users/{none}", "none"), ("/users{/none}", "none"),
             ("/x{/gap*}", "gap"), ("/users/{dots}", "dots"), ("/x{/dots}/y", "dots"),
@@ -78,7 +78,7 @@ struct EndpointPathTemplateTests {
         #expect(transport.calls.isEmpty)
     }
 
-    @Test("A template that was read before gives the same path")
+    @Test("A parsed template gives the same path as its text")
     func takesParsedTemplates() throws {
         let template = try URITemplate("/users/{id}")
         #expect(

@@ -18,7 +18,7 @@ private struct SignUp: Endpoint {
     var errorBodies: [ErrorBody] { [.json(ValidationProblem.self, for: .unprocessableContent)] }
 }
 
-@Suite("Types of failure bodies")
+@Suite("Typed error bodies")
 struct ErrorBodyTests {
     private let invalid = #"{"field_errors":{"userName":"s3cret"}}"#
     private let problem: HTTPFields = [.contentType: "Application/Problem+JSON; charset=utf-8"]
@@ -41,7 +41,7 @@ struct ErrorBodyTests {
         )
     }
 
-    @Test("An endpoint's type of a status is in the error")
+    @Test("The error contains the endpoint's type for the status")
     func readsDeclaredTypes() async throws {
         let error = try await failure(invalid, status: .unprocessableContent)
         #expect(error.code == .status)
@@ -50,7 +50,7 @@ struct ErrorBodyTests {
         #expect(error.status == .unprocessableContent)
     }
 
-    @Test("No text of the error shows the value")
+    @Test("No text of the error contains the value")
     func keepsSecrets() async throws {
         let error = try await failure(invalid, status: .unprocessableContent)
         var dumped = ""
@@ -60,7 +60,7 @@ struct ErrorBodyTests {
     }
 
     @Test(
-        "A body that does not fit leaves the status error as it was",
+        "A body that does not match the type leaves the status error unchanged",
         arguments: ["", "<html>", #"{"message":"x"}"#, "[1]", "{"]
     )
     func keepsStatusErrors(body: String) async throws {
@@ -71,13 +71,13 @@ struct ErrorBodyTests {
         #expect(error.cause == nil)
     }
 
-    @Test("Another status is not read as the type")
+    @Test("A body of another status is not decoded as the type")
     func obeysStatus() async throws {
         let error = try await failure(invalid, status: .conflict)
         #expect(error.errorBody == nil)
     }
 
-    @Test("A client's types come after the endpoint's, and the first that fits counts")
+    @Test("The endpoint's types precede the client's, and the first match wins")
     func ordersDeclarations() async throws {
         let declare: (inout NetworkClient.Configuration) -> Void = {
             $0.errorBodies = [.json(Message.self, for: 400...499)]
@@ -98,7 +98,7 @@ struct ErrorBodyTests {
         #expect(fourth.errorBody == nil)
     }
 
-    @Test("A service names types for all its operations")
+    @Test("A service declares types for all its operations")
     func readsServiceTypes() async throws {
         let transport = ScriptedHTTPTransport([
             .json(#"{"message":"locked"}"#, status: .forbidden),
@@ -117,7 +117,7 @@ struct ErrorBodyTests {
         #expect(other?.errorBody(as: String.self) == "plain")
     }
 
-    @Test("A problem of RFC 9457 is recognised by its media type")
+    @Test("An RFC 9457 problem is recognized by its media type")
     func readsProblems() async throws {
         let body = """
             {"type":"https://example.com/credit","title":"No credit","status":403,
@@ -142,7 +142,7 @@ struct ErrorBodyTests {
         #expect(plain.errorBody == nil)
     }
 
-    @Test("Members of a problem that have another type are ignored")
+    @Test("Members of a problem with the wrong type are ignored")
     func toleratesProblems() async throws {
         let body = #"{"title":7,"status":"403","detail":"d","instance":null}"#
         let error = try await failure(body, status: .forbidden, headers: problem)
@@ -151,7 +151,7 @@ struct ErrorBodyTests {
         #expect(list.errorBody == nil)
     }
 
-    @Test("A type of one's own extends a problem")
+    @Test("A custom type can extend a problem")
     func extendsProblems() async throws {
         struct OutOfCredit: Decodable, Sendable {
             let problem: ProblemDetails
@@ -172,7 +172,7 @@ struct ErrorBodyTests {
         #expect(error.errorBody(as: OutOfCredit.self)?.problem.title == "No credit")
     }
 
-    @Test("Streams and downloads read failure bodies too")
+    @Test("Streams and downloads also decode error bodies")
     func readsFailuresOfStreams() async throws {
         let transport = ScriptedHTTPTransport(then: .json(invalid, status: .unprocessableContent))
         let client = try makeClient(transport) { $0.json = .snakeCase }

@@ -5,9 +5,9 @@ import KeelHTTP
 import KeelTestKit
 import Testing
 
-@Suite("Errors of HTTP")
+@Suite("HTTP errors")
 struct ErrorTests {
-    @Test("Every transport code has a name, advice and text for people")
+    @Test("Every transport code has a name, advice and a readable message")
     func explainsTransportCodes() {
         #expect(Set(TransportError.Code.known.map(\.name)).count == TransportError.Code.known.count)
         for code in TransportError.Code.known {
@@ -16,7 +16,7 @@ struct ErrorTests {
         }
     }
 
-    @Test("Every network code has a name, advice and text for people")
+    @Test("Every network code has a name, advice and a readable message")
     func explainsNetworkCodes() {
         #expect(Set(NetworkError.Code.known.map(\.name)).count == NetworkError.Code.known.count)
         for code in NetworkError.Code.known { check(NetworkError(code)) }
@@ -32,7 +32,7 @@ struct ErrorTests {
     }
 
     @Test(
-        "A refusing status becomes its code, with the response",
+        "An error status becomes its code and keeps the response",
         arguments: [
             (400, NetworkError.Code.status), (401, .unauthorized), (403, .status),
             (404, .notFound), (408, .unavailable), (409, .status), (429, .unavailable),
@@ -54,7 +54,7 @@ struct ErrorTests {
         #expect(error?.response?.head.headerFields[.retryAfter] == "7")
     }
 
-    @Test("Of a refusal's body only the first bytes are kept")
+    @Test("Only the first bytes of an error body are kept")
     func boundsRefusals() async throws {
         let transport = ScriptedHTTPTransport([
             .chunks([[1, 2, 3], [4, 5, 6]], status: .badRequest)
@@ -66,7 +66,7 @@ struct ErrorTests {
         #expect(error?.response?.body == [1, 2, 3, 4])
     }
 
-    @Test("A missing body is noData")
+    @Test("A missing body throws noData")
     func reportsNoData() async throws {
         let client = try makeClient(ScriptedHTTPTransport([.status(.ok)]))
         let error = await #expect(throws: NetworkError.self) {
@@ -76,7 +76,7 @@ struct ErrorTests {
     }
 
     @Test(
-        "A body of another shape is decoding, and the message names the place",
+        "A body with another structure throws decoding, and the message names the location",
         arguments: [
             (#"{"id":"1"}"#, "displayName"), (#"{"id":1,"displayName":"x"}"#, "id"),
             (#"{"id":null,"displayName":"x"}"#, "id"), ("<html>", "top level"),
@@ -94,7 +94,7 @@ struct ErrorTests {
         #expect(error?.response?.body == Array(body.utf8))
     }
 
-    @Test("A value without a JSON form is encoding")
+    @Test("A value without a JSON form throws encoding")
     func reportsEncoding() async throws {
         let client = try makeClient(ScriptedHTTPTransport())
         let error = await #expect(throws: NetworkError.self) {
@@ -104,7 +104,7 @@ struct ErrorTests {
         #expect(error?.cause is EncodingError)
     }
 
-    @Test("Failed exchanges become their codes and stay visible as the cause")
+    @Test("Failed exchanges become their codes and remain available as the cause")
     func wrapsTransportErrors() async throws {
         let rows: [(TransportError.Code, NetworkError.Code)] = [
             (.offline, .noConnection), (.hostNotFound, .noConnection),
@@ -126,7 +126,7 @@ struct ErrorTests {
         }
     }
 
-    @Test("response(to:) reports a request that cannot be put together as invalidRequest")
+    @Test("response(to:) reports an invalid request as invalidRequest")
     func reportsInvalidRequest() async throws {
         let client = try makeClient(ScriptedHTTPTransport())
         guard case .failure(let error) = await client.response(to: GetRestaurant(id: "..")) else {
@@ -138,7 +138,7 @@ struct ErrorTests {
         #expect(NetworkError(error).code == .invalidURL)
     }
 
-    @Test("A response beyond the limit is refused, announced or not")
+    @Test("A response beyond the size limit is rejected, whether announced or not")
     func boundsResponses() async throws {
         let transport = ScriptedHTTPTransport([
             .chunks([[1, 2, 3], [4, 5, 6]]),
@@ -158,7 +158,7 @@ struct ErrorTests {
         #expect(try await client.response(to: GetRestaurant(id: "1")).get().body.count == 4)
     }
 
-    @Test("No text of an error shows a query, a header field or a body")
+    @Test("No text of an error contains a query, a header field or a body")
     func keepsSecrets() async throws {
         let transport = ScriptedHTTPTransport([
             .status(.badRequest, headers: [.setCookie: "s3cret"], body: Array("s3cret".utf8)),
@@ -185,7 +185,7 @@ struct ErrorTests {
         }
     }
 
-    @Test("Whether the server may have acted follows from the phase")
+    @Test("The phase determines whether the server may have processed the request")
     func derivesProcessed() {
         #expect(TransportError(.connectionRefused).processed == .no)
         #expect(TransportError(.tlsUntrusted).processed == .no)

@@ -2,9 +2,9 @@ import Foundation
 import KeelHTTP
 import Testing
 
-@Suite("The format of server-sent events")
+@Suite("Format of server-sent events")
 struct EventFormatTests {
-    @Test("Each rule holds wherever the bytes are cut", arguments: EventFormat.all)
+    @Test("Each rule holds wherever the bytes are split", arguments: EventFormat.all)
     func reads(_ row: EventFormat) throws {
         let bytes = row.bytes
         var cuts = [[bytes[...]], bytes.indices.map { bytes[$0...$0] }]
@@ -22,7 +22,7 @@ struct EventFormatTests {
         }
     }
 
-    @Test("The reference reads each rule too", arguments: EventFormat.all)
+    @Test("The reference parser follows each rule too", arguments: EventFormat.all)
     func agreesWithReference(_ row: EventFormat) {
         let outcome = ReferenceEventParser.read(row.bytes)
         #expect(outcome.events == row.events)
@@ -33,7 +33,7 @@ struct EventFormatTests {
     /// Compares with a parser that follows the standard's text literally, on random streams.
     ///
     /// `KEEL_SSE_STREAMS` sets their number, `KEEL_SSE_SEED` the first seed.
-    @Test("Random streams in random pieces mean what the standard says")
+    @Test("Random streams in random chunks are parsed as the standard requires")
     func agreesOnRandomStreams() throws {
         let environment = ProcessInfo.processInfo.environment
         let count = environment["KEEL_SSE_STREAMS"].flatMap(Int.init) ?? 20_000

@@ -6,7 +6,7 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-@Suite("Streams of events that connect again")
+@Suite("Reconnecting event streams")
 struct EventReconnectionTests {
     private struct Watch: ServiceEndpoint {
         var method: HTTPRequest.Method = .get
@@ -63,7 +63,7 @@ struct EventReconnectionTests {
         }
     }
 
-    @Test("After a lost connection it goes on from the last identifier, until status 204")
+    @Test("After a lost connection, the stream resumes from the last identifier until status 204")
     func goesOn() async throws {
         let transport = ScriptedHTTPTransport([
             events("id: 1\ndata: a\n\nid: 2\nda", thenThrow: TransportError(.connectionLost)),
@@ -87,7 +87,7 @@ struct EventReconnectionTests {
         )
     }
 
-    @Test("Plain reading gives the events only")
+    @Test("Reading without updates returns only the events")
     func readsEvents() async throws {
         let transport = ScriptedHTTPTransport([events("data: a\n\n"), .status(.noContent)])
         let clock = TestClock()
@@ -104,7 +104,7 @@ struct EventReconnectionTests {
         #expect(data == ["a"])
     }
 
-    @Test("The server's delay is the least pause, up to a limit, and stays for later connections")
+    @Test("The server's delay is the minimum pause, up to a limit, and persists")
     func obeysDelay() async throws {
         let transport = ScriptedHTTPTransport([
             events("retry: 5000\n\n"), events(), events("retry: 99999999\n\n"), .status(.noContent),
@@ -118,7 +118,7 @@ struct EventReconnectionTests {
         )
     }
 
-    @Test("Jitter spreads the back-off, and nothing but the back-off")
+    @Test("Jitter applies only to the back-off")
     func jitters() async throws {
         let transport = ScriptedHTTPTransport([events("retry: 5000\n\n"), .status(.noContent)])
         let (updates, _) = try await read(transport) { $0.jitter = { 0.5 } }
@@ -126,7 +126,7 @@ struct EventReconnectionTests {
     }
 
     @Test(
-        "Statuses that may pass are tried again, others and other types end with an error",
+        "Transient statuses are retried; others throw an error",
         arguments: [
             (500, true), (502, true), (503, true), (504, true), (429, true), (408, true),
             (401, false), (403, false), (404, false), (501, false), (206, false), (201, false),
@@ -144,7 +144,7 @@ struct EventReconnectionTests {
     }
 
     @Test(
-        "The content type decides",
+        "Only the content type text/event-stream is accepted",
         arguments: [
             ("text/event-stream", true), ("Text/Event-Stream;charset=utf-8", true),
             ("text/event-stream ; x", true), ("text/plain", false), ("text/event-streams", false),
@@ -160,7 +160,7 @@ struct EventReconnectionTests {
     }
 
     @Test(
-        "A pause that the server asks for with its refusal is kept, in seconds and as a date",
+        "A Retry-After pause is respected, in seconds and as a date",
         arguments: ["7", "Sun, 06 Nov 1994 08:49:44 GMT"]
     )
     func obeysRetryAfter(_ pause: String) async throws {
@@ -173,7 +173,7 @@ struct EventReconnectionTests {
         #expect(updates.contains("waiting 8.0 seconds unavailable"))
     }
 
-    @Test("It gives up with the last error once all attempts in a row have failed")
+    @Test("The stream throws the last error after too many consecutive failures")
     func givesUp() async throws {
         let transport = ScriptedHTTPTransport(then: .failure(TransportError(.connectionRefused)))
         let (updates, error) = try await read(transport) { $0.retry.attempts = 3 }
@@ -182,7 +182,7 @@ struct EventReconnectionTests {
         #expect(updates.filter { $0.hasPrefix("waiting") }.count == 2)
     }
 
-    @Test("A failure that will not pass ends it at once")
+    @Test("A permanent failure ends the stream at once")
     func endsOnLastingFailure() async throws {
         let transport = ScriptedHTTPTransport(then: .failure(TransportError(.tlsUntrusted)))
         let (_, error) = try await read(transport)
@@ -190,7 +190,7 @@ struct EventReconnectionTests {
         #expect(transport.calls.count == 1)
     }
 
-    @Test("A stream that was open for long enough begins to count anew")
+    @Test("A connection that stays open long enough resets the failure count")
     func resets() async throws {
         let clock = TestClock()
         let healthy = Answer { _ async throws(TransportError) in
@@ -231,7 +231,7 @@ struct EventReconnectionTests {
         #expect(pauses == [.seconds(1), .seconds(2), .seconds(1), .seconds(2)])
     }
 
-    @Test("A POST is sent once, unless the policy says otherwise")
+    @Test("A POST is sent once, unless the policy allows more")
     func sendsPostOnce() async throws {
         let once = ScriptedHTTPTransport([events("data: a\n\n")], then: .status(.noContent))
         let (updates, error) = try await read(once, method: .post)
@@ -246,7 +246,7 @@ struct EventReconnectionTests {
         #expect(again.calls.count == 2)
     }
 
-    @Test("A line beyond the limit ends it: connecting again would bring the same line")
+    @Test("A line beyond the limit ends the stream without reconnecting")
     func boundsMemory() async throws {
         let transport = ScriptedHTTPTransport(then: events("data: 12345678\n\n"))
         let (_, error) = try await read(transport) {
@@ -256,7 +256,7 @@ struct EventReconnectionTests {
         #expect(transport.calls.count == 1)
     }
 
-    @Test("Cancelling the reading task ends a pause and a wait for bytes")
+    @Test("Canceling the reading task ends a pause and a wait for bytes")
     func endsWithItsTask() async throws {
         let clock = TestClock()
         let waiting = try makeClient(ScriptedHTTPTransport(then: .status(.badGateway))) {
@@ -287,7 +287,7 @@ struct EventReconnectionTests {
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test("Bytes are asked for when events are: a slow reader slows the server down")
+    @Test("Bytes are requested on demand: a slow reader slows the server down")
     func isDrivenByItsReader() async throws {
         let asked = Mutex(0)
         let transport = ScriptedHTTPTransport(
@@ -312,7 +312,7 @@ struct EventReconnectionTests {
         }
     }
 
-    @Test("Reading goes on where an earlier run of the app stopped")
+    @Test("Reading resumes where an earlier run of the app stopped")
     func startsFromIdentifier() async throws {
         let transport = ScriptedHTTPTransport([events("id: 9\n\n"), .status(.noContent)])
         _ = try await read(transport) { $0.lastEventID = "5" }

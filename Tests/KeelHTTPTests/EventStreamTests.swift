@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Lines and server-sent events")
 struct EventStreamTests {
-    @Test("Lines are the same wherever the bytes are cut")
+    @Test("Lines are the same wherever the bytes are split")
     func splitsLines() async throws {
         let text = "one\ntwo\r\nthree\rfour\r\r\nfive\n\nsix\r\n\rÄ€"
         let expected = ["one", "two", "three", "four", "", "five", "", "six", "", "Ä€"]
@@ -14,7 +14,7 @@ struct EventStreamTests {
         }
     }
 
-    @Test("A line beyond the limit is an error, complete or not")
+    @Test("A line beyond the limit throws an error, complete or not")
     func boundsLines() async throws {
         for text in ["ab\nabcde\n", "ab\nabcdef"] {
             for chunks in cuts(of: text) {
@@ -28,7 +28,7 @@ struct EventStreamTests {
         }
     }
 
-    @Test("A line that ends with CR is given before the next byte arrives")
+    @Test("A line that ends with CR is returned before the next byte arrives")
     func givesLinesAtOnce() async throws {
         let stream = HTTPByteStream.chunks(
             [Array("now\r".utf8)],
@@ -38,7 +38,7 @@ struct EventStreamTests {
         #expect(try await lines.next() == "now")
     }
 
-    @Test("Events are the same wherever the bytes are cut")
+    @Test("Events are the same wherever the bytes are split")
     func parsesAtEverySplit() throws {
         let text =
             "\u{FEFF}: a comment\r\nretry: 2500\r\nid: 1\r\nevent: add\r\ndata: 73\r\n"
@@ -61,7 +61,7 @@ struct EventStreamTests {
         }
     }
 
-    @Test("An identifier counts once its event is complete, even without data")
+    @Test("An identifier takes effect once its event is complete, even without data")
     func remembersIdentifiers() throws {
         var parser = ServerSentEventParser(lastEventID: "5")
         parser.append(Array("id: 6\n".utf8)[...])
@@ -72,7 +72,7 @@ struct EventStreamTests {
         #expect(parser.lastEventID == "6")
     }
 
-    @Test("A byte order mark counts only at the start")
+    @Test("A byte order mark is skipped only at the start")
     func skipsOneMark() throws {
         var parser = ServerSentEventParser()
         parser.append(Array("\u{FEFF}data: a\n\n\u{FEFF}data: b\n\ndata: c\n\n".utf8)[...])
@@ -80,7 +80,7 @@ struct EventStreamTests {
         #expect(try parser.next()?.data == "c")
     }
 
-    @Test("An event with more data than allowed is an error")
+    @Test("An event with too much data throws an error")
     func boundsEvents() throws {
         var parser = ServerSentEventParser(
             limits: ServerSentEventLimits(maximumLineLength: 100, maximumEventSize: 10)

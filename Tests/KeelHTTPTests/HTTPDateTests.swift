@@ -2,10 +2,10 @@ import Testing
 
 @testable import KeelHTTP
 
-@Suite("Dates of HTTP")
+@Suite("HTTP dates")
 struct HTTPDateTests {
     @Test(
-        "The three forms are read",
+        "All three date formats are parsed",
         arguments: [
             ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777),
             ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
@@ -21,7 +21,7 @@ struct HTTPDateTests {
     }
 
     @Test(
-        "What is no date is refused",
+        "Invalid dates are rejected",
         arguments: [
             "", "0", "-1", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 CET",
             "Sun, 31 Feb 1994 08:49:37 GMT", "Wed, 29 Feb 2023 00:00:00 GMT",
@@ -35,7 +35,7 @@ struct HTTPDateTests {
         #expect(HTTPDate(text) == nil)
     }
 
-    @Test("A year of two digits is near the reference")
+    @Test("A two-digit year is resolved near the reference date")
     func guessesCenturies() {
         let now: Int64 = 1_767_225_600  // 2026
         #expect(HTTPDate("Sunday, 06-Nov-76 08:49:37 GMT", reference: now)?.seconds ?? 0 > now)

@@ -10,7 +10,7 @@ struct HTTPQueryTests {
     }
     private struct Page: RawRepresentable { var rawValue: Int }
 
-    @Test("Lists are repeated, separated by commas or bracketed")
+    @Test("Lists are repeated, comma-separated or bracketed")
     func appendsLists() {
         var query = HTTPQuery()
         query.append("a", [1, 2])
@@ -30,7 +30,7 @@ struct HTTPQueryTests {
         #expect(query.encoded == "sort=-created&page=3&all=name%2C-created")
     }
 
-    @Test("Dates are written as the service's JSON would have them")
+    @Test("Dates can be written in every JSON date style")
     func appendsDates() {
         let date = Date(timeIntervalSince1970: 1_738_310_400.25)
         var query = HTTPQuery()
@@ -46,7 +46,7 @@ struct HTTPQueryTests {
         )
     }
 
-    @Test("A UUID is written in capitals")
+    @Test("A UUID is written in uppercase")
     func appendsUUIDs() throws {
         let id = try #require(UUID(uuidString: "e621e1f8-c36c-495a-93fc-0c247a3e6e5f"))
         var query = HTTPQuery()

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Redaction of requests and responses")
 struct HTTPRedactionTests {
-    @Test("Takes the values of sensitive fields, and secrets in the others")
+    @Test("Values of sensitive fields and secrets in other fields are redacted")
     func fields() throws {
         let note = try #require(HTTPField.Name("X-Note"))
         let key = try #require(HTTPField.Name("X-Api-Key"))
@@ -24,7 +24,7 @@ struct HTTPRedactionTests {
         #expect(redacted[.userAgent] == "Keel/1.2.3.4")
     }
 
-    @Test("Reads bodies of known types only")
+    @Test("Only bodies of known types are shown, redacted")
     func bodies() {
         func shown(_ body: String, _ type: String?) -> String? {
             Redactor.standard.redactBody(Array(body.utf8), contentType: type)
@@ -40,7 +40,7 @@ struct HTTPRedactionTests {
         #expect(shown("x", nil) == nil)
     }
 
-    @Test("Takes user information and the values of a query out of a head")
+    @Test("User information and query values are removed from a request head")
     func head() {
         let head = HTTPRequest(
             method: .get,

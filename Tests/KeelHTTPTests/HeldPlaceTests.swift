@@ -15,7 +15,7 @@ private func unannounced(_ status: Int, _ bytes: Int, _ fields: HTTPFields = [:]
 }
 
 /// With a limit of one, a call that holds its place while it waits for a second one waits forever.
-@Suite("Places of replies that are followed by another request", .timeLimit(.minutes(1)))
+@Suite("Concurrency slots of replaced replies", .timeLimit(.minutes(1)))
 struct HeldPlaceTests {
     private func client(
         _ transport: ScriptedHTTPTransport,
@@ -28,7 +28,7 @@ struct HeldPlaceTests {
         }
     }
 
-    @Test("A redirect frees its place, whatever its body", arguments: [0, 10, 8192, 100_000])
+    @Test("A redirect releases its slot, whatever its body", arguments: [0, 10, 8192, 100_000])
     func redirects(bytes: Int) async throws {
         let transport = ScriptedHTTPTransport([
             .init { _ in unannounced(302, bytes, [.location: "/b"]) },
@@ -43,7 +43,7 @@ struct HeldPlaceTests {
     }
 
     @Test(
-        "A refused token frees its place before it is renewed",
+        "A rejected token releases its slot before the renewal",
         arguments: [0, 10, 8192, 100_000]
     )
     func renewals(bytes: Int) async throws {
@@ -62,7 +62,7 @@ struct HeldPlaceTests {
         #expect(transport.calls.count == 3)
     }
 
-    @Test("A refusal that stays final keeps its body")
+    @Test("A final rejection keeps its body")
     func keepsRefusals() async throws {
         let transport = ScriptedHTTPTransport([
             .init { _ in unannounced(401, 10) }, .init { _ in unannounced(401, 70_000) },
@@ -76,7 +76,7 @@ struct HeldPlaceTests {
         #expect(throws: TransportError.self) { try long.get() }
     }
 
-    @Test("A bad answer frees its place for the second request that was sent beside it")
+    @Test("A failed response releases its slot for the hedged request")
     func hedges() async throws {
         let clock = TestClock()
         var settings = HedgingMiddleware.Settings()

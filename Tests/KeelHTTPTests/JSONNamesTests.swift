@@ -14,7 +14,7 @@ struct JSONNamesTests {
         String(decoding: try coding.encode(value), as: UTF8.self)
     }
 
-    @Test("Plain properties, acronyms and explicit keys are read from snake case alike")
+    @Test("Plain properties, acronyms and explicit keys are all read from snake case")
     func readsAllSpellings() throws {
         struct Item: Codable, Equatable {
             var imageURL: String
@@ -34,7 +34,7 @@ struct JSONNamesTests {
     }
 
     @Test(
-        "Names are written in snake case; what has no capital letter stays",
+        "Names are written in snake case; names without capital letters are unchanged",
         arguments: [
             ("createdAt", "created_at"), ("imageURL", "image_url"), ("imageUrl", "image_url"),
             ("imageURLPath", "image_url_path"), ("url", "url"), ("price_level", "price_level"),
@@ -58,7 +58,7 @@ struct JSONNamesTests {
         #expect(object == [expected: 1])
     }
 
-    @Test("A key as the type writes it comes before its snake case")
+    @Test("A key as declared takes precedence over its snake-case form")
     func prefersWrittenKeys() throws {
         struct Item: Decodable { var createdAt: Int }
         #expect(try decode(Item.self, #"{"created_at":1,"createdAt":2}"#).createdAt == 2)
@@ -78,7 +78,7 @@ struct JSONNamesTests {
         }
     }
 
-    @Test("The keys of dictionaries are data and stay, wherever the dictionary stands")
+    @Test("Dictionary keys are data and stay unchanged at any depth")
     func keepsDictionaries() throws {
         struct Count: Codable, Equatable { var seenAt: Int }
         struct Flat: Codable, Equatable {
@@ -112,7 +112,7 @@ struct JSONNamesTests {
         #expect(try decode([String: Int].self, #"{"top_level":1,"topLevel":2}"#).count == 2)
     }
 
-    @Test("Dates, data, addresses and decimal numbers keep the form that JSON coding gives them")
+    @Test("Dates, data, URLs and decimals keep their usual JSON form")
     func keepsLeaves() throws {
         struct Item: Codable, Equatable {
             var createdAt: Date
@@ -144,7 +144,7 @@ struct JSONNamesTests {
         #expect(try decode([URL?].self, #"["https://e.com",null]"#).count == 2)
     }
 
-    @Test("Every kind of container is passed through, both ways")
+    @Test("Every kind of container is encoded and decoded")
     func passesContainersThrough() throws {
         let shape = Shape()
         let text = try encode(shape)
@@ -155,7 +155,7 @@ struct JSONNamesTests {
         #expect(try decode(Shape.self, text) == shape)
     }
 
-    @Test("Numbers of every width survive")
+    @Test("Numbers of every width survive a round trip")
     func keepsNumbers() throws {
         struct Numbers: Codable, Equatable {
             var anInt = Int.min, anInt8 = Int8.min, anInt16 = Int16.min, anInt32 = Int32.min
@@ -166,7 +166,7 @@ struct JSONNamesTests {
         #expect(try decode(Numbers.self, encode(Numbers())) == Numbers())
     }
 
-    @Test("A container's keys are listed as the type knows them")
+    @Test("A container lists its keys as the type declares them")
     func listsKeys() throws {
         struct Listed: Decodable {
             var names: [String]
@@ -183,7 +183,7 @@ struct JSONNamesTests {
         #expect(listed.names == ["createdAt", "imageURL", "plain", "userIDList"])
     }
 
-    @Test("Inheritance decodes its superclass from the same object and from its own")
+    @Test("A class decodes its superclass from the same object and from a nested one")
     func decodesClasses() throws {
         let text = try encode(Derived())
         let copy = try decode(Derived.self, text)
@@ -191,7 +191,7 @@ struct JSONNamesTests {
         #expect(copy.derivedValue == 2)
     }
 
-    @Test("A missing key is named as the body would have it")
+    @Test("A missing key is reported by its name in the body")
     func namesMissingKeys() throws {
         struct Inner: Decodable { var imageURL: URL }
         struct Item: Decodable { var innerItems: [Inner] }

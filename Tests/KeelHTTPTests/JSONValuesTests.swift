@@ -14,7 +14,7 @@ struct JSONValuesTests {
     }
 
     @Test(
-        "A date is read with and without a fraction, in any zone",
+        "A date is read with or without a fraction, in any time zone",
         arguments: [
             ("2025-01-31T08:00:00Z", 1_738_310_400), ("2025-01-31T08:00:00.000Z", 1_738_310_400),
             ("2025-01-31T10:00:00+02:00", 1_738_310_400), ("2025-01-31t08:00:00z", 1_738_310_400),
@@ -32,7 +32,7 @@ struct JSONValuesTests {
     }
 
     @Test(
-        "What is not a date with its zone is refused",
+        "Text that is not a date with a time zone is rejected",
         arguments: [
             "", "2025-01-31", "2025-01-31T08:00:00", "2025-13-01T00:00:00Z", "2025-02-29T00:00:00Z",
             "1900-02-29T00:00:00Z", "2025-04-31T00:00:00Z", "2025-01-31T24:00:00Z",
@@ -45,7 +45,7 @@ struct JSONValuesTests {
         #expect(throws: DecodingError.self) { try read(text) }
     }
 
-    @Test("Fractions are written if asked for, rounded to milliseconds")
+    @Test("Fractions are written on request, rounded to milliseconds")
     func writesDates() throws {
         func text(_ seconds: Double, _ dates: JSONCoding.Dates) throws -> String {
             let value = Dated(at: Date(timeIntervalSince1970: seconds))
@@ -62,7 +62,7 @@ struct JSONValuesTests {
         #expect(throws: EncodingError.self) { try text(-.infinity, .iso8601) }
     }
 
-    @Test("What is written is read again, and agrees with Foundation's own format")
+    @Test("Written dates can be read back and agree with Foundation's format")
     func agreesWithFoundation() throws {
         var generator = SplitMix(seed: 3339)
         let coding = JSONCoding(dates: .iso8601WithFraction)
@@ -84,7 +84,7 @@ struct JSONValuesTests {
         }
     }
 
-    @Test("A lossy list keeps what fits and reports the rest with index and reason")
+    @Test("A lossy list keeps valid elements and reports the others with index and reason")
     func dropsElements() throws {
         struct Item: Codable, Equatable, Sendable { var itemName: String }
         struct Page: Decodable { var allItems: LossyList<Item> }
@@ -112,7 +112,7 @@ struct JSONValuesTests {
         }
     }
 
-    @Test("A snake-case body that does not fit is explained in its own words")
+    @Test("A decoding error names the snake-case key of the body")
     func explainsFailures() async throws {
         let client = try makeClient(ScriptedHTTPTransport([.json(#"{"id":"1"}"#)])) {
             $0.json = .snakeCase
@@ -157,7 +157,7 @@ private struct RestaurantDTO: Codable, Equatable {
     }
 }
 
-@Suite("The guides' restaurant through the guides' client")
+@Suite("The restaurant of the guides")
 struct RestaurantDTOTests {
     @Test("RestaurantDTO, with explicit snake-case keys, works in snake case with ISO 8601")
     func decodesRestaurantDTO() async throws {

@@ -4,7 +4,7 @@ import KeelHTTP
 import KeelTestKit
 import Testing
 
-@Suite("Answers that come at the deadline", .timeLimit(.minutes(1)))
+@Suite("Responses at the deadline", .timeLimit(.minutes(1)))
 struct LateAnswerTests: RetrySuite {
     let clock = TestClock()
 
@@ -45,7 +45,7 @@ struct LateAnswerTests: RetrySuite {
     }
 
     @Test(
-        "A POST that was answered is answered, though the total time is over",
+        "A POST response that arrives at the deadline is returned",
         arguments: [2, nil]
     )
     func keepsAnswers(length: Int?) async throws {
@@ -61,7 +61,7 @@ struct LateAnswerTests: RetrySuite {
         }
     }
 
-    @Test("An answer at the limit of its attempt is kept, and the call is not repeated")
+    @Test("A response that arrives at the attempt limit is kept, and the call is not repeated")
     func keepsAttempts() async throws {
         let (result, requests) = try await call(Self.late(.collected([1]), length: 1)) {
             $0.timeout = nil
@@ -71,7 +71,7 @@ struct LateAnswerTests: RetrySuite {
         #expect(requests == 1)
     }
 
-    @Test("A body that ends because its reader was cancelled is not taken for a whole one")
+    @Test("A body that ends because of cancellation is not taken as complete")
     func distrustsEnds() async throws {
         // For example a sequence based on an AsyncStream.
         let body = HTTPByteStream { () async throws(TransportError) in nil }
@@ -85,7 +85,7 @@ struct LateAnswerTests: RetrySuite {
         }
     }
 
-    @Test("A stream that begins at the deadline is given up: its exchange is cancelled already")
+    @Test("A stream that begins at the deadline is abandoned")
     func refusesLateStreams() async throws {
         let transport = ScriptedHTTPTransport(then: Self.late(.chunks([[1, 2]]), length: 2))
         let client = try client(transport) { $0.timeout = .seconds(5) }
@@ -97,7 +97,7 @@ struct LateAnswerTests: RetrySuite {
         #expect(error?.transportError?.code == .deadlineExceeded)
     }
 
-    @Test("What fails after the deadline fails for its sake, and begins no more after it")
+    @Test("A failure after the deadline is reported as deadlineExceeded, and nothing new starts")
     func replacesFailures() async throws {
         let (result, _) = try await call(
             .init { _ async throws(TransportError) in

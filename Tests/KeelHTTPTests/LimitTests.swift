@@ -38,7 +38,7 @@ struct LimitTests {
 
     // MARK: Circuit
 
-    @Test("A circuit opens after failures, lets one call probe, and closes after its success")
+    @Test("A circuit opens after failures, admits one probe and closes after its success")
     func circuit() async throws {
         let isDown = Mutex(true)
         let count = Mutex(0)
@@ -80,7 +80,7 @@ struct LimitTests {
         #expect(count.withLock { $0 } == 15)
     }
 
-    @Test("While one call probes, others are refused; a cancelled probe makes room for the next")
+    @Test("Other calls are rejected during a probe; a canceled probe admits the next")
     func probesAlone() async throws {
         let layer = CircuitBreakerMiddleware(clock: clock)
         let failing = HTTPNext { _ async throws(TransportError) in
@@ -110,7 +110,7 @@ struct LimitTests {
         _ = try await layer.intercept(call(), next: good)
     }
 
-    @Test("A call that an open circuit refuses is not repeated, and says so")
+    @Test("A call rejected by an open circuit is not retried, and the error says so")
     func doesNotRepeat() async throws {
         let transport = ScriptedHTTPTransport(then: .failure(TransportError(.connectionRefused)))
         let client = try makeClient(transport) {
@@ -132,7 +132,7 @@ struct LimitTests {
 
     // MARK: Concurrency
 
-    @Test("No more than the limit are under way, and those who wait go on in order")
+    @Test("The concurrency limit holds, and waiting calls proceed in order")
     func boundsConcurrency() async throws {
         let layer = ConcurrencyLimitMiddleware(2)
         let turnstile = Turnstile()
@@ -163,7 +163,7 @@ struct LimitTests {
         #expect(turnstile.order == (0..<6).map { "/\($0)" })
     }
 
-    @Test("A place is held until the body is read or dropped")
+    @Test("A slot is held until the body is read or dropped")
     func holdsPlaces() async throws {
         let layer = ConcurrencyLimitMiddleware(1, queue: 0)
         let next = HTTPNext { _ async throws(TransportError) in
@@ -187,7 +187,7 @@ struct LimitTests {
         _ = try await layer.intercept(call(), next: next)
     }
 
-    @Test("A call that is cancelled in the queue leaves it, and the next one is not lost")
+    @Test("A call canceled in the queue leaves it without blocking the next one")
     func leavesQueue() async throws {
         let layer = ConcurrencyLimitMiddleware(1)
         let turnstile = Turnstile()
@@ -218,7 +218,7 @@ struct LimitTests {
 
     // MARK: Rate
 
-    @Test("Requests beyond the rate wait for their turn, or are refused where that is too far")
+    @Test("Requests beyond the rate wait, or are rejected if the wait is too long")
     func boundsRate() async throws {
         let layer = RateLimitMiddleware(
             10,
@@ -276,7 +276,7 @@ struct LimitTests {
         )
     }
 
-    @Test("A call without the time to wait is refused at once")
+    @Test("A call whose deadline is shorter than the wait is rejected at once")
     func respectsDeadlines() async throws {
         let layer = RateLimitMiddleware(1, per: .seconds(5), clock: clock)
         let transport = ScriptedHTTPTransport(then: .status(.ok))

@@ -5,7 +5,7 @@ import KeelTestKit
 import Testing
 
 /// Tests that use Python's parsers of multipart bodies as independent oracles.
-@Suite("Multipart forms, as Python reads them")
+@Suite("Multipart forms parsed by Python")
 struct MultipartOracleTests {
     private static func runs(_ program: String) -> Bool {
         (try? run(program, input: []))?.status == 0

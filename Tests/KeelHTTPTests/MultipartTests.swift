@@ -31,7 +31,7 @@ struct MultipartTests {
         return Sent(call: call, boundary: boundary, parts: parts)
     }
 
-    @Test("Values, JSON, bytes, files and streams arrive as they were given")
+    @Test("Values, JSON, bytes, files and streams arrive unchanged")
     func sendsParts() async throws {
         let folder = try TemporaryFolder()
         let content = TemporaryFolder.bytes(200_000)
@@ -71,7 +71,7 @@ struct MultipartTests {
         #expect(sent.parts[6].body.isEmpty)
     }
 
-    @Test("An empty form is only its end")
+    @Test("An empty form contains only the closing boundary")
     func sendsNothing() async throws {
         let transport = ScriptedHTTPTransport([.status(.ok)])
         _ = try await makeClient(transport)
@@ -80,7 +80,7 @@ struct MultipartTests {
     }
 
     @Test(
-        "Names are escaped as browsers do",
+        "Names are escaped as in browsers",
         arguments: [
             (#"a"b"#, "a%22b", "a%22b"), ("a\nb", "a%0D%0Ab", "a%0Ab"),
             ("a\rb", "a%0D%0Ab", "a%0Db"),
@@ -97,7 +97,7 @@ struct MultipartTests {
         )
     }
 
-    @Test("The length is known when every part's is, and the body repeatable when every part is")
+    @Test("A form's length is known and its body replayable only if this holds for every part")
     func knowsLength() async throws {
         let folder = try TemporaryFolder()
         let file = try folder.file("a", TemporaryFolder.bytes(70_000))
@@ -124,7 +124,7 @@ struct MultipartTests {
         }
     }
 
-    @Test("Whatever is in the parts, a reader finds them as they were given, in small pieces")
+    @Test("Arbitrary parts arrive unchanged when read in small chunks")
     func survivesAnything() async throws {
         var generator = SplitMix(seed: 2046)
         let fragments: [[UInt8]] = [
@@ -162,7 +162,7 @@ struct MultipartTests {
         }
     }
 
-    @Test("A part that gives another length than it announced fails the exchange")
+    @Test("A part with a length other than announced fails the exchange")
     func checksLengths() async throws {
         for given in [2, 4] {
             let body = HTTPBody(length: 3, isReplayable: true) { () async throws(TransportError) in
@@ -177,7 +177,7 @@ struct MultipartTests {
         }
     }
 
-    @Test("A random boundary avoids the parts that are in memory")
+    @Test("A random boundary does not occur in the parts in memory")
     func avoidsBoundary() {
         var first = SplitMix(seed: 7578)
         let taken = MultipartForm([], using: &first).boundary
@@ -190,7 +190,7 @@ struct MultipartTests {
     }
 
     @Test(
-        "A boundary of one's own must be valid and must not occur",
+        "A custom boundary must be valid and must not occur in the parts",
         arguments: ["", "ü", "a ", "a\r\nb", String(repeating: "b", count: 71), "inside", "json"]
     )
     func refusesBoundaries(boundary: String) async throws {
@@ -205,7 +205,7 @@ struct MultipartTests {
         #expect(error?.cause is MultipartFormError)
     }
 
-    @Test("A boundary that is no token is quoted")
+    @Test("A boundary that is not a token is quoted")
     func quotesBoundaries() async throws {
         let sent = try await send(MultipartForm([.text("a", "b")], boundary: "a:b c"))
         #expect(
@@ -215,7 +215,7 @@ struct MultipartTests {
         #expect(sent.parts.count == 1)
     }
 
-    @Test("A media type cannot add header lines, and a missing file is reported as one")
+    @Test("A media type cannot inject header lines, and a missing file is reported")
     func refusesParts() async throws {
         let client = try makeClient(ScriptedHTTPTransport())
         let injected = MultipartForm([.bytes("a", [1], contentType: "text/plain\r\nX-Evil: 1")])

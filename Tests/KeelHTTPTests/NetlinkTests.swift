@@ -6,9 +6,9 @@ import Testing
 
 @testable import KeelHTTP
 
-@Suite("The status of the network, from Linux's kernel")
+@Suite("Network status from the Linux kernel")
 struct NetlinkTests {
-    @Test("Recorded answers give interfaces and default routes")
+    @Test("Recorded netlink messages give interfaces and default routes")
     func readsRecording() throws {
         let links = NetlinkMessage.read(NetlinkRecording.links, answering: 1)
         let names = links.compactMap { message -> String? in
@@ -44,7 +44,7 @@ struct NetlinkTests {
         #expect(NetlinkMessage.read(NetlinkRecording.routes4, answering: 9) == [])
     }
 
-    @Test("Bytes cut off anywhere are read as far as they go")
+    @Test("Truncated or damaged messages are read without a crash")
     func readsBrokenBytes() {
         for recording in [NetlinkRecording.links, NetlinkRecording.routes4] {
             let whole = NetlinkMessage.read(recording, answering: 1).count
@@ -66,7 +66,7 @@ struct NetlinkTests {
     }
 
     @Test(
-        "A default route over an interface that runs is a way out",
+        "The path is satisfied if a default route uses a running interface",
         arguments: [
             ([], 0x1_1043, "unsatisfied"), ([[2]], 0x1_1043, "satisfied"),
             ([[2]], 0x1003, "unsatisfied"), ([[2]], 0x1_1042, "unsatisfied"),
@@ -80,7 +80,7 @@ struct NetlinkTests {
         #expect("\(path.status)" == status)
     }
 
-    @Test("A way over a mobile network is expensive")
+    @Test("A cellular path is expensive")
     func tellsExpense() {
         let link = NetlinkLink(index: 2, name: "wwan0", flags: 0x41)
         let path = NetworkPath.made(of: [link], routes: [[2]])
@@ -88,7 +88,7 @@ struct NetlinkTests {
         #expect(path.interfaces == [NetworkInterface("wwan0", kind: .cellular)])
     }
 
-    @Test("The kernel of this machine answers")
+    @Test("The kernel of this machine responds")
     func asksThisMachine() async {
         var paths = NetworkStatus(NetlinkPathSource()).paths.makeAsyncIterator()
         let status = await paths.next()?.status
@@ -96,7 +96,7 @@ struct NetlinkTests {
     }
 
     @Test(
-        "Interfaces and routes that come and go are noticed",
+        "Changes of interfaces and routes are detected",
         .enabled(
             if: NetworkNamespace.isAvailable,
             "It needs root, network namespaces, virtual Ethernet pairs and the command ip."

@@ -8,7 +8,7 @@ import Testing
 struct NetworkClientProviderTests {
     private func url(_ text: String) throws -> URL { try #require(URL(string: text)) }
 
-    @Test("Each service has its base URL and its settings, and all share a transport")
+    @Test("Each service has its own base URL and settings, and all share a transport")
     func separates() async throws {
         let transport = ScriptedHTTPTransport(then: .json(#"{"accessToken":"t"}"#))
         let network = NetworkClientProvider(
@@ -34,7 +34,7 @@ struct NetworkClientProviderTests {
         #expect(throws: TransportError.self) { try result.get() }
     }
 
-    @Test("A service that nobody named fails in each call, and says its name")
+    @Test("Each call to an unknown service fails with an error that names it")
     func refuses() async throws {
         let network = NetworkClientProvider([:], transport: ScriptedHTTPTransport())
         let result = await network.client(for: "diary").response(to: GetRestaurant(id: "1"))
@@ -46,7 +46,7 @@ struct NetworkClientProviderTests {
         #expect(error.message.contains("'diary'"))
     }
 
-    @Test("Verbs without a result look at the status alone")
+    @Test("Verbs without a result check only the status")
     func returnsNothing() async throws {
         let transport = ScriptedHTTPTransport(
             Array(repeating: .status(.ok, body: Array("<html>".utf8)), count: 7)

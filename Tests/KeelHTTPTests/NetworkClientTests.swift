@@ -9,7 +9,7 @@ import Testing
 struct NetworkClientTests {
     private let json = #"{"id":"1","displayName":"Bar"}"#
 
-    @Test("An endpoint struct gets the response that it names")
+    @Test("An endpoint struct returns its declared response type")
     func requestsStructEndpoint() async throws {
         let transport = ScriptedHTTPTransport([.json(json)])
         let restaurant = try await makeClient(transport).request(GetRestaurant(id: "1"))
@@ -18,7 +18,7 @@ struct NetworkClientTests {
         #expect(transport.calls.first?.body == [])
     }
 
-    @Test("An enumeration of a service's operations gets the response named at the call")
+    @Test("An operation of a service returns the response type named at the call")
     func requestsServiceEndpoint() async throws {
         let transport = ScriptedHTTPTransport([
             .json(#"{"access_token":"t"}"#), .status(.noContent), .json("{}", status: .conflict),
@@ -34,7 +34,7 @@ struct NetworkClientTests {
         #expect(transport.calls.map(\.head.method) == [.post, .delete, .delete])
     }
 
-    @Test("A service's operations are streamed and downloaded as those of a client are")
+    @Test("A service's operations can be streamed and downloaded")
     func streamsServiceEndpoints() async throws {
         let events = ScriptedHTTPTransport.Answer.chunks(
             [Array("data: one\n\ndata: two\n\n".utf8)],
@@ -63,7 +63,7 @@ struct NetworkClientTests {
         )
     }
 
-    @Test("Streams and downloads of a service are refused with the service's own types")
+    @Test("Streams and downloads of a service decode the service's error bodies")
     func readsServiceTypesOfStreams() async throws {
         struct Reason: Decodable, Sendable, Equatable { let reason: String }
         let transport = ScriptedHTTPTransport(
@@ -88,7 +88,7 @@ struct NetworkClientTests {
         }
     }
 
-    @Test("An endpoint of the main actor can be used, and its response is decoded elsewhere")
+    @Test("An endpoint of the main actor can be requested")
     @MainActor
     func acceptsMainActorEndpoints() async throws {
         @MainActor struct Local: @MainActor Endpoint {
@@ -99,7 +99,7 @@ struct NetworkClientTests {
         #expect(try await client.request(Local()).id == "1")
     }
 
-    @Test("An endpoint's header fields replace the defaults of the same name")
+    @Test("An endpoint's header fields replace default fields of the same name")
     func mergesHeaders() async throws {
         struct Custom: ServiceEndpoint {
             var path: EndpointPath { "/x" }
@@ -130,7 +130,7 @@ struct NetworkClientTests {
         #expect(transport.calls[0].head.path == "/v1/x?a=b")
     }
 
-    @Test("Uploads send the bytes with POST, downloads give the bytes")
+    @Test("Uploads send bytes with POST, and downloads return the bytes")
     func uploadsAndDownloads() async throws {
         let transport = ScriptedHTTPTransport([.json(json), .chunks([[1, 2], [3]])])
         let client = try makeClient(transport)
@@ -155,7 +155,7 @@ struct NetworkClientTests {
         #expect(transport.calls.first?.text == "grant=a%20b&x=1%262")
     }
 
-    @Test("An empty answer is fine for EmptyResponse and for an optional")
+    @Test("An empty body is accepted for EmptyResponse and for an optional")
     func acceptsEmptyAnswers() async throws {
         let client = try makeClient(ScriptedHTTPTransport(then: .status(.noContent)))
         _ = try await client.request(GetRestaurant(id: "1"), as: EmptyResponse.self)
@@ -163,7 +163,7 @@ struct NetworkClientTests {
         #expect(value == nil)
     }
 
-    @Test("Dates are read with and without a fraction, in any zone, and written in whole seconds")
+    @Test("Dates are read with or without a fraction, in any zone, and written in whole seconds")
     func codesDates() throws {
         struct Dated: Codable { var at: Date }
         let coding = JSONCoding.standard
@@ -216,7 +216,7 @@ struct NetworkClientTests {
         #expect(response.head.headerFields[.server] == "ba")
     }
 
-    @Test("The total time ends a call that waits for its response head")
+    @Test("The total time ends a call that waits for the response head")
     func limitsHead() async throws {
         let clock = GateClock()
         clock.open()
@@ -243,7 +243,7 @@ struct NetworkClientTests {
         #expect(clock.sleeps == [.seconds(5)])
     }
 
-    @Test("Of a stream, the total time covers the head alone unless the whole is asked for")
+    @Test("The total time of a stream covers only the head unless the whole response is requested")
     func limitsStreams() async throws {
         let clock = GateClock()
         let transport = ScriptedHTTPTransport(
@@ -264,7 +264,7 @@ struct NetworkClientTests {
         #expect(transport.calls.allSatisfy { $0.timeouts.idle == .seconds(60) })
     }
 
-    @Test("Cancelling the caller ends a call with the code cancelled")
+    @Test("Canceling the caller ends a call with the code cancelled")
     func cancels() async throws {
         let (started, continuation) = AsyncStream.makeStream(of: Void.self)
         let transport = ScriptedHTTPTransport([
@@ -282,7 +282,7 @@ struct NetworkClientTests {
         #expect(NetworkError(error).isCancellation)
     }
 
-    @Test("A stream of events is asked for and read")
+    @Test("An event stream is requested and read")
     func readsEvents() async throws {
         let transport = ScriptedHTTPTransport([
             .chunks(
@@ -306,7 +306,7 @@ struct NetworkClientTests {
         #expect(error?.code == .invalidResponse)
     }
 
-    @Test("A shut-down transport refuses calls")
+    @Test("A transport that was shut down rejects calls")
     func refusesAfterShutdown() async throws {
         let transport = ScriptedHTTPTransport()
         await transport.shutdown()

@@ -6,7 +6,7 @@ import KeelTestKit
 import Testing
 
 /// Tests that provoke each failure that the guides name, and check its code.
-@Suite("The guides' network errors, by name")
+@Suite("Network errors of the guides, by name")
 struct NetworkErrorNamesTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let name: String
@@ -63,7 +63,7 @@ struct NetworkErrorNamesTests {
         },
     ]
 
-    @Test("A failure has its code, its text for people and what to do about it", arguments: rows)
+    @Test("A failure has a code, a readable message and a recovery suggestion", arguments: rows)
     func hasCode(row: Row) async throws {
         let error = try #require(
             await #expect(throws: NetworkError.self) { try await row.fail() }
@@ -76,7 +76,7 @@ struct NetworkErrorNamesTests {
         #expect(row.code.advice.count > 20)
     }
 
-    @Test("No code is left out")
+    @Test("Every code is covered")
     func coversCodes() {
         #expect(Set(Self.rows.map(\.code)) == Set(NetworkError.Code.known))
     }
@@ -114,7 +114,7 @@ struct RequestContextTests {
         }
     }
 
-    @Test("A call's settings take precedence over the endpoint's, and those over the client's")
+    @Test("A call's settings override the endpoint's, which override the client's")
     func precedence() async throws {
         let clock = GateClock()
         let (lanes, continuation) = AsyncStream.makeStream(of: String.self)

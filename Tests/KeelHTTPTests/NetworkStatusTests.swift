@@ -3,7 +3,7 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-@Suite("The status of the network")
+@Suite("Network status")
 struct NetworkStatusTests {
     private let wifi = NetworkPath(.satisfied, interfaces: [NetworkInterface("wlan0", kind: .wifi)])
     private let mobile = NetworkPath(
@@ -12,7 +12,7 @@ struct NetworkStatusTests {
         interfaces: [NetworkInterface("wwan0", kind: .cellular)]
     )
 
-    @Test("Readers get the present path, then each change, and no repetition")
+    @Test("Readers receive the current path, then each change without repetitions")
     func tellsChanges() async {
         let network = ScriptedNetworkPathSource(wifi)
         let status = NetworkStatus(network)
@@ -26,7 +26,7 @@ struct NetworkStatusTests {
         #expect(await paths.next() == NetworkPath(.unsatisfied))
     }
 
-    @Test("A slow reader gets the newest path only")
+    @Test("A slow reader receives only the newest path")
     func coalesces() async {
         let network = ScriptedNetworkPathSource(NetworkPath(.unsatisfied))
         var paths = NetworkStatus(network).paths.makeAsyncIterator()
@@ -36,7 +36,7 @@ struct NetworkStatusTests {
         #expect(await paths.next() == mobile)
     }
 
-    @Test("The system is watched once for all readers, and not after the last one")
+    @Test("All readers share one observation, which ends with the last reader")
     func watchesWhileRead() async {
         let network = ScriptedNetworkPathSource(wifi)
         let status = NetworkStatus(network)
@@ -56,7 +56,7 @@ struct NetworkStatusTests {
         }
     }
 
-    @Test("Waiting ends with the path, at once where there is one or nobody knows")
+    @Test("Waiting ends once the path is satisfied, and at once if the path is unknown")
     func waits() async {
         for path in [wifi, NetworkPath(.unknown)] {
             let status = NetworkStatus(ScriptedNetworkPathSource(path))
@@ -73,7 +73,7 @@ struct NetworkStatusTests {
         #expect(network.observerCount == 0)
     }
 
-    @Test("Waiting ends with its time and with its task")
+    @Test("Waiting ends after its timeout and when its task is canceled")
     func endsWaiting() async {
         let network = ScriptedNetworkPathSource(NetworkPath(.unsatisfied))
         let status = NetworkStatus(network)
@@ -90,7 +90,7 @@ struct NetworkStatusTests {
         #expect(network.observerCount == 0)
     }
 
-    @Test("A report that comes after the last reader has gone counts for nobody")
+    @Test("A report that arrives after the last reader left is ignored")
     func ignoresLateReports() async {
         let network = LateSource()
         let status = NetworkStatus(network)

@@ -3,14 +3,14 @@ import KeelHTTP
 import KeelTestKit
 import Testing
 
-@Suite("What layers remember of origins")
+@Suite("The table of origins")
 struct OriginTableTests {
     private func origin(_ number: Int) throws -> HTTPOrigin {
         let url = try #require(URL(string: "https://h\(number).example"))
         return try #require(HTTPOrigin(url))
     }
 
-    @Test("A table that is full forgets what was used longest ago, and nothing else")
+    @Test("A full table evicts only the least recently used origins")
     func forgetsTheOldest() throws {
         let table = OriginTable(0, limit: 64)
         for number in 0..<64 { table.with(try origin(number)) { $0 = number + 1 } }
@@ -24,7 +24,7 @@ struct OriginTableTests {
         for number in 8..<12 { #expect(table.with(try origin(number)) { $0 } == 0) }
     }
 
-    @Test("One that is in use outlives any number of others", arguments: [1, 2, 16, 1000])
+    @Test("An origin in use is not evicted, however many others come", arguments: [1, 2, 16, 1000])
     func keepsWhatIsUsed(limit: Int) throws {
         let table = OriginTable(0, limit: limit)
         let home = try origin(-1)

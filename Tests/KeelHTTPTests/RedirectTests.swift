@@ -10,7 +10,7 @@ struct RedirectTests {
     ]
 
     @Test(
-        "A location is resolved against the address that gave it",
+        "A location is resolved against the redirecting URL",
         arguments: [
             ("/new?a=b#top", "api.example.com", "/new?a=b"),
             ("other", "api.example.com", "/v1/other"),
@@ -26,7 +26,7 @@ struct RedirectTests {
         #expect(transport.calls.last?.head.path == path)
     }
 
-    @Test("Credentials stay within the origin; other fields go along")
+    @Test("Credentials stay within the origin; other fields follow the redirect")
     func stripsCredentials() async throws {
         let transport = ScriptedHTTPTransport([
             .redirect(to: "https://API.example.com:443/same"),
@@ -39,7 +39,7 @@ struct RedirectTests {
         #expect(fields.allSatisfy { $0[.userAgent] == "Keel" })
     }
 
-    @Test("Fields that the policy names as credentials stay within the origin too")
+    @Test("Fields named by the policy as credentials also stay within the origin")
     func stripsNamedFields() async throws {
         let transport = ScriptedHTTPTransport([
             .redirect(to: "https://evil.example/x"), .status(.ok),
@@ -50,7 +50,7 @@ struct RedirectTests {
     }
 
     @Test(
-        "The method is rewritten as RFC 9110 says",
+        "The method is rewritten as RFC 9110 requires",
         arguments: [
             (301, HTTPRequest.Method.post, HTTPRequest.Method.get), (302, .post, .get),
             (303, .put, .get), (303, .head, .head), (307, .post, .post), (308, .put, .put),
@@ -73,7 +73,7 @@ struct RedirectTests {
         #expect((last.head.headerFields[.contentType] != nil) == (before == after))
     }
 
-    @Test("A body that cannot be sent again is not: the redirect is the response")
+    @Test("A body that cannot be replayed is not resent: the redirect is returned")
     func keepsOneShotBodies() async throws {
         let transport = ScriptedHTTPTransport([
             .redirect(to: "/next", status: .temporaryRedirect), .status(.ok),
@@ -85,7 +85,7 @@ struct RedirectTests {
         #expect(reply.head.status == .temporaryRedirect)
     }
 
-    @Test("By default only GET and HEAD follow")
+    @Test("By default, only GET and HEAD follow redirects")
     func followsSafeMethods() async throws {
         let transport = ScriptedHTTPTransport([.redirect(to: "/next"), .redirect(to: "/next")])
         let client = try makeClient(transport)
@@ -94,7 +94,7 @@ struct RedirectTests {
     }
 
     @Test(
-        "What cannot be followed fails with its own code",
+        "A redirect that cannot be followed fails with its own code",
         arguments: [
             ("/v1/start", TransportError.Code.redirectLoop),
             ("http://api.example.com/x", .redirectDowngrade), ("", .redirectInvalid),

@@ -33,7 +33,7 @@ struct RetryBudgetTests: RetrySuite {
         }
     }
 
-    @Test("A dead server gets at most a tenth more load, and the errors say why")
+    @Test("A dead server gets at most a tenth more load, and the errors state the reason")
     func boundsLoad() async throws {
         let transport = ScriptedHTTPTransport(then: .failure(TransportError(.connectionRefused)))
         let client = try client(transport) { $0.retry.jitter = { 0 } }
@@ -48,7 +48,7 @@ struct RetryBudgetTests: RetrySuite {
         #expect(last?.attempts.count == 1)
     }
 
-    @Test("Two clients share a budget, origins do not, and successes fill it again")
+    @Test("Two clients share a budget, origins do not, and successes refill it")
     func sharesBudgets() async throws {
         var limits = HTTPRetryBudget.Limits()
         limits.tokens = 28
@@ -78,7 +78,7 @@ struct RetryBudgetTests: RetrySuite {
         #expect(budget.tokens(for: origin) == 14)
     }
 
-    @Test("Of many requests at most a tenth are repetitions, however full the bucket is")
+    @Test("At most a tenth of the requests are retries, however full the budget is")
     func boundsRatio() async throws {
         var limits = HTTPRetryBudget.Limits()
         limits.tokens = 1_000_000

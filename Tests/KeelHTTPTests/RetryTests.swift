@@ -6,7 +6,7 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-@Suite("Repeated calls", .timeLimit(.minutes(1)))
+@Suite("Retries", .timeLimit(.minutes(1)))
 struct RetryTests: RetrySuite {
     typealias Answer = ScriptedHTTPTransport.Answer
 
@@ -27,7 +27,7 @@ struct RetryTests: RetrySuite {
         (.deadlineExceeded, 1, 1), (.credentialsUnavailable, 1, 1), (.bodyProducerFailed, 1, 1),
     ]
 
-    @Test("A failure is repeated as its code and the method allow", arguments: failures)
+    @Test("A failure is retried if its code and the method allow it", arguments: failures)
     func repeatsFailures(code: TransportError.Code, get: Int, post: Int) async throws {
         for (endpoint, count) in [(GetRestaurant(id: "1") as any ServiceEndpoint & Sendable, get)]
             + [(Post(), post), (Post(key: "k"), get), (Post(isIdempotent: true), get)]
@@ -46,7 +46,7 @@ struct RetryTests: RetrySuite {
         }
     }
 
-    @Test("A POST that provably was not acted on is repeated")
+    @Test("A POST that was certainly not processed is retried")
     func repeatsUnprocessed() async throws {
         var unsent = TransportError(.connectionLost)
         unsent.bytesSent = 0
@@ -60,7 +60,7 @@ struct RetryTests: RetrySuite {
     }
 
     @Test(
-        "A status is repeated as RFC 9110 and the method allow",
+        "A status is retried if RFC 9110 and the method allow it",
         arguments: [
             (200, 1, 1), (400, 1, 1), (401, 1, 1), (404, 1, 1), (408, 3, 1), (409, 1, 1),
             (421, 2, 2), (425, 2, 2), (429, 3, 1), (500, 3, 1), (501, 1, 1), (502, 3, 1),
@@ -82,7 +82,7 @@ struct RetryTests: RetrySuite {
         }
     }
 
-    @Test("A body that can be sent once is sent once, and the error says why")
+    @Test("A one-shot body is sent once, and the error states the reason")
     func sparesOneShotBodies() async throws {
         let transport = ScriptedHTTPTransport(then: .failure(TransportError(.connectionLost)))
         let client = try client(transport)
@@ -97,7 +97,7 @@ struct RetryTests: RetrySuite {
         #expect(transport.calls.count == 1)
     }
 
-    @Test("The last error lists the attempts and says why there were no more")
+    @Test("The last error lists the attempts and states why no more followed")
     func explainsTheEnd() async throws {
         let transport = ScriptedHTTPTransport(
             [.failure(TransportError(.connectionRefused)), .status(.badGateway)],
@@ -119,7 +119,7 @@ struct RetryTests: RetrySuite {
 
     // MARK: Pauses
 
-    @Test("Pauses double from 50 ms, from 1 s where the server throttles, and end at the cap")
+    @Test("Pauses double from 50 ms, or from 1 s when throttled, up to the cap")
     func pauses() async throws {
         let rows: [(Answer, [Duration])] = [
             (.failure(TransportError(.connectionLost)), [.milliseconds(50), .milliseconds(100)]),
@@ -149,7 +149,7 @@ struct RetryTests: RetrySuite {
         #expect(observer.pauses.max() == .seconds(20))
     }
 
-    @Test("The jitter takes a part of the longest pause")
+    @Test("Jitter scales the maximum pause")
     func jitters() async throws {
         let observer = EventLog()
         let failing = ScriptedHTTPTransport(then: .failure(TransportError(.connectionLost)))
@@ -162,7 +162,7 @@ struct RetryTests: RetrySuite {
     }
 
     @Test(
-        "A pause that the server asks for is kept, as seconds or as a date",
+        "A Retry-After pause is respected, as seconds or as a date",
         arguments: [
             ("7", 7), ("45", 45), ("Sun, 06 Nov 1994 08:49:47 GMT", 10),
             ("Sunday, 06-Nov-94 08:49:57 GMT", 20), ("Sun Nov  6 08:50:07 1994", 30),
@@ -186,7 +186,7 @@ struct RetryTests: RetrySuite {
         #expect(observer.pauses == [.seconds(seconds)])
     }
 
-    @Test("A pause beyond the limit ends the call at once with the response")
+    @Test("A pause beyond the limit ends the call at once and returns the response")
     func refusesLongPauses() async throws {
         for field in ["61", "99999999999999999999", "Sun, 06 Nov 1994 08:51:00 GMT"] {
             let observer = EventLog()
@@ -206,7 +206,7 @@ struct RetryTests: RetrySuite {
         }
     }
 
-    @Test("No pause is begun that would outlast the total time")
+    @Test("No pause begins that would exceed the total time")
     func keepsTheTotalTime() async throws {
         let observer = EventLog()
         let transport = ScriptedHTTPTransport(then: .status(.tooManyRequests, body: [5]))
@@ -223,7 +223,7 @@ struct RetryTests: RetrySuite {
         #expect(transport.calls.count == 2)
     }
 
-    @Test("Cancelling the caller ends the pause at once")
+    @Test("Canceling the caller ends the pause at once")
     func cancelsPauses() async throws {
         let transport = ScriptedHTTPTransport(
             then: .status(.tooManyRequests, headers: [.retryAfter: "50"])
@@ -244,7 +244,7 @@ struct RetryTests: RetrySuite {
 
     // MARK: Bodies
 
-    @Test("A body that breaks off while it is read into memory is one more reason to repeat")
+    @Test("A truncated body read into memory is retried")
     func repeatsBrokenBodies() async throws {
         let broken = Answer.chunks([[1]], thenThrow: TransportError(.truncatedBody))
         let transport = ScriptedHTTPTransport([broken, broken], then: .chunks([[1], [2]]))
@@ -259,7 +259,7 @@ struct RetryTests: RetrySuite {
         #expect(error.retryRefusal == .notIdempotent)
     }
 
-    @Test("A stream is repeated up to its head and not after")
+    @Test("A stream is retried until its head arrives, not afterwards")
     func leavesStreams() async throws {
         let broken = Answer.chunks([[1]], thenThrow: TransportError(.truncatedBody))
         let transport = ScriptedHTTPTransport([.status(.badGateway), broken], then: .status(.ok))
@@ -269,7 +269,7 @@ struct RetryTests: RetrySuite {
         #expect(transport.calls.count == 2)
     }
 
-    @Test("Each hop of a redirect is repeated by its own method")
+    @Test("Each hop of a redirect is retried according to its own method")
     func repeatsHops() async throws {
         let transport = ScriptedHTTPTransport(
             [

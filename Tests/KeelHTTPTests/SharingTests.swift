@@ -6,7 +6,7 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-@Suite("Shared and doubled requests", .timeLimit(.minutes(1)))
+@Suite("Coalesced and hedged requests", .timeLimit(.minutes(1)))
 struct SharingTests {
     private typealias Answer = ScriptedHTTPTransport.Answer
 
@@ -21,7 +21,7 @@ struct SharingTests {
 
     // MARK: Coalescing
 
-    @Test("A thousand identical calls make one request, and each gets the whole body")
+    @Test("A thousand identical calls send one request, and each gets the whole body")
     func coalesces() async throws {
         let gate = Gate()
         let log = EventLog()
@@ -42,7 +42,7 @@ struct SharingTests {
         #expect(joins == 999)
     }
 
-    @Test("Of a thousand calls 999 are cancelled, and the last one gets its response")
+    @Test("If 999 of a thousand calls are canceled, the last one still gets its response")
     func survivesCancellation() async throws {
         let gate = Gate()
         let log = EventLog()
@@ -70,7 +70,7 @@ struct SharingTests {
         #expect(transport.calls.count == 1)
     }
 
-    @Test("With its last caller the exchange is cancelled")
+    @Test("The exchange is canceled with its last caller")
     func cancelsWithTheLast() async throws {
         let gate = Gate()
         let transport = ScriptedHTTPTransport(then: answer(gate))
@@ -84,7 +84,7 @@ struct SharingTests {
         try await waitUntil { gate.cancelledCount == gate.begunCount }
     }
 
-    @Test("Repetitions inside a shared call are not multiplied, and its error reaches all")
+    @Test("Retries of a shared call are not multiplied, and its error reaches all callers")
     func sharesErrors() async throws {
         let gate = Gate()
         let log = EventLog()
@@ -129,7 +129,7 @@ struct SharingTests {
         }
     }
 
-    @Test("Calls of different users, ranges, methods or options are not shared; traced ones are")
+    @Test("Calls with different users, ranges, methods or options are not shared")
     func separates() async throws {
         let rows: [(Custom, Custom, Int)] = [
             (Custom(), Custom(), 1), (Custom(), Custom(headers: [.authorization: "b"]), 2),
@@ -158,7 +158,7 @@ struct SharingTests {
         }
     }
 
-    @Test("Streams, and calls of another session, are not shared")
+    @Test("Streams and calls of different sessions are not shared")
     func excludesStreams() async throws {
         let gate = Gate()
         let session = Mutex("a")
@@ -189,7 +189,7 @@ struct SharingTests {
         func token() async -> AccessToken { AccessToken(identity ?? "nobody") }
     }
 
-    @Test("A response is shared by calls that are signed for one user, and by no others")
+    @Test("Only calls signed for the same user share a response")
     func separatesSignedUsers() async throws {
         for (first, second, count) in [("a", "a", 1), ("a", "b", 2), (nil, nil, 2)] {
             let gate = Gate()
@@ -220,7 +220,7 @@ struct SharingTests {
         }
     }
 
-    @Test("A session is another user after each sign-in, and the same one after a renewal")
+    @Test("A session's identity changes with each sign-in and survives a renewal")
     func sessionIdentity() async throws {
         let session = AuthSession(server: Renewing())
         let nobody = await session.identity
@@ -287,7 +287,7 @@ struct SharingTests {
         }
     }
 
-    @Test("With one slow response in a hundred, the 99th percentile falls to a third or less")
+    @Test("With one slow response in a hundred, hedging cuts the 99th percentile to about a third")
     func hedges() async throws {
         let seed: UInt64 = 42
         let count = 3000
@@ -306,7 +306,7 @@ struct SharingTests {
         #expect(counter.cancelled == counter.sent - count)
     }
 
-    @Test("Only what may be sent twice is, and a failure is left to the layers above")
+    @Test("Only safe requests are hedged, and failures are left to the outer layers")
     func hedgesSafely() async throws {
         var settings = HedgingMiddleware.Settings()
         settings.minimumSamples = 1
@@ -348,7 +348,7 @@ struct SharingTests {
 
     // MARK: Idempotency keys
 
-    @Test("A POST gets one key for all its attempts; another call gets another")
+    @Test("All attempts of a POST share one idempotency key; another call gets another")
     func namesCalls() async throws {
         let number = Mutex(0)
         let transport = ScriptedHTTPTransport(

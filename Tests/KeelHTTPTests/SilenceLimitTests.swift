@@ -34,7 +34,7 @@ private struct Operation: ServiceEndpoint {
     var path: EndpointPath { "/a" }
 }
 
-@Suite("What limits the silence of a server where nothing is said")
+@Suite("Default limits on server silence")
 struct SilenceLimitTests {
     private func client(
         _ transport: Witness,
@@ -50,7 +50,7 @@ struct SilenceLimitTests {
         return NetworkClient(configuration, transport: transport)
     }
 
-    @Test("A call that may be repeated leaves time for that; others have all of theirs")
+    @Test("A call that may be retried leaves time for it; other calls have no silence limit")
     func limits() async throws {
         let megabyte = RequestBody.bytes([UInt8](repeating: 1, count: 1 << 20))
         let cases: [(operation: Operation, firstByte: Int?, idle: Int?)] = [
@@ -70,7 +70,7 @@ struct SilenceLimitTests {
         }
     }
 
-    @Test("What is said stays, and a client that never repeats has no such limit")
+    @Test("Explicit limits are kept, and a client without retries has no default limit")
     func ownLimits() async throws {
         let transport = Witness([TransportError(.responseTimeout)])
         let own = HTTPTimeouts(firstByte: .seconds(3), idle: .seconds(4))
@@ -93,7 +93,7 @@ struct SilenceLimitTests {
         #expect(events.calls.map(\.timeouts.idle) == [.seconds(60)])
     }
 
-    @Test("The attempt after a silence has a new connection and the time that is left")
+    @Test("The attempt after a silence uses a new connection and the remaining time")
     func afterSilence() async throws {
         let transport = Witness([TransportError(.connectionLost), TransportError(.responseTimeout)])
         _ = try await client(transport).response(to: Operation()).get()
@@ -102,7 +102,7 @@ struct SilenceLimitTests {
         #expect(calls.map(\.options.prefersNewConnection) == [false, false, true])
     }
 
-    @Test("A stream of events opens a new connection after a silence, not after an end")
+    @Test("An event stream opens a new connection after a silence, not after a regular end")
     func eventStreams() async throws {
         let number = Mutex(0)
         let seen = Mutex<[HTTPCall]>([])

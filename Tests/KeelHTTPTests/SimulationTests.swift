@@ -51,7 +51,10 @@ struct SimulationTests {
         return NetworkClient(configuration, transport: origin)
     }
 
-    @Test("No work is done twice, no success is lost, no attempt is too many", arguments: 0..<parts)
+    @Test(
+        "No work is done twice, no success is lost and no attempt limit is exceeded",
+        arguments: 0..<parts
+    )
     func keepsPromises(part: UInt64) async throws {
         let count = (Self.schedules + Self.parts - 1) / Self.parts
         for number in 0..<count {
@@ -142,9 +145,7 @@ struct SimulationTests {
         return count
     }
 
-    @Test(
-        "With limits on attempts, rates and the whole, none passes early and no work is done twice"
-    )
+    @Test("No limit on attempt, rate or total time fires early, and no work is done twice")
     func keepsLimits() async throws {
         for number in 0..<200 {
             let seed = Self.seed &+ UInt64(number)
@@ -189,7 +190,7 @@ struct SimulationTests {
         #expect(runs[0] == runs[1])
     }
 
-    @Test("A dead server gets at most a tenth more load from a thousand calls")
+    @Test("A thousand calls put at most a tenth more load on a dead server")
     func sparesDeadServers() async throws {
         let clock = ImmediateClock()
         let dead = FaultSchedule(Array(repeating: .refused, count: 3000))

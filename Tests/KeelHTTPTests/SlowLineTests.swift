@@ -34,7 +34,7 @@ private struct SlowLine: HTTPTransport {
     func shutdown() async {}
 }
 
-@Suite("Bodies in memory on a slow line", .timeLimit(.minutes(1)))
+@Suite("Bodies in memory on a slow connection", .timeLimit(.minutes(1)))
 struct SlowLineTests: RetrySuite {
     let clock = TestClock()
 
@@ -59,7 +59,7 @@ struct SlowLineTests: RetrySuite {
     }
 
     @Test(
-        "They arrive, whatever their size and method",
+        "A body arrives, whatever its size and method",
         arguments: [1000, 5 << 20, 10 << 20, 30 << 20],
         [HTTPRequest.Method.post, .put]
     )
@@ -69,7 +69,7 @@ struct SlowLineTests: RetrySuite {
         #expect(try result.get().status == .ok)
     }
 
-    @Test("A form whose parts are in memory, and are sent one after the other, arrives too")
+    @Test("A form with several parts in memory also arrives")
     func forms() async throws {
         let size = 5 << 20
         let parts = (0..<3).map { number in
@@ -79,7 +79,7 @@ struct SlowLineTests: RetrySuite {
         #expect(try await outcome(send, bytes: 3 * size + 4096).get().status == .ok)
     }
 
-    @Test("The usual time is given beside, and a time that was asked for stays as it is")
+    @Test("The default timeout is added to the time for the body; an explicit one is unchanged")
     func keepsLimits() async throws {
         // 80 s on the line; the limit is 60 s plus 156 s for the body.
         let bytes = 10_000_000 + 240_000

@@ -2,10 +2,10 @@ import Foundation
 import KeelHTTP
 import Testing
 
-@Suite("The system's numbers for failures of connections")
+@Suite("System error numbers of connection failures")
 struct SystemErrorTests {
     @Test(
-        "Each number has its code, of which a retry reads whether anything was sent",
+        "Each number maps to a code that tells whether anything was sent",
         arguments: [
             (ECONNREFUSED, .connect, .connectionRefused), (ENETUNREACH, .connect, .offline),
             (EHOSTUNREACH, .connect, .offline), (EADDRNOTAVAIL, .connect, .offline),
@@ -25,7 +25,7 @@ struct SystemErrorTests {
     }
 
     @Test(
-        "A resolver that may answer later is told from one that knows no such name",
+        "A temporary resolver failure is distinguished from an unknown host",
         arguments: [
             (EAI_AGAIN, .nameLookupFailed), (EAI_SYSTEM, .nameLookupFailed),
             (EAI_MEMORY, .nameLookupFailed), (EAI_FAIL, .nameLookupFailed),

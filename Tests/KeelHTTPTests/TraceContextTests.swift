@@ -8,7 +8,7 @@ struct TraceContextTests {
     static let valid = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
     @Test(
-        "A parent is read as the recommendation says",
+        "A parent is parsed as the recommendation requires",
         arguments: [
             (valid, true),
             ("cc-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-what-may-come", true),
@@ -31,7 +31,7 @@ struct TraceContextTests {
     }
 
     @Test(
-        "A child has the flags of its parent that version 00 knows",
+        "A child inherits only the parent's flags that version 00 defines",
         arguments: [("00", "00"), ("01", "01"), ("02", "02"), ("03", "03"), ("ff", "03")]
     )
     func flags(sent: String, passedOn: String) throws {
@@ -43,7 +43,7 @@ struct TraceContextTests {
         #expect(child.isRandom == (passedOn == "02" || passedOn == "03"))
     }
 
-    @Test("A trace that begins here says that its identifier is random")
+    @Test("A new trace marks its identifier as random")
     func random() {
         var random = SeededRandom(seed: 1)
         #expect(TraceContext(using: &random).parent.hasSuffix("-02"))
@@ -51,7 +51,7 @@ struct TraceContextTests {
     }
 
     @Test(
-        "A state is kept if all of it is valid",
+        "A state is kept only if all of it is valid",
         arguments: [
             (["foo=1,bar=2"], "foo=1,bar=2"),
             (["foo=1", " bar=2 \t"], "foo=1,bar=2"),
@@ -72,7 +72,7 @@ struct TraceContextTests {
         #expect(context.state == expected)
     }
 
-    @Test("At most 32 members are kept")
+    @Test("A state has at most 32 members")
     func memberLimit() throws {
         let members = (1...33).map { "a\($0)=1" }
         let full = members.dropLast().joined(separator: ",")
@@ -80,7 +80,7 @@ struct TraceContextTests {
         #expect(TraceContext(parent: Self.valid, states: [full, members[32]])?.state == nil)
     }
 
-    @Test("Requests carry on the trace that they are part of, or begin one")
+    @Test("Requests continue their trace or begin a new one")
     func propagation() async throws {
         let transport = ScriptedHTTPTransport([.status(.ok), .status(.ok), .status(.ok)])
         let chain = transport.chain([TraceContextPropagation(), TraceContextPropagation()])

@@ -34,7 +34,7 @@ private final class Seen: Sendable {
 
 @Suite("Uploads")
 struct UploadTests {
-    @Test("A file is sent as it is, in pieces, with its length")
+    @Test("A file is sent unchanged, in chunks, with its length")
     func uploadsFiles() async throws {
         let folder = try TemporaryFolder()
         let content = TemporaryFolder.bytes(200_001)
@@ -53,7 +53,7 @@ struct UploadTests {
         #expect(seen.progress.last?.fraction == 1)
     }
 
-    @Test("Bytes in memory and streams report their progress too")
+    @Test("Bytes in memory and streams also report progress")
     func observesAllBodies() async throws {
         let content = TemporaryFolder.bytes(100_000)
         let transport = ScriptedHTTPTransport(then: .status(.ok))
@@ -76,7 +76,7 @@ struct UploadTests {
         #expect(transport.calls.map(\.body) == [content, [1, 2, 3]])
     }
 
-    @Test("Bytes count once the transport asks for more, not when they are handed over")
+    @Test("Bytes count once the transport requests more, not when they are handed over")
     func countsTakenBytes() async throws {
         let seen = Seen()
         let counts = Mutex<[Int64]>([])
@@ -95,7 +95,7 @@ struct UploadTests {
         #expect(counts.withLock { $0 } == [0, 65_536])
     }
 
-    @Test("A body that is sent again is counted and shown again")
+    @Test("The progress of a resent body is reported again")
     func countsRepetitions() async throws {
         let transport = ScriptedHTTPTransport([
             .redirect(to: "/next", status: .temporaryRedirect), .status(.ok),
@@ -107,7 +107,7 @@ struct UploadTests {
         #expect(seen.bytes == [1, 2, 3, 1, 2, 3])
     }
 
-    @Test("A file that is missing, a folder, or not readable is reported before anything is sent")
+    @Test("A missing file or a folder is reported before anything is sent")
     func reportsFiles() async throws {
         let folder = try TemporaryFolder()
         let transport = ScriptedHTTPTransport()
@@ -128,7 +128,7 @@ struct UploadTests {
     }
 
     @Test(
-        "A file that changes its length is a failed body, before, while and after it is read",
+        "A file whose length changes before or during reading fails the body",
         arguments: ["shrinks at once", "grows at once", "shrinks midway", "grows midway"]
     )
     func noticesChanges(change: String) async throws {
@@ -154,7 +154,7 @@ struct UploadTests {
         #expect(NetworkError(try #require(error)).code == .file)
     }
 
-    @Test("An empty file is an empty body")
+    @Test("An empty file gives an empty body")
     func uploadsEmptyFiles() async throws {
         let folder = try TemporaryFolder()
         let body = try HTTPBody.file(try folder.file("empty", []))
@@ -162,7 +162,7 @@ struct UploadTests {
         #expect(try await body.open().collect(upTo: 1).isEmpty)
     }
 
-    @Test("A streamed upload has a total time only if one is asked for; bytes have the client's")
+    @Test("A streamed upload has a total time only if one is set")
     func limitsUploads() async throws {
         let folder = try TemporaryFolder()
         let file = try folder.file("a", [1])
@@ -181,7 +181,7 @@ struct UploadTests {
         #expect(clock.sleeps == [.seconds(7)])
     }
 
-    @Test("A streamed upload ends when nothing has moved for the client's time, not before")
+    @Test("A streamed upload ends only after no bytes have moved for the client's timeout")
     func noticesSilence() async throws {
         let folder = try TemporaryFolder()
         let file = try folder.file("a", TemporaryFolder.bytes(150_000))
@@ -221,7 +221,7 @@ struct UploadTests {
         #expect(error?.transportError?.code == .writeTimeout)
     }
 
-    @Test("Silence after the whole body, before the answer or in it, is the answer's")
+    @Test("Silence after the whole body was sent ends with a response timeout")
     func noticesMissingAnswers() async throws {
         let folder = try TemporaryFolder()
         let file = try folder.file("a", [1, 2, 3])
@@ -252,7 +252,7 @@ struct UploadTests {
         }
     }
 
-    @Test("A URL of another machine is no file")
+    @Test("A URL that is not a file URL is rejected")
     func refusesRemoteURLs() async throws {
         let url = try #require(URL(string: "https://example.com/etc/hosts"))
         let client = try makeClient(ScriptedHTTPTransport(then: .status(.ok)))
@@ -290,7 +290,7 @@ struct DownloadTests {
         #expect(other.progress.map(\.totalBytes) == [nil, nil])
     }
 
-    @Test("A download to a file puts it in place when it is complete")
+    @Test("A download is moved to its destination once it is complete")
     func downloadsToFiles() async throws {
         let folder = try TemporaryFolder()
         let content = TemporaryFolder.bytes(700_000)
@@ -320,7 +320,7 @@ struct DownloadTests {
         #expect(seen.bytes == content)
     }
 
-    @Test("An empty body makes an empty file")
+    @Test("An empty body creates an empty file")
     func downloadsNothing() async throws {
         let folder = try TemporaryFolder()
         let place = folder.url.appendingPathComponent("empty")
@@ -331,7 +331,7 @@ struct DownloadTests {
         #expect(try Data(contentsOf: place).isEmpty)
     }
 
-    @Test("A download that fails leaves the old file and nothing else")
+    @Test("A failed download leaves only the old file")
     func cleansUp() async throws {
         let folder = try TemporaryFolder()
         let place = try folder.file("film.mp4", [9])
@@ -351,7 +351,7 @@ struct DownloadTests {
         }
     }
 
-    @Test("A cancelled download leaves nothing behind")
+    @Test("A canceled download leaves nothing behind")
     func cancels() async throws {
         let folder = try TemporaryFolder()
         let place = folder.url.appendingPathComponent("film.mp4")
@@ -378,7 +378,7 @@ struct DownloadTests {
         #expect(folder.names.isEmpty)
     }
 
-    @Test("A place that cannot be written is reported as a file")
+    @Test("A destination that cannot be written is reported as a file error")
     func reportsPlaces() async throws {
         let folder = try TemporaryFolder()
         let inner = folder.url.appendingPathComponent("folder")
@@ -398,7 +398,7 @@ struct DownloadTests {
         }
     }
 
-    @Test("The sequence of an observer gives the latest progress and ends with the transfer")
+    @Test("The sequence of an observer returns the latest progress and ends with the transfer")
     func givesUpdates() async throws {
         let transport = ScriptedHTTPTransport([
             .chunks([[1], [2], [3]], headers: [.contentLength: "3"]),
@@ -423,7 +423,7 @@ struct DownloadTests {
         #expect(sent?.completedBytes == 2)
     }
 
-    @Test("A total is not claimed of a body with a content coding, which may be taken off")
+    @Test("Progress has no total if the body has a content coding")
     func distrustsCodedLengths() async throws {
         let transport = ScriptedHTTPTransport([
             .chunks([[1, 2, 3]], headers: [.contentLength: "3", .contentEncoding: "gzip"])
@@ -433,7 +433,7 @@ struct DownloadTests {
         #expect(seen.progress.last == TransferProgress(completedBytes: 3))
     }
 
-    @Test("The body of a refusal is not shown to the observer")
+    @Test("An error body is not shown to the observer")
     func hidesRefusals() async throws {
         let transport = ScriptedHTTPTransport([.status(.notFound, body: [1, 2])])
         let seen = Seen()
@@ -443,7 +443,7 @@ struct DownloadTests {
         #expect(seen.progress.isEmpty && seen.bytes.isEmpty)
     }
 
-    @Test("The head of a download has the client's total time; a time of its own covers all of it")
+    @Test("The client's timeout covers a download's head; an explicit one covers all of it")
     func limitsDownloads() async throws {
         let folder = try TemporaryFolder()
         let clock = GateClock()

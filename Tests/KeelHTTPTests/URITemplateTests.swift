@@ -14,7 +14,7 @@ struct URITemplateTests {
     ]
 
     @Test(
-        "A template stands for the text that RFC 6570 gives it",
+        "A template expands as RFC 6570 specifies",
         arguments: [
             // Literals.
             ("", ""), ("plain", "plain"), ("/é'*%41", "/%C3%A9'*%41"),
@@ -61,7 +61,7 @@ struct URITemplateTests {
     }
 
     @Test(
-        "A template that is not valid is refused with the place of the mistake",
+        "An invalid template is rejected with the position of the mistake",
         arguments: [
             ("/a{id", URITemplateError.Reason.unbalancedBrace, 2), ("/id}", .unbalancedBrace, 3),
             ("{a{b}}", .unbalancedBrace, 2), ("a b", .literal, 1), ("é b", .literal, 2),
@@ -82,7 +82,7 @@ struct URITemplateTests {
         #expect(error?.offset == offset)
     }
 
-    @Test("A list and pairs have no prefix", arguments: ["ab{tags:2}", "ab{+range:2}"])
+    @Test("A prefix of a list or of pairs is rejected", arguments: ["ab{tags:2}", "ab{+range:2}"])
     func refusesPrefixOfMany(template: String) throws {
         let parsed = try URITemplate(template)
         let error = #expect(throws: URITemplateError.self) { _ = try parsed.expanded(Self.values) }
@@ -91,13 +91,13 @@ struct URITemplateTests {
         #expect(try parsed.expanded([:]) == "ab")
     }
 
-    @Test("A template names its variables once, in their order")
+    @Test("A template lists each variable once, in order")
     func namesVariables() throws {
         let template = try URITemplate("/{b}/{a}{?b,c*,d:3}")
         #expect(template.variableNames == ["b", "a", "c", "d"])
     }
 
-    @Test("Whatever the text, a template is read or refused at a place inside it")
+    @Test("Arbitrary text is either parsed or rejected at a position inside it")
     func readsAnything() {
         var generator = SplitMix(seed: 570)
         let characters = Array("{}{}+#./;?&*:,%41a9_-é |=!")
@@ -117,7 +117,7 @@ struct URITemplateTests {
         }
     }
 
-    @Test("Whatever the values, a simple expansion has unreserved characters and triplets only")
+    @Test("Expanded values are encoded so that they decode to the originals")
     func encodesAnything() throws {
         var generator = SplitMix(seed: 6570)
         let template = try URITemplate("{a}{/b*}{?c*}")

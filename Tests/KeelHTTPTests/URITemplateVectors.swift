@@ -100,14 +100,14 @@ struct URITemplateVector: Sendable, CustomTestStringConvertible {
 }
 
 /// The vectors of uri-templates/uritemplate-test, read from outside of the repository.
-@Suite("Public vectors of URI templates")
+@Suite("Public URI template vectors")
 struct URITemplateVectorTests {
     private static let isPresent = !URITemplateVector.all.isEmpty
     private static let absence: Comment =
         "there are no vectors in \(URITemplateVector.folder.path); KEEL_CONFORMANCE names a folder"
 
     @Test(
-        "A template leads to the text, or is refused",
+        "A template expands to an expected text or is rejected",
         .enabled(if: isPresent, absence),
         arguments: URITemplateVector.all
     )
@@ -120,7 +120,7 @@ struct URITemplateVectorTests {
         }
     }
 
-    @Test("The vectors could all be read", .enabled(if: isPresent, absence))
+    @Test("All vectors can be read", .enabled(if: isPresent, absence))
     func isComplete() {
         print("URI template vectors: \(URITemplateVector.all.count)")
         #expect(!URITemplateVector.all.contains { $0.template == "unreadable" })

@@ -4,7 +4,7 @@ import KeelHTTP
 import KeelTestKit
 import Testing
 
-@Suite("Addresses of requests")
+@Suite("URLs of requests")
 struct URLBuildingTests {
     @Test(
         "A value in a path stays inside its segment",
@@ -21,7 +21,7 @@ struct URLBuildingTests {
     }
 
     @Test(
-        "A value that would name another resource is refused before anything is sent",
+        "A value that would address another resource is rejected before anything is sent",
         arguments: ["", ".", ".."]
     )
     func refusesDangerousSegments(value: String) async throws {
@@ -35,7 +35,7 @@ struct URLBuildingTests {
     }
 
     @Test(
-        "A literal path that holds a query, a fragment or dot segments is refused",
+        "A literal path with a query, a fragment or dot segments is rejected",
         arguments: ["/search?q=x", "/a#b", "/a/../b", "/a/%2E%2e/b", "/a/%zz", "/50%"]
     )
     func refusesBrokenLiterals(path: String) async throws {
@@ -46,7 +46,7 @@ struct URLBuildingTests {
         #expect(error?.code == .invalidURL)
     }
 
-    @Test("Query values arrive as they were given, whatever characters they have")
+    @Test("Query values arrive unchanged, whatever their characters")
     func encodesQueries() async throws {
         let transport = ScriptedHTTPTransport([.json("[]")])
         let text = "fish & chips + tea = 100%?#/é"
@@ -60,7 +60,7 @@ struct URLBuildingTests {
         #expect(components.queryItems?.map(\.value) == [text])
     }
 
-    @Test("Query items keep their order and leave out what is nil")
+    @Test("Query items keep their order, and nil items are omitted")
     func ordersQueries() {
         var query: HTTPQuery = ["b": "1", "a": nil, "b": "2"]
         query.append("page", 3)
@@ -68,7 +68,7 @@ struct URLBuildingTests {
         #expect(query.encoded == "b=1&b=2&page=3")
     }
 
-    @Test("Segments, numbers, typed identifiers and UUIDs can stand in a path")
+    @Test("A path accepts segments, numbers, typed identifiers and UUIDs")
     func takesManyValues() async throws {
         struct ID: RawRepresentable { var rawValue: String }
         let uuid = UUID()
@@ -105,7 +105,7 @@ struct URLBuildingTests {
     }
 
     @Test(
-        "A base URL that cannot carry endpoints is refused",
+        "A base URL that cannot carry endpoints is rejected",
         arguments: [
             "ftp://example.com", "/relative", "https://user:secret@example.com",
             "https://example.com/?key=secret", "https://example.com/#top", "https:///path",

@@ -29,7 +29,7 @@ private struct BusyTransport: HTTPTransport {
     func shutdown() async {}
 }
 
-@Suite("Uploads that wait", .timeLimit(.minutes(1)))
+@Suite("Waiting uploads", .timeLimit(.minutes(1)))
 struct WaitingUploadTests {
     private let clock = TestClock()
 
@@ -46,7 +46,7 @@ struct WaitingUploadTests {
         return NetworkClient(configuration, transport: transport)
     }
 
-    @Test("An upload that waits for its place for longer than nothing may move is sent in the end")
+    @Test("An upload that waits for its slot beyond the stall timeout is still sent")
     func waitsForPlaces() async throws {
         let folder = try TemporaryFolder()
         let file = try folder.file("a", [1, 2, 3])
@@ -78,7 +78,7 @@ struct WaitingUploadTests {
         #expect(transport.calls.count == 4)
     }
 
-    @Test("The wait for a connection does not count: the body has not been opened yet")
+    @Test("Waiting for a connection does not count toward the stall timeout")
     func waitsForConnections() async throws {
         let folder = try TemporaryFolder()
         let file = try folder.file("a", [1, 2, 3])

@@ -8,9 +8,9 @@ import Testing
 /// An exploration of orders of events: every slow operation waits for a seeded choice.
 ///
 /// `KEEL_AUTH_SEEDS` sets the number of orders.
-@Suite("Sessions in every order of events", .timeLimit(.minutes(30)))
+@Suite("Sessions under every order of events", .timeLimit(.minutes(30)))
 struct AuthExplorerTests {
-    @Test("Nothing is lost, confused or left hanging in any order of events")
+    @Test("A session stays consistent under any order of events")
     func explores() async throws {
         let count = ProcessInfo.processInfo.environment["KEEL_AUTH_SEEDS"].flatMap(Int.init) ?? 300
         for seed in 1...UInt64(max(1, count)) {

@@ -6,9 +6,9 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-@Suite("A signed-in session")
+@Suite("Signed-in sessions")
 struct AuthSessionTests {
-    @Test("Signing in saves, shows the credentials at once and counts versions")
+    @Test("Signing in saves the credentials, applies them at once and increments the version")
     func signsIn() async throws {
         let identity = IdentityModel()
         let store = RecordingStore()
@@ -24,7 +24,7 @@ struct AuthSessionTests {
         #expect(try await session.token().value == "access-2-SECRET")
     }
 
-    @Test("The next start goes on with what the store has")
+    @Test("A restart resumes with the stored credentials")
     func restores() async throws {
         let identity = IdentityModel()
         let store = RecordingStore(identity.grant())
@@ -33,7 +33,7 @@ struct AuthSessionTests {
         #expect(session.state == .signedIn(version: 1))
     }
 
-    @Test("The states arrive as a sequence, the present one first")
+    @Test("The sequence of states begins with the current state")
     func tellsStates() async throws {
         let identity = IdentityModel()
         let session = AuthSession(server: identity)
@@ -47,7 +47,7 @@ struct AuthSessionTests {
         #expect(await states.next() == .signedOut(.requested))
     }
 
-    @Test("A failed sign-in is told as it is and leaves the session alone")
+    @Test("A failed sign-in throws the original error and does not change the session")
     func rethrowsSignIn() async throws {
         struct WrongPassword: Error {}
         let identity = IdentityModel()
@@ -59,14 +59,14 @@ struct AuthSessionTests {
         #expect(session.state == .signedIn(version: 1))
     }
 
-    @Test("Without anybody signed in there is no token")
+    @Test("A signed-out session provides no token")
     func refusesSignedOut() async throws {
         let session = AuthSession(server: IdentityModel())
         let error = await #expect(throws: AuthenticationError.self) { try await session.token() }
         #expect(error?.code == .signedOut)
     }
 
-    @Test("A token is renewed shortly before it ends, once")
+    @Test("A token is renewed once, shortly before it expires")
     func renewsAhead() async throws {
         let dates = TestDates()
         var policy = AuthSessionPolicy()
@@ -82,7 +82,7 @@ struct AuthSessionTests {
         #expect(identity.refreshCount == 1)
     }
 
-    @Test("Tokens that live shorter than the leeway are not renewed for each call")
+    @Test("A token that lives shorter than the leeway is not renewed for each call")
     func toleratesShortLives() async throws {
         let dates = TestDates()
         var policy = AuthSessionPolicy()
@@ -94,7 +94,7 @@ struct AuthSessionTests {
         #expect(identity.refreshCount == 1)
     }
 
-    @Test("A token that is still good is used when renewing ahead of time fails")
+    @Test("A valid token is used if its early renewal fails")
     func usesOldTokenMeanwhile() async throws {
         let dates = TestDates()
         var policy = AuthSessionPolicy()
@@ -116,7 +116,7 @@ struct AuthSessionTests {
         #expect(session.state == .signedIn(version: 1))
     }
 
-    @Test("Credentials that cannot be renewed end in the state expired")
+    @Test("Credentials that cannot be renewed lead to the state expired")
     func expires() async throws {
         let dates = TestDates()
         var policy = AuthSessionPolicy()
@@ -132,7 +132,7 @@ struct AuthSessionTests {
         #expect(session.state == .expired)
     }
 
-    @Test("Too many refreshes in a short time are an error, and pass")
+    @Test("Too many refreshes within a short time throw an error until the time has passed")
     func limitsRefreshes() async throws {
         let dates = TestDates()
         var policy = AuthSessionPolicy()
@@ -150,7 +150,7 @@ struct AuthSessionTests {
         #expect(identity.refreshCount == 6)
     }
 
-    @Test("A waiter that is cancelled leaves; the refresh goes on for the others")
+    @Test("Canceling one waiter does not cancel the refresh for the others")
     func survivesCancellation() async throws {
         let door = Door()
         let identity = IdentityModel { _ in await door.wait() }
@@ -179,7 +179,7 @@ struct AuthSessionTests {
         #expect(identity.refreshCount == 1)
     }
 
-    @Test("A refresh whose only waiter was cancelled still brings its credentials home")
+    @Test("A refresh completes even if its only waiter was canceled")
     func finishesUnwatched() async throws {
         let door = Door()
         let identity = IdentityModel { _ in await door.wait() }
@@ -196,7 +196,7 @@ struct AuthSessionTests {
     }
 
     @Test(
-        "A server that refuses for good ends the session; other failures leave it",
+        "A final denial ends the session; other failures do not",
         arguments: [
             (400, #"{"error": "invalid_grant"}"#, true),
             (401, #"{"error": "invalid_grant", "error_description": "gone"}"#, true),
@@ -232,9 +232,7 @@ struct AuthSessionTests {
         #expect(store.kept?.accessToken == "access-2-SECRET")
     }
 
-    @Test(
-        "A refusal of a token from before a failed refresh shares that failure, a later one does not"
-    )
+    @Test("Tokens issued before a failed refresh share its failure; later ones start a new refresh")
     func sharesFailure() async throws {
         let identity = IdentityModel { number in
             if number == 1 { throw NetworkError(.noConnection) }
@@ -256,7 +254,7 @@ struct AuthSessionTests {
         #expect(identity.refreshCount == 2)
     }
 
-    @Test("A request of the refresh itself gets no token instead of waiting for itself")
+    @Test("A token request from within a refresh fails instead of deadlocking")
     func findsCircle() async throws {
         let box = Mutex<AuthSession<BearerCredentials>?>(nil)
         let identity = IdentityModel { _ in _ = try await box.withLock({ $0 })?.token() }
@@ -270,9 +268,9 @@ struct AuthSessionTests {
     }
 }
 
-@Suite("What a session saves, and how it ends")
+@Suite("Saving and ending a session")
 struct AuthSessionEndTests {
-    @Test("Renewed credentials that could not be saved sign nothing and are not lost")
+    @Test("Renewed credentials are used only after they have been saved")
     func waitsForTheStore() async throws {
         let identity = IdentityModel()
         let store = RecordingStore()
@@ -291,7 +289,7 @@ struct AuthSessionEndTests {
         #expect(session.state == .signedIn(version: 2))
     }
 
-    @Test("While the store saves, new credentials are in nobody's hands")
+    @Test("New credentials are not handed out while the store is saving them")
     func waitsForTheSave() async throws {
         let door = Door()
         let isSlow = Mutex(false)
@@ -320,7 +318,7 @@ struct AuthSessionEndTests {
         )
     }
 
-    @Test("Signing out during a refresh ends it for everybody and keeps nothing")
+    @Test("Signing out during a refresh ends it for all callers and saves nothing")
     func signsOutDuringRefresh() async throws {
         let door = Door()
         let identity = IdentityModel { _ in await door.wait() }
@@ -339,7 +337,7 @@ struct AuthSessionEndTests {
         #expect(store.kept?.accessToken == session.current?.accessToken)
     }
 
-    @Test("Signing out while the store saves clears it afterwards")
+    @Test("Signing out during a save clears the store afterwards")
     func signsOutDuringSave() async throws {
         let door = Door()
         let isSlow = Mutex(false)
@@ -359,7 +357,7 @@ struct AuthSessionEndTests {
         #expect(store.log == ["save access-1-SECRET", "save access-2-SECRET", "clear"])
     }
 
-    @Test("All clean-ups run in order, also behind one that throws, and the failure is told")
+    @Test("All clean-ups run in order even if one throws, and the failure is reported")
     func cleansUp() async throws {
         struct Broken: Error {}
         let ran = Mutex<[String]>([])
@@ -384,7 +382,7 @@ struct AuthSessionEndTests {
         #expect(session.state == .signedOut(.requested))
     }
 
-    @Test("A denied refresh runs the clean-ups too, and the next sign-in waits for them")
+    @Test("A denied refresh also runs the clean-ups, and the next sign-in waits for them")
     func cleansUpAfterDenial() async throws {
         let ran = Mutex<[String]>([])
         let identity = IdentityModel { _ in throw AuthenticationError(.denied) }
@@ -406,7 +404,7 @@ struct AuthSessionEndTests {
         #expect(session.state == .signedIn(version: 2))
     }
 
-    @Test("Of overlapping sign-ins the one begun last counts; a sign-out beats both")
+    @Test("The sign-in that began last wins, and a sign-out supersedes all of them")
     func ordersSignIns() async throws {
         let door = Door()
         let identity = IdentityModel()
@@ -440,7 +438,7 @@ struct AuthSessionEndTests {
         #expect(store.kept == nil)
     }
 
-    @Test("No description, dump or mirror holds a token")
+    @Test("No description, dump or mirror contains a token")
     func hidesSecrets() async throws {
         let secret = "SECRET"
         let identity = IdentityModel { number in

@@ -47,7 +47,7 @@ private struct NamedTokens: TokenSource {
     func token() async -> AccessToken { AccessToken("token") }
 }
 
-@Suite("What a client puts into each call")
+@Suite("Settings that a client adds to each call")
 struct AuthorizingLayerTests {
     private let origin = HTTPOrigin(
         HTTPRequest(method: .get, scheme: "https", authority: "api.example.com", path: "/")
@@ -70,7 +70,7 @@ struct AuthorizingLayerTests {
         return NetworkClient(configuration, transport: transport)
     }
 
-    @Test("A call built by hand gets the client's pins and options, and keeps its own settings")
+    @Test("A call built by hand gets the client's pins and options but keeps its own settings")
     func completesRawCalls() async throws {
         let transport = Witness()
         let pin = try #require(PublicKeyPins.Pin(digest: [UInt8](repeating: 7, count: 32)))
@@ -93,7 +93,7 @@ struct AuthorizingLayerTests {
         #expect(sent.head.headerFields[.authorization] == "Bearer token")
     }
 
-    @Test("Layers above know whose a call is, however the layer that signs it was listed")
+    @Test("Outer layers know the user of a call, however the signing layer was added")
     func announcesSigners() async throws {
         let origins = Set([try #require(origin)])
         let basic = BasicAuthorization(
@@ -128,7 +128,7 @@ struct AuthorizingLayerTests {
         }
     }
 
-    @Test("Where the layers are replaced after authorizing, nobody is said to sign")
+    @Test("Replacing the layers after authorizing removes the announced signer")
     func forgetsReplacedLayers() async throws {
         let above = Witness()
         let client = try client(Witness()) {

@@ -6,7 +6,7 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-@Suite("Signing calls with a bearer token")
+@Suite("Bearer tokens on calls")
 struct BearerAuthorizationTests {
     private func client(
         _ identity: IdentityModel,
@@ -33,7 +33,7 @@ struct BearerAuthorizationTests {
         )
     }
 
-    @Test("A thousand calls refused at once cause one refresh and all succeed")
+    @Test("A thousand rejected calls cause one refresh, and all succeed")
     func refreshesOnce() async throws {
         let identity = IdentityModel()
         let session = AuthSession(server: identity)
@@ -54,7 +54,7 @@ struct BearerAuthorizationTests {
         #expect(identity.mostConcurrentRefreshes == 1)
     }
 
-    @Test("A refresh that fails is made once and fails a thousand calls with one error each")
+    @Test("A failed refresh runs once and fails each of a thousand calls with one error")
     func failsOnce() async throws {
         let identity = IdentityModel { _ in throw NetworkError(.noConnection) }
         let session = AuthSession(server: identity)
@@ -81,7 +81,7 @@ struct BearerAuthorizationTests {
         #expect(session.state == .signedIn(version: 1))
     }
 
-    @Test("A call signed with older credentials is sent again without a refresh")
+    @Test("A call signed with older credentials is resent without a refresh")
     func replaysOldVersion() async throws {
         let identity = IdentityModel()
         let session = AuthSession(server: identity)
@@ -108,7 +108,7 @@ struct BearerAuthorizationTests {
         #expect(identity.accepted == ["access-3-SECRET"])
     }
 
-    @Test("A refusal that belongs to an earlier user neither renews, nor is sent for the new one")
+    @Test("A 401 response to an earlier user's call neither renews nor resends for the new user")
     func keepsUsersApart() async throws {
         let identity = IdentityModel()
         let session = AuthSession(server: identity)
@@ -137,7 +137,7 @@ struct BearerAuthorizationTests {
         #expect(transport.calls.count == 1)
     }
 
-    @Test("New credentials are in the store before any call is sent with them")
+    @Test("New credentials are saved before they sign any call")
     func savesBeforeReplay() async throws {
         let identity = IdentityModel()
         let store = RecordingStore()
@@ -160,7 +160,7 @@ struct BearerAuthorizationTests {
         )
     }
 
-    @Test("A call refused twice is sent twice, and its refusal is the caller's to see")
+    @Test("A call rejected twice is sent twice and returns the second rejection")
     func doesNotLoop() async throws {
         let identity = IdentityModel()
         let session = AuthSession(server: identity)
@@ -172,7 +172,7 @@ struct BearerAuthorizationTests {
         #expect(identity.refreshCount == 1)
     }
 
-    @Test("A service that refuses every token runs into the limit, with a typed error")
+    @Test("Endless rejections reach the refresh limit and throw a typed error")
     func limitsStorms() async throws {
         let identity = IdentityModel()
         let session = AuthSession(server: identity)
@@ -196,7 +196,7 @@ struct BearerAuthorizationTests {
     }
 
     @Test(
-        "Lack of rights is no reason for a refresh",
+        "Insufficient scope does not trigger a refresh",
         arguments: [
             (#"Bearer realm="api", error="insufficient_scope", scope="admin""#, 0),
             (#"Bearer error=insufficient_scope"#, 0),
@@ -218,7 +218,7 @@ struct BearerAuthorizationTests {
         #expect(transport.calls.count == 1 + refreshes)
     }
 
-    @Test("Only calls to the allowed origins are signed, also after a redirect")
+    @Test("Only calls to allowed origins are signed, even after a redirect")
     func respectsOrigins() async throws {
         let transport = ScriptedHTTPTransport([
             .redirect(to: "https://elsewhere.example/x"), .status(.ok),
@@ -249,7 +249,7 @@ struct BearerAuthorizationTests {
         #expect((HTTPOrigin(head) == HTTPOrigin(url)) == isSame)
     }
 
-    @Test("A call can go without a token, must when it brings its own, and may when it is optional")
+    @Test("A call may go unsigned, require a token or treat it as optional")
     func respectsOptions() async throws {
         let identity = IdentityModel()
         let session = AuthSession(server: identity)
@@ -294,7 +294,7 @@ struct BearerAuthorizationTests {
         )
     }
 
-    @Test("A body that cannot be sent again is not")
+    @Test("A body that cannot be replayed is not resent")
     func sendsBodiesOnce() async throws {
         let identity = IdentityModel()
         let session = AuthSession(server: identity)
@@ -317,7 +317,7 @@ struct BearerAuthorizationTests {
         #expect(identity.refreshCount == 0)
     }
 
-    @Test("An OAuth server is asked through the very client whose calls are signed")
+    @Test("An OAuth server can be asked through the client that it signs for")
     func refreshesThroughSameClient() async throws {
         let transport = ScriptedHTTPTransport([
             .status(.unauthorized),
@@ -342,7 +342,7 @@ struct BearerAuthorizationTests {
         #expect(session.current?.expiresAt != nil)
     }
 
-    @Test("Basic credentials are encoded as UTF-8, and refused where they cannot be told apart")
+    @Test("Basic credentials are encoded as UTF-8, and ambiguous ones are rejected")
     func encodesBasic() throws {
         let pair = BasicCredentials(user: "Aladdin", password: "open sesame")
         #expect(pair?.authorization == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
@@ -354,7 +354,7 @@ struct BearerAuthorizationTests {
         #expect(BasicCredentials(user: "a", password: "b\nc") == nil)
     }
 
-    @Test("Who cannot reach the identity server is offline, not signed out")
+    @Test("An unreachable identity server means offline, not signed out")
     func tellsOfflineFromSignedOut() async throws {
         let identity = IdentityModel { _ in throw NetworkError(.noConnection) }
         let session = AuthSession(server: identity)

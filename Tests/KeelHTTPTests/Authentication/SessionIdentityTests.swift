@@ -4,7 +4,7 @@ import KeelCore
 import KeelHTTP
 import Testing
 
-@Suite("The names of users")
+@Suite("Identities of users")
 struct SessionIdentityTests {
     private struct Renewing: IdentityServer {
         func refresh(_ credentials: BearerCredentials) async throws -> BearerCredentials {
@@ -18,7 +18,7 @@ struct SessionIdentityTests {
         AuthSession(server: Renewing(), store: store)
     }
 
-    @Test("A sign-in keeps its name through renewals and restarts, and no other has it")
+    @Test("A sign-in has a unique identity that survives renewals and restarts")
     func keepsName() async throws {
         let store = InMemoryCredentialStore<BearerCredentials>()
         let first = session(store)
@@ -37,7 +37,7 @@ struct SessionIdentityTests {
         #expect(await first.identity != name)
     }
 
-    @Test("Credentials that were stored without a name get one, which stays")
+    @Test("Stored credentials without an identity receive a permanent one")
     func namesOldCredentials() async throws {
         let text = #"{"accessToken": "a", "refreshToken": "r", "fields": {}}"#
         let old = try JSONDecoder().decode(BearerCredentials.self, from: Data(text.utf8))
@@ -51,7 +51,7 @@ struct SessionIdentityTests {
         #expect(loaded.sessionID == name)
     }
 
-    @Test("A store that cannot keep the new name loses neither the credentials nor the session")
+    @Test("A store that cannot save the new identity loses neither credentials nor session")
     func survivesFullStore() async throws {
         let store = FullStore()
         let session = session(store)
@@ -66,7 +66,7 @@ struct SessionIdentityTests {
         func clear() async {}
     }
 
-    @Test("Credentials of a type that keeps no name have one as long as the session object")
+    @Test("Credentials that store no identity keep one as long as the session object lives")
     func namesOtherTypes() async throws {
         struct Own: SessionCredentials {
             var accessToken: String
@@ -85,14 +85,14 @@ struct SessionIdentityTests {
         #expect(await session.identity != name)
     }
 
-    @Test("A fixed token has the same name after a restart, and another token another")
+    @Test("A fixed token keeps its identity after a restart; another token has another")
     func namesTokens() {
         #expect(StaticToken("SECRET-1").identity == StaticToken("SECRET-1").identity)
         #expect(StaticToken("SECRET-1").identity != StaticToken("SECRET-2").identity)
         #expect(StaticToken("SECRET-1").identity?.contains("SECRET") == false)
     }
 
-    @Test("A user of basic authorization has the same name after a restart, with one password")
+    @Test("Basic credentials keep their identity after a restart; another password changes it")
     func namesPasswords() async throws {
         func name(_ user: String, _ password: String) async throws -> String {
             let credentials = try #require(BasicCredentials(user: user, password: password))

@@ -20,7 +20,7 @@ struct SharedStoreTests {
         return session
     }
 
-    @Test("One goes on with what the other has renewed, and no refresh token is used twice")
+    @Test("A session adopts the other session's renewed token, and no refresh token is used twice")
     func adopts() async throws {
         let identity = IdentityModel()
         let store = RecordingStore(identity.grant())
@@ -41,7 +41,7 @@ struct SharedStoreTests {
         #expect(store.log.filter { $0 == "clear" }.isEmpty)
     }
 
-    @Test("What the other has renewed long ago is renewed in its turn, by its own refresh token")
+    @Test("An expired token adopted from another session is renewed with its own refresh token")
     func renewsWhatItFinds() async throws {
         let identity = IdentityModel(lifetime: 100, now: { [dates] in dates.now })
         let store = RecordingStore(identity.grant())
@@ -56,7 +56,7 @@ struct SharedStoreTests {
         #expect(identity.refreshCount == 2)
     }
 
-    @Test("A denial of a token that the other has used up meanwhile signs nobody out")
+    @Test("A denial of a refresh token used up by another session signs nobody out")
     func outlivesRaces() async throws {
         let door = Door()
         let identity = IdentityModel(answer: { if $0 == 1 { await door.wait() } })
@@ -81,7 +81,7 @@ struct SharedStoreTests {
         #expect(cleanUps.value == 1)
     }
 
-    @Test("Who has signed in on the store is the user of all sessions, from the next renewal on")
+    @Test("A sign-in in one session becomes the user of all sessions with their next renewal")
     func followsUsers() async throws {
         let door = Door()
         let identity = IdentityModel(answer: { if $0 == 1 { await door.wait() } })
@@ -108,7 +108,7 @@ struct SharedStoreTests {
     }
 
     @Test(
-        "A sign-out in one session is one of all, and no renewal brings the user back",
+        "A sign-out in one session signs out all, and no renewal brings the user back",
         arguments: [false, true]
     )
     func followsSignOuts(isUnderWay: Bool) async throws {
@@ -133,7 +133,7 @@ struct SharedStoreTests {
         #expect(store.kept == nil)
     }
 
-    @Test("A denial while the store cannot be read is not final")
+    @Test("A denial is not final while the store cannot be read")
     func outlivesLockedStores() async throws {
         let identity = IdentityModel()
         let store = RecordingStore(identity.grant())

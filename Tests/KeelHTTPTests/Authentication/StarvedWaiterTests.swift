@@ -4,7 +4,7 @@ import KeelHTTP
 import KeelTestKit
 import Testing
 
-@Suite("Callers that learn late of a refresh", .timeLimit(.minutes(1)))
+@Suite("Late waiters of a refresh", .timeLimit(.minutes(1)))
 struct StarvedWaiterTests {
     /// An executor whose queue can be suspended.
     private final class StoppableExecutor: TaskExecutor {
@@ -26,7 +26,7 @@ struct StarvedWaiterTests {
         }
     }
 
-    @Test("Nobody is told to be signed out while the next refresh is being saved")
+    @Test("A late waiter is not reported as signed out while the next refresh is being saved")
     func waitsForNextRefresh() async throws {
         let (answering, saving) = (Door(), Door())
         let saves = Watched(0)
@@ -57,7 +57,7 @@ struct StarvedWaiterTests {
         #expect(session.state == .signedIn(version: 3))
     }
 
-    @Test("A token of the next user is not handed to those who waited for the last one's")
+    @Test("Waiters of the previous user do not receive the next user's token")
     func sparesNextUser() async throws {
         let dates = TestDates()
         var policy = AuthSessionPolicy()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeelHTTP
 
-@Suite("What Set-Cookie fields say")
+@Suite("Parsing of Set-Cookie fields")
 struct CookieFormatTests {
     /// One field and its meaning; nil for a field to ignore.
     struct Row: Sendable, CustomTestStringConvertible {
@@ -27,7 +27,7 @@ struct CookieFormatTests {
     }
 
     @Test(
-        "Names, values and attributes",
+        "Names, values and attributes are parsed",
         arguments: [
             Row("foo=bar", "foo=bar"), Row("  foo = bar  ", "foo=bar"), Row("foo", "=foo"),
             Row("=foo", "=foo"), Row("foo=", "foo="), Row("=", nil), Row("", nil), Row(";", nil),
@@ -74,7 +74,7 @@ struct CookieFormatTests {
     }
 
     @Test(
-        "Dates in all their forms",
+        "Dates are parsed in all their forms",
         arguments: [
             ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777),
             ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
@@ -104,7 +104,7 @@ struct CookieFormatTests {
     }
 
     @Test(
-        "A domain has the hosts below it, an address only itself",
+        "A domain matches its subdomains; an IP address matches only itself",
         arguments: [
             ("example.com", "example.com", true), ("www.example.com", "example.com", true),
             ("a.b.example.com", "example.com", true), ("example.com", "www.example.com", false),
@@ -118,7 +118,7 @@ struct CookieFormatTests {
     }
 
     @Test(
-        "A path has what lies below it",
+        "A path matches everything below it",
         arguments: [
             ("/", "/", true), ("/a", "/", true), ("/a", "/a", true), ("/a/", "/a", true),
             ("/a/b", "/a", true), ("/a/b", "/a/", true), ("/ab", "/a", false), ("/a", "/a/", false),
@@ -130,7 +130,7 @@ struct CookieFormatTests {
     }
 
     @Test(
-        "Without a path, a cookie is for the folder of its request",
+        "The default path of a cookie is the folder of its request",
         arguments: [
             ("/", "/"), ("/a", "/"), ("/a/", "/a"), ("/a/b", "/a"), ("/a/b/c", "/a/b"), ("", "/"),
             ("a/b", "/"),
@@ -153,7 +153,7 @@ struct CookieFormatTests {
     }
 
     @Test(
-        "Fields that a platform has joined are taken apart",
+        "Fields joined by a platform are split",
         arguments: [
             Joined("a=1", ["a=1"]), Joined("a=1, b=2", ["a=1", "b=2"]),
             Joined("a=1,b=2", ["a=1", "b=2"]), Joined("", []), Joined(",", [","]),
@@ -181,7 +181,7 @@ struct CookieFormatTests {
         #expect(SetCookie.fields(inJoined: row.text) == row.fields)
     }
 
-    @Test("A jar keeps each of joined cookies with its own attributes")
+    @Test("Joined cookies keep their own attributes")
     func keepsJoined() {
         let joined = "sid=1; Secure; Path=/, b=2; Domain=example.com; Path=/; Max-Age=9"
         let head = HTTPRequest(

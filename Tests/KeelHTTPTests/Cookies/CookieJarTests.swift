@@ -4,7 +4,7 @@ import KeelHTTP
 import KeelTestKit
 import Testing
 
-@Suite("A jar of cookies")
+@Suite("Cookie jars")
 struct CookieJarTests {
     private func head(_ text: String) -> HTTPRequest {
         let url = URL(string: text)
@@ -38,7 +38,7 @@ struct CookieJarTests {
     private static let home = "https://www.example.com/a/b"
 
     @Test(
-        "Cookies come back where they belong",
+        "Cookies are sent only where they belong",
         arguments: [
             Row("to the same host", home, ["x=1"], home, "x=1"),
             Row("below its folder", home, ["x=1"], "https://www.example.com/a/c/d", "x=1"),
@@ -199,7 +199,7 @@ struct CookieJarTests {
         #expect(jar.cookieField(for: head(row.sentTo)) == row.sent)
     }
 
-    @Test("An insecure response does not cover a secure cookie")
+    @Test("An insecure response does not overwrite a secure cookie")
     func protectsSecureCookies() {
         let jar = CookieJar()
         jar.store(
@@ -211,7 +211,7 @@ struct CookieJarTests {
         #expect(jar.cookies.map(\.value) == ["good"])
     }
 
-    @Test("Cookies end at their time, and none lives longer than 400 days")
+    @Test("Cookies expire on time, and none lives longer than 400 days")
     func expires() {
         let dates = TestDates()
         let jar = CookieJar(now: { dates.now })
@@ -226,7 +226,7 @@ struct CookieJarTests {
         #expect(jar.cookieField(for: head("https://x.org/")) == "c=1")
     }
 
-    @Test("Beyond the limits, what was used longest ago goes first, insecure cookies before secure")
+    @Test("Beyond the limits, the least recently used cookies go first, insecure before secure")
     func evicts() {
         let dates = TestDates()
         let jar = CookieJar(limits: .init(perDomain: 3, total: 4), now: { dates.now })
@@ -249,7 +249,7 @@ struct CookieJarTests {
         #expect(jar.cookies.map(\.name) == ["b", "d", "e", "e"])
     }
 
-    @Test("A full jar keeps what was used last, and makes room for more than one cookie")
+    @Test("A full jar keeps the most recently used cookies and evicts several at once")
     func evictsSeveral() {
         let dates = TestDates()
         let jar = CookieJar(limits: .init(perDomain: 50, total: 32), now: { dates.now })
@@ -267,7 +267,7 @@ struct CookieJarTests {
         #expect(jar.cookies.map(\.value) == (3..<34).map { "\($0)" } + ["35"])
     }
 
-    @Test("A cookie that is set to end is gone, and one set anew is as old as that")
+    @Test("A cookie set to expire is removed, and setting it again resets its age")
     func removesAndRenews() {
         let dates = TestDates()
         let jar = CookieJar(now: { dates.now })
@@ -280,14 +280,14 @@ struct CookieJarTests {
         #expect(jar.cookies.map(\.createdAt) == [dates.now])
     }
 
-    @Test("A list of public suffixes can be given")
+    @Test("A custom list of public suffixes is respected")
     func usesSuffixes() {
         let jar = CookieJar(isPublicSuffix: { $0 == "co.uk" })
         jar.store(["x=1; Domain=co.uk", "y=1; Domain=a.co.uk"], from: head("https://a.co.uk/"))
         #expect(jar.cookies.map(\.name) == ["y"])
     }
 
-    @Test("A saved jar goes on where it stopped")
+    @Test("A saved jar can be restored")
     func persists() throws {
         let jar = CookieJar()
         jar.store(
@@ -302,7 +302,7 @@ struct CookieJarTests {
         #expect(other.cookies == [])
     }
 
-    @Test("As a layer it serves each hop of a redirect, and leaves a field of the caller alone")
+    @Test("As a layer, the jar serves each redirect hop and keeps the caller's Cookie field")
     func worksAsLayer() async throws {
         let jar = CookieJar()
         let transport = ScriptedHTTPTransport([
@@ -327,7 +327,7 @@ struct CookieJarTests {
         #expect(jar.cookieField(for: head("https://b.example.com/")) == "a=1; b=2")
     }
 
-    @Test("No description, dump or mirror holds a value")
+    @Test("No description, dump or mirror contains a value")
     func hidesValues() throws {
         let jar = CookieJar()
         jar.store(["x=SECRET"], from: head("https://x.org/"))

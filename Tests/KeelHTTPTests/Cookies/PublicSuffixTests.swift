@@ -3,7 +3,7 @@ import HTTPTypes
 import KeelHTTP
 import Testing
 
-@Suite("Cookies for domains that belong to many")
+@Suite("Public suffixes")
 struct PublicSuffixTests {
     private func head(_ host: String) -> HTTPRequest {
         HTTPRequest(method: .get, scheme: "https", authority: host, path: "/")
@@ -20,7 +20,7 @@ struct PublicSuffixTests {
     }
 
     @Test(
-        "A host sets none for its neighbours below a public suffix",
+        "A host cannot set a cookie for a public suffix",
         arguments: [
             "com", "uk", "co.uk", "me.uk", "com.au", "co.jp", "ne.jp", "com.br", "gouv.fr",
             "org.nz", "github.io", "pages.dev", "herokuapp.com", "cloudfront.net",
@@ -36,13 +36,13 @@ struct PublicSuffixTests {
         #expect(own == nil)
     }
 
-    @Test("A dot at the end of the host makes no other suffix of it")
+    @Test("A trailing dot in the host does not change its public suffix")
     func dots() {
         #expect(field(of: CookieJar(), setBy: "a.co.uk.", "co.uk.", for: "b.co.uk.") == nil)
     }
 
     @Test(
-        "Domains that look alike are whole",
+        "Domains that resemble public suffixes are accepted",
         arguments: [
             "example.com", "example.co.uk", "web.de", "id.me", "co.example.com", "com.example",
             "me.com", "user.github.io", "t.co", "bbc.uk",
@@ -52,13 +52,13 @@ struct PublicSuffixTests {
         #expect(field(of: CookieJar(), setBy: "a.\(domain)", domain, for: "b.\(domain)") == "x=1")
     }
 
-    @Test("A host that is a public suffix itself gets a cookie for itself alone")
+    @Test("A host that is a public suffix can set a cookie only for itself")
     func itself() {
         #expect(field(of: CookieJar(), setBy: "github.io", "github.io", for: "github.io") == "x=1")
         #expect(field(of: CookieJar(), setBy: "github.io", "github.io", for: "a.github.io") == nil)
     }
 
-    @Test("An app's own test takes the place of the rule, for cookies of an earlier jar too")
+    @Test("An app's own test replaces the built-in rule, even for cookies of an earlier jar")
     func ownTest() {
         let lax = CookieJar(isPublicSuffix: { _ in false })
         #expect(field(of: lax, setBy: "a.co.uk", "co.uk", for: "b.co.uk") == "x=1")

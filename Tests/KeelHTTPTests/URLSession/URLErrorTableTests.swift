@@ -2,7 +2,7 @@ import Testing
 
 @testable import KeelHTTP
 
-@Suite("Each code of URLError means one kind of failure")
+@Suite("Mapping of URLError codes")
 struct URLErrorTableTests {
     /// Foundation's constants by name; NSURLError.h has their numbers.
     static let foundation: [(name: String, number: Int, code: TransportError.Code)] = [
@@ -57,14 +57,14 @@ struct URLErrorTableTests {
         ("downloadDecodingFailedToComplete", -3007, .decompressionFailed),
     ]
 
-    @Test("Foundation's", arguments: foundation)
+    @Test("Each code of Foundation is mapped", arguments: foundation)
     func maps(name: String, number: Int, code: TransportError.Code) {
         let error = TransportError(urlError: number, during: .readBody)
         #expect(error.code == code, "\(name)")
     }
 
     @Test(
-        "A silence before the head and one in the body differ by their phase",
+        "Failures before the head and in the body differ by their phase",
         arguments: [
             TransportError.Phase.awaitHead, .readBody,
         ]
@@ -77,7 +77,7 @@ struct URLErrorTableTests {
         #expect(TransportError(urlError: -1003, during: phase).processed == .no)
     }
 
-    @Test("A number that nobody knows is unknown, and named")
+    @Test("An unrecognized code is unknown, and the message names it")
     func unknown() {
         let error = TransportError(urlError: -4711, during: .awaitHead)
         #expect(error.code == .unknown)
@@ -85,7 +85,7 @@ struct URLErrorTableTests {
     }
 
     @Test(
-        "Where the number says little, libcurl's text does",
+        "libcurl's text decides where the code is ambiguous",
         arguments: [
             ("transfer closed with 5 bytes remaining to read", TransportError.Code.truncatedBody),
             ("SSL certificate problem: self-signed certificate", .tlsUntrusted),

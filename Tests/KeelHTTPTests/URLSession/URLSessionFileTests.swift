@@ -6,13 +6,13 @@ import Testing
 
 @testable import KeelHTTP
 
-@Suite("A body that the session sends from a file", .timeLimit(.minutes(1)))
+@Suite("File bodies sent by the session", .timeLimit(.minutes(1)))
 struct URLSessionFileTests {
     private func body(_ folder: TemporaryFolder) throws -> HTTPBody {
         try HTTPBody.file(try folder.file("film.mp4", [1, 2, 3, 4, 5]))
     }
 
-    @Test("A body names its file as long as nobody wants to see its pieces")
+    @Test("A body exposes its file unless an observer needs its chunks")
     func namesFile() throws {
         let folder = try TemporaryFolder()
         let body = try body(folder)
@@ -25,7 +25,7 @@ struct URLSessionFileTests {
         #expect(HTTPBody(joining: [body, body], inMemoryUpTo: 0).file == nil)
     }
 
-    @Test("Every observer is told what the session has sent, and nothing before")
+    @Test("Every observer receives the session's progress")
     func tellsProgress() throws {
         let folder = try TemporaryFolder()
         let seen = Mutex<[TransferProgress]>([])
@@ -41,7 +41,7 @@ struct URLSessionFileTests {
         #expect(seen.withLock { $0 } == steps)
     }
 
-    @Test("A file with another length than announced fails the exchange")
+    @Test("A file with a length other than announced fails the exchange")
     func changesLength() async throws {
         let folder = try TemporaryFolder()
         let file = try #require(try body(folder).file)

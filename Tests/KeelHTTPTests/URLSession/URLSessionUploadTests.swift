@@ -7,7 +7,7 @@ import Testing
 
 @testable import KeelHTTP
 
-@Suite("A body that is written into a stream of URLSession", .timeLimit(.minutes(1)))
+@Suite("Bodies written into a stream of URLSession", .timeLimit(.minutes(1)))
 struct URLSessionUploadTests {
     /// The writing end of two bound streams, with a reader controlled by the tests.
     private final class BoundOutput: OutputStream {
@@ -69,7 +69,7 @@ struct URLSessionUploadTests {
         }
     }
 
-    @Test("It is written no faster than it is read, and the stream is closed at its end")
+    @Test("A body is written no faster than it is read, and the stream is closed at its end")
     func waitsForRoom() async throws {
         let output = BoundOutput(room: 3)
         let progress = Mutex<[Int64]>([])
@@ -94,7 +94,7 @@ struct URLSessionUploadTests {
         #expect(failures.value == [])
     }
 
-    @Test("It begins again for a session that asks, if it can be sent again")
+    @Test("A replayable body restarts when the session asks for it")
     func beginsAgain() async throws {
         for isReplayable in [true, false] {
             let (first, second) = (BoundOutput(room: 1), BoundOutput(room: 10))
@@ -113,7 +113,7 @@ struct URLSessionUploadTests {
     }
 
     @Test(
-        "A body that fails, or has another length than announced, ends the exchange",
+        "A body that fails or has a length other than announced ends the exchange",
         arguments: [
             (nil, TransportError(.unknown), .bodyProducerFailed), (4, nil, .invalidRequest),
             (2, nil, .invalidRequest),
@@ -125,7 +125,7 @@ struct URLSessionUploadTests {
         try await waitUntil { failures.value == [code] }
     }
 
-    @Test("A session that has let go, and the end of the exchange, end the writing in silence")
+    @Test("Writing ends silently when the session lets go or the exchange ends")
     func ends() async throws {
         let gone = BoundOutput(room: 0)
         let first = upload(body([[1]]))
