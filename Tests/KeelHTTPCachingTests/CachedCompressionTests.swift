@@ -7,7 +7,7 @@ import KeelHTTPCompression
 import KeelTestKit
 import Testing
 
-@Suite("A cache above decompression", .timeLimit(.minutes(1)))
+@Suite("Caching above decompression", .timeLimit(.minutes(1)))
 struct CachedCompressionTests {
     private static let text = Array("hello".utf8)
     private static let coded: [UInt8] = [
@@ -67,7 +67,7 @@ struct CachedCompressionTests {
         }
     }
 
-    @Test("It keeps the decoded body, and asks about it by the tag of the coded one")
+    @Test("The cache keeps the decoded body and revalidates with the encoded body's tag")
     func revalidates() async throws {
         let bench = try Bench()
         for result in [HTTPCacheResult.network, .fresh] {
@@ -96,7 +96,7 @@ struct CachedCompressionTests {
         #expect(bench.transport.calls.count == 1)
     }
 
-    @Test("A HEAD tells the plain length, and what it says of another form spoils nothing")
+    @Test("A HEAD response gives the plain length and does not corrupt the stored response")
     func heads() async throws {
         let bench = try Bench()
         let head = try await bench.get(GetMenu(method: .head))

@@ -6,7 +6,7 @@ import KeelHTTPCaching
 import KeelTestKit
 import Testing
 
-@Suite("The stored answer first, then the fresh one", .timeLimit(.minutes(1)))
+@Suite("The stored response first, then the fresh one", .timeLimit(.minutes(1)))
 struct CachedThenFreshTests {
     private let soup = CacheBench.text("[\"soup\"]", "max-age=60", [.eTag: "\"1\""])
     private let stew = CacheBench.text("[\"stew\"]", "max-age=60", [.eTag: "\"2\""])
@@ -35,7 +35,7 @@ struct CachedThenFreshTests {
         return answers
     }
 
-    @Test("Where nothing is stored, the origin's answer is the only one")
+    @Test("Without a stored response, only the origin's response is returned")
     func asksOrigin() async throws {
         let bench = CacheBench([soup])
         let answers = try await answers(client(bench))
@@ -43,7 +43,7 @@ struct CachedThenFreshTests {
         #expect(bench.requestCount == 1)
     }
 
-    @Test("A fresh stored answer is the only one, unless the origin is to be asked in any case")
+    @Test("A fresh stored response is returned alone, unless a refresh is requested")
     func staysFresh() async throws {
         let bench = CacheBench([soup, stew])
         let client = try client(bench)
@@ -60,7 +60,7 @@ struct CachedThenFreshTests {
         var path: EndpointPath { "/menu" }
     }
 
-    @Test("The operations of a service have stored answers too")
+    @Test("Operations of a service also return stored responses")
     func service() async throws {
         let bench = CacheBench([soup, stew])
         let kitchen = ServiceClient<Kitchen>(try client(bench))
@@ -72,7 +72,7 @@ struct CachedThenFreshTests {
         #expect(values == [["soup"], ["soup"], ["stew"]])
     }
 
-    @Test("A stale stored answer comes first, then the origin's")
+    @Test("A stale stored response is followed by the origin's response")
     func refreshes() async throws {
         let unchanged = ScriptedHTTPTransport.Answer.status(
             .notModified,
@@ -89,7 +89,7 @@ struct CachedThenFreshTests {
         #expect(try await answers(client).map(\.value) == [["soup"], ["stew"]])
     }
 
-    @Test("A failure of the origin is thrown after the stored answer was given")
+    @Test("A failure of the origin is thrown after the stored response")
     func throwsAfterwards() async throws {
         let bench = CacheBench([soup])
         let client = try client(bench)
@@ -104,7 +104,7 @@ struct CachedThenFreshTests {
         #expect(values == [["soup"]])
     }
 
-    @Test("A stored refusal is no answer: the origin's word counts")
+    @Test("A stored error response is skipped in favor of the origin's response")
     func passesRefusalOver() async throws {
         let gone = ScriptedHTTPTransport.Answer.status(
             .gone,

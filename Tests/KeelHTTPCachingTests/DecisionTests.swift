@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeelHTTPCaching
 
-@Suite("Deciding about what is stored")
+@Suite("Decisions about stored responses")
 struct DecisionTests {
     private let start: Int64 = 1_800_000_000
 
@@ -31,7 +31,7 @@ struct DecisionTests {
 
     /// Each row: the stated age, the delay, and the age a hundred seconds after receipt.
     @Test(
-        "The age counts what the response says, what its date shows, and the delay",
+        "The age combines the Age field, the date and the delay",
         arguments: [
             (nil, nil, 0, 100), ("30", nil, 0, 130), ("30", nil, 5, 135), (nil, -40, 0, 140),
             ("30", -40, 5, 140), ("50", -40, 5, 155), (nil, 40, 0, 100), ("x", -40, 0, 140),
@@ -46,7 +46,7 @@ struct DecisionTests {
         #expect(ResponseAge.seconds(of: response, at: instant(delay + 100)) == expected)
     }
 
-    @Test("A clock that runs backwards makes nothing younger than it was")
+    @Test("A clock that runs backwards makes no response younger")
     func survivesClocks() {
         let response = stored([.age: "30"], received: 10)
         #expect(ResponseAge.seconds(of: response, at: instant(-1000)) == 40)
@@ -56,7 +56,7 @@ struct DecisionTests {
         #expect(ResponseAge.seconds(of: response, at: late) > 1_000_000_000)
     }
 
-    @Test("What was received by a clock that was far ahead is validated, as nobody knows its age")
+    @Test("A response from a clock that was far ahead is not fresh")
     func distrustsFuture() {
         let response = stored([.cacheControl: "max-age=600", .eTag: "\"1\""])
         for (seconds, isFresh) in [(0, true), (-60, true), (-62, false), (-1_000_000, false)] {
@@ -70,7 +70,7 @@ struct DecisionTests {
         }
     }
 
-    @Test("Fresh is until the lifetime is over, and not a second longer")
+    @Test("A response is fresh until its lifetime ends, and not a second longer")
     func endsFreshness() {
         let response = stored([.cacheControl: "max-age=60"])
         func decision(_ seconds: Int64) -> CacheDecision {
@@ -97,7 +97,7 @@ struct DecisionTests {
         #expect(fallback != nil)
     }
 
-    @Test("Whatever is said and asked, nothing is used that must not be")
+    @Test("No stored response is used against the rules, whatever the directives")
     func neverBreaksRules() {
         var random = SeededRandom(seed: 11)
         let says = [

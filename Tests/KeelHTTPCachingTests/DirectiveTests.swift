@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeelHTTPCaching
 
-@Suite("Reading what caches are told")
+@Suite("Parsing of cache directives")
 struct DirectiveTests {
     private func directives(_ lines: String..., shared: Bool = false) -> ResponseDirectives {
         var fields = HTTPFields()
@@ -17,7 +17,7 @@ struct DirectiveTests {
     }
 
     @Test(
-        "A number of seconds is read in every form that is one, and in no other",
+        "A number of seconds is parsed in every valid form and in no other",
         arguments: [
             ("max-age=60", DeltaSeconds.seconds(60)), ("MAX-AGE=60", .seconds(60)),
             ("max-age=\"60\"", .seconds(60)), ("max-age=0060", .seconds(60)),
@@ -36,7 +36,7 @@ struct DirectiveTests {
         #expect(directives(text).maxAge == expected)
     }
 
-    @Test("Of a prohibition that comes twice, the stricter form counts")
+    @Test("If a restriction appears twice, the stricter form applies")
     func takesStricter() {
         #expect(directives("no-cache=\"a\"").noCache == .fields(["a"]))
         #expect(directives("no-cache=\"A, b\"", "no-cache=c").noCache == .fields(["a", "b", "c"]))
@@ -47,7 +47,7 @@ struct DirectiveTests {
         #expect(directives("private=\"set-cookie\"").isPrivate == .fields(["set-cookie"]))
     }
 
-    @Test("What a request asks for is read strictly where it limits, and leniently where it allows")
+    @Test("Request directives are parsed strictly if they restrict and leniently if they permit")
     func readsRequests() {
         func read(_ text: String) -> RequestDirectives {
             RequestDirectives([.cacheControl: text])
@@ -63,7 +63,7 @@ struct DirectiveTests {
         #expect(!RequestDirectives([.pragma: "no-cache", .cacheControl: "x"]).noCache)
     }
 
-    @Test("A targeted field takes the place of Cache-Control and Expires, if it is well formed")
+    @Test("A well-formed targeted field replaces Cache-Control and Expires")
     func readsTargeted() throws {
         let cdn = try #require(HTTPField.Name("CDN-Cache-Control"))
         var rules = CacheRules()
@@ -89,7 +89,7 @@ struct DirectiveTests {
         #expect(ResponseDirectives([cdn: "private"], rules).isPrivate == .whole)
     }
 
-    @Test("Structured fields are read as RFC 9651 has it")
+    @Test("Structured fields are parsed as RFC 9651 specifies")
     func readsStructuredFields() {
         #expect(
             StructuredFieldParser.list(["\"a\", \"b\\\"c\";x=1, tok/en, 1.5, ?1, (1 2);y, :YQ==:"])
@@ -106,7 +106,7 @@ struct DirectiveTests {
         #expect(CacheGroups.membership([.cacheGroups: "\"a\", \"c"]) == [])
     }
 
-    @Test("Junk never crashes the readers, and never makes a response fresh")
+    @Test("Junk never crashes the parsers and never makes a response fresh")
     func survivesJunk() {
         var random = SeededRandom(seed: 20_260_101)
         let scraps = [
@@ -141,7 +141,7 @@ struct DirectiveTests {
     }
 
     @Test(
-        "A date is read in the three forms of HTTP and in no other",
+        "A date is parsed in the three HTTP formats and in no other",
         arguments: [
             ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777 as Int64?),
             ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
@@ -161,7 +161,7 @@ struct DirectiveTests {
         #expect(CacheDate.seconds(text, now: 1_800_000_000) == expected)
     }
 
-    @Test("A list of responses is read as it was written, and damaged bytes never crash the reader")
+    @Test("Stored responses survive a round trip, and damaged bytes never crash the decoder")
     func readsEntries() throws {
         var fields: HTTPFields = [.eTag: "\"1\"", .vary: "Accept"]
         fields.append(HTTPField(name: .setCookie, value: [0x61, 0xFF, 0x3D]))
@@ -194,7 +194,7 @@ struct DirectiveTests {
         }
     }
 
-    @Test("Dates that are written are read as they were")
+    @Test("Written dates are parsed back unchanged")
     func writesDates() {
         #expect(CacheDate.text(784_111_777) == "Sun, 06 Nov 1994 08:49:37 GMT")
         #expect(CacheDate.text(951_782_400) == "Tue, 29 Feb 2000 00:00:00 GMT")
@@ -205,7 +205,7 @@ struct DirectiveTests {
         }
     }
 
-    @Test("The hash of keys is SHA-256")
+    @Test("Keys are hashed with SHA-256")
     func hashes() {
         func hex(_ text: String) -> String {
             SecureHash.digest(Array(text.utf8)).map { byte in

@@ -6,13 +6,13 @@ import KeelTestKit
 import Testing
 
 /// With a limit of one, a call that waits for a second slot while it holds the first waits forever.
-@Suite("Places of answers that the cache has no use for", .timeLimit(.minutes(1)))
+@Suite("Concurrency slots of unusable responses", .timeLimit(.minutes(1)))
 struct HeldPlaceTests {
     private static func unchanged(_ tag: String) -> CacheBench.Answer {
         .status(.notModified, headers: [.eTag: tag])
     }
 
-    @Test("An answer about another state frees its place before the call is made again")
+    @Test("A 304 response about another version releases its slot before the call is resent")
     func foreignTags() async throws {
         let bench = CacheBench([
             CacheBench.text("[\"old\"]", "max-age=60", [.eTag: "\"1\""]),

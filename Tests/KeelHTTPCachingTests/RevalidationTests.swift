@@ -7,7 +7,7 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-@Suite("Asking the origin again", .timeLimit(.minutes(1)))
+@Suite("Revalidation", .timeLimit(.minutes(1)))
 struct RevalidationTests {
     private typealias Answer = ScriptedHTTPTransport.Answer
 
@@ -24,7 +24,7 @@ struct RevalidationTests {
         return NetworkClient(configuration, transport: bench.origin)
     }
 
-    @Test("Status 304 renews the stored response and its fields, and the body stays")
+    @Test("Status 304 renews the stored response and its fields but keeps the body")
     func renews() async throws {
         let news = Answer.status(
             .notModified,
@@ -45,7 +45,7 @@ struct RevalidationTests {
         #expect(bench.requestCount == 2)
     }
 
-    @Test("Status 304 about another state than the stored one does not renew it")
+    @Test("Status 304 about another version does not renew the stored response")
     func refusesForeign304() async throws {
         let bench = CacheBench([
             CacheBench.text("old", "max-age=60", [.eTag: "\"1\""]),
@@ -59,7 +59,7 @@ struct RevalidationTests {
         #expect(bench.origin.calls.last?.head.headerFields[.ifNoneMatch] == nil)
     }
 
-    @Test("A stream whose status 304 is of no use asks anew without waiting for its own place")
+    @Test("A stream with an unusable 304 response is resent without waiting for its own slot")
     func givesPlaceBack() async throws {
         let bench = CacheBench([
             CacheBench.text("old", "max-age=60", [.eTag: "\"1\""]),
@@ -82,7 +82,7 @@ struct RevalidationTests {
         #expect(try await reply.body.collect(upTo: .max) == Array("new".utf8))
     }
 
-    @Test("What the client holds is named beside what is stored, and 304 about it is passed on")
+    @Test("The client's tag is sent beside the stored one, and a 304 about it is passed on")
     func mergesConditions() async throws {
         let bench = CacheBench([
             CacheBench.text("old", "max-age=60", [.eTag: "\"1\""]),
@@ -96,7 +96,7 @@ struct RevalidationTests {
         #expect(bench.origin.calls.last?.head.headerFields[.ifNoneMatch] == "\"1\", \"2\"")
     }
 
-    @Test("A response with stale-while-revalidate does not wait for the origin")
+    @Test("A stale response within stale-while-revalidate is returned without waiting")
     func doesNotWait() async throws {
         let gate = Gate()
         let bench = CacheBench([
@@ -121,7 +121,7 @@ struct RevalidationTests {
         #expect(bench.cache.statistics.backgroundRevalidations == 1)
     }
 
-    @Test("Past its window, stale-while-revalidate waits for the origin")
+    @Test("After the stale-while-revalidate window, a call waits for the origin")
     func keepsWindow() async throws {
         let bench = CacheBench([
             CacheBench.text("old", "max-age=60, stale-while-revalidate=30"),
@@ -132,7 +132,7 @@ struct RevalidationTests {
         #expect(try await bench.send().text == "new")
     }
 
-    @Test("An origin that stays silent does not keep a place in the background for good")
+    @Test("A silent origin occupies a background slot only until the timeout")
     func limitsBackground() async throws {
         let bench = CacheBench(
             [CacheBench.text("old", "max-age=60, stale-while-revalidate=600"), .stall],
@@ -155,7 +155,7 @@ struct RevalidationTests {
         #expect(try await bench.send().text == "new")
     }
 
-    @Test("A revalidation in the background ends with the cache's last user")
+    @Test("A background revalidation is canceled with the cache's last user")
     func endsWithOwner() async throws {
         let gate = Gate()
         do {
@@ -172,7 +172,7 @@ struct RevalidationTests {
         try await waitUntil { gate.cancelledCount == 1 }
     }
 
-    @Test("A thousand calls of one stale response make one request, by 304")
+    @Test("A thousand calls for a stale response share one request answered with 304")
     func sharesValidation() async throws {
         let gate = Gate()
         let bench = CacheBench([
@@ -196,7 +196,7 @@ struct RevalidationTests {
         #expect(bench.cache.statistics.sharedRevalidations == 999)
     }
 
-    @Test("A thousand calls of one stale response make one request, by a new response")
+    @Test("A thousand calls for a stale response share one request answered with a new response")
     func sharesReplacement() async throws {
         let gate = Gate()
         let bench = CacheBench([
@@ -215,7 +215,7 @@ struct RevalidationTests {
         #expect(bench.requestCount == 2)
     }
 
-    @Test("A thousand calls in the window of stale-while-revalidate start one revalidation")
+    @Test("A thousand calls within stale-while-revalidate start one revalidation")
     func sharesBackground() async throws {
         let gate = Gate()
         let bench = CacheBench([
@@ -234,7 +234,7 @@ struct RevalidationTests {
         #expect(bench.requestCount == 2)
     }
 
-    @Test("With coalescing below the cache, a thousand misses make one request")
+    @Test("With coalescing below the cache, a thousand misses send one request")
     func coalescesMisses() async throws {
         let gate = Gate()
         let bench = CacheBench([gate.answer("new")])
@@ -253,7 +253,7 @@ struct RevalidationTests {
         #expect(bench.requestCount == 1)
     }
 
-    @Test("Of calls that share a revalidation, one that is cancelled leaves the others alone")
+    @Test("Canceling one of several calls that share a revalidation does not affect the others")
     func survivesCancellation() async throws {
         let gate = Gate()
         let bench = CacheBench([
@@ -274,7 +274,7 @@ struct RevalidationTests {
         #expect(await (try? first.value.get()) == nil)
     }
 
-    @Test("A redirect and its target are stored under their own addresses")
+    @Test("A redirect and its target are stored under their own URLs")
     func keepsRedirectsApart() async throws {
         let bench = CacheBench([
             .redirect(to: "https://api.example.com/today", status: .found),
@@ -289,7 +289,7 @@ struct RevalidationTests {
         #expect(bench.origin.calls.map(\.head.path) == ["/menu", "/today", "/menu"])
     }
 
-    @Test("HEAD is answered from a stored GET, renews it where it agrees, and ages it where not")
+    @Test("HEAD is answered from a stored GET and renews or invalidates it")
     func learnsFromHead() async throws {
         let bench = CacheBench([
             CacheBench.text("soup", "max-age=60", [.eTag: "\"1\""]),

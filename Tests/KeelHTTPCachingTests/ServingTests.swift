@@ -8,13 +8,13 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-@Suite("Answering from what is stored", .timeLimit(.minutes(1)))
+@Suite("Responses from the cache", .timeLimit(.minutes(1)))
 struct ServingTests {
     private typealias Answer = ScriptedHTTPTransport.Answer
 
     // MARK: Variants and ranges
 
-    @Test("Variants of one address live side by side, up to the limit")
+    @Test("Variants of one URL are stored side by side, up to the limit")
     func keepsVariants() async throws {
         let vary: HTTPFields = [.vary: "Accept-Language"]
         let bench = CacheBench([
@@ -37,7 +37,7 @@ struct ServingTests {
     }
 
     @Test(
-        "A range is cut out of the stored whole",
+        "A range is cut from the stored whole response",
         arguments: [
             ("bytes=0-3", 206, "0123", "bytes 0-3/10"), ("bytes=7-", 206, "789", "bytes 7-9/10"),
             ("bytes=-2", 206, "89", "bytes 8-9/10"), ("bytes=5-99", 206, "56789", "bytes 5-9/10"),
@@ -57,7 +57,7 @@ struct ServingTests {
     }
 
     @Test(
-        "If-Range takes the range only where a strong validator is the same",
+        "If-Range applies the range only if a strong validator matches",
         arguments: [("\"1\"", 206), ("\"2\"", 200), ("W/\"1\"", 200), ("1", 200)]
     )
     func checksIfRange(_ condition: String, _ status: Int) async throws {
@@ -67,7 +67,7 @@ struct ServingTests {
         #expect(try await bench.send(.get, "/menu", fields).status == status)
     }
 
-    @Test("A stored part serves what lies in it, and gives way to the whole")
+    @Test("A stored part serves ranges within it and is replaced by the whole response")
     func servesParts() async throws {
         let part = Answer.status(
             .partialContent,
@@ -86,7 +86,7 @@ struct ServingTests {
 
     // MARK: Users
 
-    @Test("One user's responses are not given to another, nor to somebody unknown")
+    @Test("A user's responses are not given to other or unknown users")
     func keepsUsersApart() async throws {
         let bench = CacheBench([
             CacheBench.text("of a"), CacheBench.text("of b"), CacheBench.text("of nobody"),
@@ -103,7 +103,7 @@ struct ServingTests {
         }
     }
 
-    @Test("A change by one user makes the responses of all worthless")
+    @Test("A change by one user invalidates the responses of all users")
     func invalidatesForAll() async throws {
         let bench = CacheBench([
             CacheBench.text("of a"), .status(.noContent), CacheBench.text("new"),
@@ -114,7 +114,7 @@ struct ServingTests {
         #expect(outcome.text == "new")
     }
 
-    @Test("Users whose tokens are added below the cache are kept apart by who they are")
+    @Test("Users whose tokens are added below the cache are separated by identity")
     func asksSigner() async throws {
         let bench = CacheBench([
             CacheBench.text("\"of a\""), CacheBench.text("\"of b\""), CacheBench.text("\"c\""),
@@ -140,7 +140,7 @@ struct ServingTests {
         #expect(try await text(Tokens(value: "4", identity: nil)).text == "\"d\"")
     }
 
-    @Test("Cookies keep users apart where they are named")
+    @Test("Named cookies separate users")
     func asksCookies() async throws {
         let bench = CacheBench([CacheBench.text("a"), CacheBench.text("b")]) {
             $0.partition = .byCredentials(cookies: ["session"])
@@ -151,7 +151,7 @@ struct ServingTests {
         #expect(try await bench.send(.get, "/menu", [.cookie: "session=2"]).text == "b")
     }
 
-    @Test("A response that is replaced between the list and the body is served as it is now")
+    @Test("A response replaced between lookup and body is served in its current version")
     func servesReplacement() async throws {
         let tier = InterleavedTier()
         let bench = CacheBench(
@@ -170,9 +170,7 @@ struct ServingTests {
         #expect(bench.requestCount == 3)
     }
 
-    @Test(
-        "A response whose body is gone is no reason to ask the origin if only the cache may answer"
-    )
+    @Test("A cache-only call does not contact the origin if the stored body is missing")
     func refusesWithoutBody() async throws {
         let tier = InterleavedTier()
         let bench = CacheBench(

@@ -56,7 +56,7 @@ struct SignedUserTests {
 
     // MARK: Sessions
 
-    @Test("A user's responses on disk are found again after a restart, by a renewed token too")
+    @Test("A user's responses on disk are found after a restart, even with a renewed token")
     func outlivesProcess() async throws {
         let files = SimulatedFileSystem()
         let credentials = InMemoryCredentialStore<BearerCredentials>()
@@ -82,7 +82,7 @@ struct SignedUserTests {
         }
     }
 
-    @Test("Session objects that are made one after the other never meet in one partition")
+    @Test("Consecutive session objects never share a partition")
     func neverMeets() async throws {
         let bench = CacheBench(then: Self.echo())
         var names: Set<String> = []
@@ -99,7 +99,7 @@ struct SignedUserTests {
         #expect(names.count == 100)
     }
 
-    @Test("Who signs in after another gets nothing of theirs, nor does the same user")
+    @Test("A new sign-in sees nothing stored for the previous one, not even of the same user")
     func separatesSignIns() async throws {
         let bench = CacheBench(then: Self.echo())
         let session = AuthSession(server: Renewing())
@@ -113,7 +113,7 @@ struct SignedUserTests {
         }
     }
 
-    @Test("Without a session, what was stored for nobody is nobody's")
+    @Test("Responses stored without a session are not served to a signed-in user")
     func keepsNobodyApart() async throws {
         let bench = CacheBench(then: Self.echo())
         let session = AuthSession(server: Renewing())
@@ -127,7 +127,7 @@ struct SignedUserTests {
     }
 
     @Test(
-        "A call of one's own making is its user's, also where the layer that signs was listed by hand",
+        "Calls built by hand belong to their user, even with a signing layer listed by hand",
         arguments: [false, true]
     )
     func keepsRawCallsApart(isListed: Bool) async throws {
@@ -185,7 +185,7 @@ struct SignedUserTests {
         }
     }
 
-    @Test("A response to another user's token than the call began with is not stored")
+    @Test("A response to another user's token is not stored")
     func noticesSwitch() async throws {
         for isCustom in [false, true] {
             let tokens = Switching()
@@ -201,7 +201,7 @@ struct SignedUserTests {
         }
     }
 
-    @Test("What another user has unchanged does not freshen what is stored")
+    @Test("A 304 response to another user does not renew the stored response")
     func distrustsValidation() async throws {
         let bench = CacheBench(then: Self.conditional)
         let tokens = Switching()
@@ -241,7 +241,7 @@ struct SignedUserTests {
         }
     }
 
-    @Test("A response to credentials that nobody announced is kept for nobody")
+    @Test("A response to unannounced credentials is not reused")
     func distrustsUnannounced() async throws {
         let user = Mutex("ann")
         for isShared in [false, true] {
@@ -262,7 +262,7 @@ struct SignedUserTests {
 
     // MARK: Vary
 
-    @Test("A response that depends on a field which a layer below the cache adds is not used again")
+    @Test("A response that varies by a field added below the cache is not reused")
     func looksBelow() async throws {
         let account = try #require(HTTPField.Name("X-Account"))
         let value = Mutex<String?>("17")
@@ -288,7 +288,7 @@ struct SignedUserTests {
         #expect(try await get(client) == Answer(text: "[\"none\"]", result: .fresh))
     }
 
-    @Test("The user's own token and a coding that was taken off again do not count")
+    @Test("Vary ignores the user's own token and a handled content coding")
     func knowsHandledFields() async throws {
         let fields: HTTPFields = [.vary: "Authorization, Accept-Encoding, Origin"]
         let bench = CacheBench(then: Self.echo(fields))

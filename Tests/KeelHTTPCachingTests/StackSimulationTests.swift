@@ -21,7 +21,7 @@ struct StackSimulationTests {
     private static let seed = setting("KEEL_SEED") ?? UInt64.random(in: 0..<1 << 32)
     private static let parts: UInt64 = 8
 
-    @Test("Layers that break a promise are found", arguments: StackFlaw.allCases)
+    @Test("Layers that break a promise are detected", arguments: StackFlaw.allCases)
     func findsFlaws(_ flaw: StackFlaw) {
         let tries: Range<UInt64> = 0..<1000
         let found = tries.first { seed in
@@ -32,7 +32,7 @@ struct StackSimulationTests {
         #expect(found != nil, "\(flaw) showed in none of \(tries.count) schedules")
     }
 
-    @Test("The same seed gives the same life", arguments: 0..<20 as Range<UInt64>)
+    @Test("The same seed gives the same run", arguments: 0..<20 as Range<UInt64>)
     func repeats(seed: UInt64) {
         let lives = [0, 1].map { _ in
             let life = StackLife(StackPlan(seed: seed), isTraced: true)
@@ -43,7 +43,7 @@ struct StackSimulationTests {
         #expect(lives[0] == lives[1])
     }
 
-    @Test("A life in which a promise is broken is cut down to what breaks it")
+    @Test("A failing run is reduced to its cause")
     func shrinks() throws {
         let fails = { StackLife($0, flaw: .foreignOrigin).run() != nil }
         let plan = try #require(
@@ -60,7 +60,7 @@ struct StackSimulationTests {
         var failure: String?
     }
 
-    @Test("Whatever the stack, the promises hold", arguments: 0..<parts)
+    @Test("Any stack of layers keeps the promises", arguments: 0..<parts)
     func keepsPromises(part: UInt64) async {
         let count = (Self.schedules + Self.parts - 1) / Self.parts
         let first = Self.seed &+ part &* count

@@ -34,7 +34,7 @@ struct StackedSharingTests {
         return NetworkClient(configuration, transport: bench.origin)
     }
 
-    @Test("What the cache says about a reply comes through, and the stored answer is shown first")
+    @Test("Cache results pass through, and the stored response comes first")
     func keepsNotes() async throws {
         let bench = CacheBench([CacheBench.text("[\"soup\"]"), CacheBench.text("[\"stew\"]")])
         let client = try client(bench)
@@ -55,7 +55,7 @@ struct StackedSharingTests {
         { $0[OpaqueKey.self] = OpaqueKey.Value() },
     ]
 
-    @Test("Calls that ask for different things do not share a reply", arguments: variants.indices)
+    @Test("Calls with different options do not share a response", arguments: variants.indices)
     func separatesWishes(_ index: Int) async throws {
         let gate = Gate()
         let bench = CacheBench(then: Self.held(gate))
@@ -74,7 +74,7 @@ struct StackedSharingTests {
         #expect(bench.requestCount == 2)
     }
 
-    @Test("Calls that say what holds anyway share a reply with those that say nothing")
+    @Test("Explicit default options share a response with unset ones")
     func joinsDefaults() async throws {
         let gate = Gate()
         let bench = CacheBench(then: Self.held(gate))
@@ -95,7 +95,7 @@ struct StackedSharingTests {
         #expect(bench.requestCount == 1)
     }
 
-    @Test("A call for what is stored only is not what another call gets")
+    @Test("A cache-only call does not share its result with other calls")
     func keepsProbesApart() async throws {
         let gate = Gate()
         let tier = HoldingTier(gate)

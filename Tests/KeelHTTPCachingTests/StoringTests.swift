@@ -5,13 +5,13 @@ import KeelHTTPCaching
 import KeelTestKit
 import Testing
 
-@Suite("What a cache stores while it passes", .timeLimit(.minutes(1)))
+@Suite("Storing of responses", .timeLimit(.minutes(1)))
 struct StoringTests {
     private func pieces(_ count: Int, _ size: Int) -> [[UInt8]] {
         (0..<count).map { [UInt8](repeating: UInt8($0 % 251), count: size) }
     }
 
-    @Test("A body reaches the caller piece by piece, and is stored when it ends")
+    @Test("A body is passed on in chunks and stored at its end")
     func streams() async throws {
         let chunks = pieces(5, 1000)
         let bench = CacheBench([
@@ -31,7 +31,7 @@ struct StoringTests {
         #expect(bench.requestCount == 1)
     }
 
-    @Test("A body whose reader stops at its announced length is stored")
+    @Test("A body is stored even if its reader stops at the announced length")
     func storesAtLength() async throws {
         let bench = CacheBench([CacheBench.text("soup")])
         let reply = try await bench.open()
@@ -40,7 +40,7 @@ struct StoringTests {
         #expect(try await bench.send().result == .fresh)
     }
 
-    @Test("A body that breaks off is not stored, and its error reaches the caller")
+    @Test("A truncated body is not stored, and its error reaches the caller")
     func dropsBroken() async throws {
         let bench = CacheBench([
             .chunks(
@@ -56,7 +56,7 @@ struct StoringTests {
         #expect(bench.cache.statistics.unfinishedBodies == 1)
     }
 
-    @Test("A body shorter than it announced is not stored")
+    @Test("A body shorter than announced is not stored")
     func dropsShort() async throws {
         let short = ScriptedHTTPTransport.Answer.status(
             .ok,
@@ -69,7 +69,7 @@ struct StoringTests {
         #expect(bench.cache.statistics.storedResponses == 1)
     }
 
-    @Test("A body that its reader abandons is not stored, and its file is let go")
+    @Test("An abandoned body is not stored, and its file is released")
     func dropsAbandoned() async throws {
         let tier = FilingTier()
         let bench = CacheBench(
@@ -87,7 +87,7 @@ struct StoringTests {
         #expect(bench.cache.statistics.unfinishedBodies == 1)
     }
 
-    @Test("A large body goes to a file, and comes back from it whole and in ranges")
+    @Test("A large body is stored in a file and served whole and in ranges")
     func usesFiles() async throws {
         let tier = FilingTier()
         let chunks = pieces(300, 1000)
@@ -105,7 +105,7 @@ struct StoringTests {
         #expect(bench.requestCount == 1)
     }
 
-    @Test("A damaged file counts as a miss, where its beginning is damaged or it is read whole")
+    @Test("A damaged file is a miss if its start is damaged or the whole body is read")
     func missesDamaged() async throws {
         let tier = FilingTier()
         let answer = ScriptedHTTPTransport.Answer.chunks(
@@ -137,7 +137,7 @@ struct StoringTests {
         #expect(try await bench.send().text == "new")
     }
 
-    @Test("A body beyond the limit passes and is not stored")
+    @Test("A body beyond the limit is passed on but not stored")
     func keepsLimit() async throws {
         let answer = ScriptedHTTPTransport.Answer.chunks(
             pieces(10, 1000),
@@ -149,7 +149,7 @@ struct StoringTests {
         #expect(bench.cache.statistics.storedResponses == 0)
     }
 
-    @Test("A tier that fails to read makes a miss, and says so in the statistics")
+    @Test("A tier read failure is a miss and appears in the statistics")
     func survivesReadFaults() async throws {
         let clock = TestClock()
         let tier = FaultyTier(.following(clock))
@@ -163,7 +163,7 @@ struct StoringTests {
         #expect(bench.cache.statistics.tierFailures > 0)
     }
 
-    @Test("A tier that fails to write stores nothing, and the call succeeds")
+    @Test("A tier write failure stores nothing, and the call succeeds")
     func survivesWriteFaults() async throws {
         let clock = TestClock()
         let tier = FaultyTier(.following(clock))
@@ -177,7 +177,7 @@ struct StoringTests {
         #expect(bench.cache.statistics.storedResponses == 0)
     }
 
-    @Test("A removal that the tier refuses holds all the same, and is made up for")
+    @Test("A removal that the tier rejects still takes effect and is repeated later")
     func remembersRemovals() async throws {
         let clock = TestClock()
         let tier = FaultyTier(.following(clock))
@@ -197,7 +197,7 @@ struct StoringTests {
         #expect(try await bench.send().result == .fresh)
     }
 
-    @Test("A newer response that may not be stored takes the older one's place all the same")
+    @Test("A newer response that may not be stored still removes the older one")
     func forgetsOlder() async throws {
         let bench = CacheBench([
             CacheBench.text("old", "max-age=3600"), CacheBench.text("new", "no-store"),
@@ -208,7 +208,7 @@ struct StoringTests {
         #expect(try await bench.send().text == "newer")
     }
 
-    @Test("A response that was asked for before a change is not stored after it")
+    @Test("A response requested before a change is not stored after it")
     func keepsOrder() async throws {
         let bench = CacheBench([
             .chunks([[1], [2]], headers: [.cacheControl: "max-age=60"]), .status(.noContent),
@@ -220,7 +220,7 @@ struct StoringTests {
         #expect(try await bench.send().text == "new")
     }
 
-    @Test("After everything was removed, nothing that was under way is stored")
+    @Test("Removing everything also discards responses in progress")
     func removesAll() async throws {
         let bench = CacheBench([
             CacheBench.text("a"), .chunks([[1], [2]], headers: [.cacheControl: "max-age=60"]),

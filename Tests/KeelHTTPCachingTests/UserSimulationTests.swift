@@ -16,7 +16,7 @@ struct UserSimulationTests {
     private static let parts: UInt64 = 8
 
     @Test(
-        "A cache that mixes users, and a service that hides accounts, are found",
+        "A cache that mixes users and a service that hides accounts are detected",
         arguments: UserFlaw.allCases
     )
     func findsFlaws(_ flaw: UserFlaw) {
@@ -27,7 +27,7 @@ struct UserSimulationTests {
         #expect(found > 3, "\(flaw) showed in \(found) of 100 schedules")
     }
 
-    @Test("No user ever sees another's bytes", arguments: 0..<parts)
+    @Test("No user ever sees another user's bytes", arguments: 0..<parts)
     func keepsUsersApart(part: UInt64) async {
         let count = (Self.schedules + Self.parts - 1) / Self.parts
         let first = Self.seed &+ part &* count

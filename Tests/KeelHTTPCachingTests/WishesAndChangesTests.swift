@@ -7,14 +7,14 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-@Suite("Wishes, changes and a missing origin", .timeLimit(.minutes(1)))
+@Suite("Policies, changes and unreachable origins", .timeLimit(.minutes(1)))
 struct WishesAndChangesTests {
     private typealias Answer = ScriptedHTTPTransport.Answer
 
     // MARK: Without the origin
 
     @Test(
-        "Where the app allows it, what is stored stands in for an origin out of reach, and says so",
+        "If the app allows it, a stored response replaces an unreachable origin and says so",
         arguments: [TransportError.Code.offline, .connectionLost, .hostNotFound, .circuitOpen]
     )
     func standsInOffline(_ code: TransportError.Code) async throws {
@@ -34,7 +34,7 @@ struct WishesAndChangesTests {
     }
 
     @Test(
-        "Nothing stands in for a failure that is not about reaching the origin",
+        "Failures other than an unreachable origin are not replaced",
         arguments: [
             TransportError.Code.tlsUntrusted, .tlsPinMismatch, .cancelled, .redirectInvalid,
         ]
@@ -50,7 +50,7 @@ struct WishesAndChangesTests {
     }
 
     @Test(
-        "Nothing stands in where the origin or the caller forbids it",
+        "No stored response is used if the origin or the caller forbids it",
         arguments: [
             ("max-age=60, must-revalidate", HTTPCachePolicy.staleWhenOffline, "x"),
             ("max-age=60, no-cache", .staleWhenOffline, "x"),
@@ -71,7 +71,7 @@ struct WishesAndChangesTests {
         }
     }
 
-    @Test("Without a word of the app, nothing stale stands in for an origin out of reach")
+    @Test("By default, no stale response replaces an unreachable origin")
     func isPrudent() async throws {
         let bench = CacheBench([CacheBench.text("old"), CacheBench.text("undated", nil)])
         try await bench.send()
@@ -84,7 +84,7 @@ struct WishesAndChangesTests {
         }
     }
 
-    @Test("How long something may stand in is limited, unless the call says otherwise")
+    @Test("The staleness for an unreachable origin is limited, unless the call overrides it")
     func limitsOffline() async throws {
         let bench = CacheBench([CacheBench.text("old")]) { $0.offlineStaleness = .seconds(100) }
         try await bench.send()
@@ -93,7 +93,7 @@ struct WishesAndChangesTests {
         #expect(try await bench.send(policy: .staleWhenOffline).text == "old")
     }
 
-    @Test("With stale-if-error, a server error is answered with what is stored, for as long")
+    @Test("Within stale-if-error, a stored response replaces a server error")
     func standsInForErrors() async throws {
         let bench = CacheBench(
             [CacheBench.text("old", "max-age=60, stale-if-error=60")],
@@ -106,7 +106,7 @@ struct WishesAndChangesTests {
         #expect(try await bench.send().status == 503)
     }
 
-    @Test("With errorStaleness, a failing origin is answered for as if the response had said so")
+    @Test("errorStaleness applies to responses without their own stale-if-error")
     func errorStaleness() async throws {
         for (control, status) in [
             ("max-age=60", 200), ("max-age=60, must-revalidate", 503),
@@ -135,7 +135,7 @@ struct WishesAndChangesTests {
 
     // MARK: Cache policies and directives
 
-    @Test("A call that wants only what is stored never asks the origin")
+    @Test("A cache-only call never contacts the origin")
     func keepsToStored() async throws {
         let bench = CacheBench([CacheBench.text("old")])
         let missing = try await bench.send(policy: .cacheOnly)
@@ -155,7 +155,7 @@ struct WishesAndChangesTests {
         #expect(bench.requestCount == 1)
     }
 
-    @Test("Each policy reads and stores as it says")
+    @Test("Each policy reads and stores as documented")
     func obeysPolicies() async throws {
         let bench = CacheBench([
             CacheBench.text("1", "max-age=60"), CacheBench.text("2", "max-age=60"),
@@ -171,7 +171,7 @@ struct WishesAndChangesTests {
         #expect(try await bench.send(policy: .cacheElseNetwork).text == "4")
     }
 
-    @Test("A fresh response that its maker calls immutable is not revalidated by a reload")
+    @Test("The policy revalidate skips a fresh immutable response")
     func trustsImmutable() async throws {
         let bench = CacheBench([CacheBench.text("1", "max-age=60, immutable")])
         try await bench.send()
@@ -180,7 +180,7 @@ struct WishesAndChangesTests {
 
     // MARK: Changes
 
-    @Test("A change makes its address and the named ones of the same origin worthless")
+    @Test("A change invalidates its URL and the named URLs of the same origin")
     func invalidates() async throws {
         let pages = ["/menu", "/today", "/other"].map { CacheBench.text($0) }
         let changed = Answer.status(
@@ -201,7 +201,7 @@ struct WishesAndChangesTests {
         #expect(kept.text == "other origin")
     }
 
-    @Test("A change can make a group of responses worthless, of its own origin only")
+    @Test("A change can invalidate a group of responses, but only of its own origin")
     func invalidatesGroups() async throws {
         let groups = try #require(HTTPField.Name("Cache-Groups"))
         let invalidation = try #require(HTTPField.Name("Cache-Group-Invalidation"))
@@ -221,7 +221,7 @@ struct WishesAndChangesTests {
         #expect(try await bench.send(.get, "/a", host: "other.example.com").text == "foreign")
     }
 
-    @Test("A change of which nobody knows whether it happened makes its address worthless")
+    @Test("A change with an unknown outcome invalidates its URL")
     func invalidatesUnknown() async throws {
         let lost = TransportError(.connectionLost, processed: .maybe)
         let unsent = TransportError(.offline, processed: .no)
@@ -243,7 +243,7 @@ struct WishesAndChangesTests {
         #expect(try await bench.send().result == .fresh)
     }
 
-    @Test("An address can be removed by its URL")
+    @Test("A response can be removed by its URL")
     func removesURL() async throws {
         let bench = CacheBench([CacheBench.text("old"), CacheBench.text("new")])
         try await bench.send(.get, "/menu?day=1")
@@ -253,7 +253,7 @@ struct WishesAndChangesTests {
         #expect(try await bench.send(.get, "/menu?day=1").text == "new")
     }
 
-    @Test("A cache that everybody shares does not keep what is one user's")
+    @Test("A shared cache does not store private responses")
     func keepsPrivateOut() async throws {
         let bench = CacheBench([
             CacheBench.text("1", "private, max-age=60"), CacheBench.text("2", "max-age=60"),
@@ -265,7 +265,7 @@ struct WishesAndChangesTests {
         #expect(try await bench.send().text == "3")
     }
 
-    @Test("A cache that everybody shares gives nobody the cookie that was set for another")
+    @Test("A shared cache does not pass one user's cookie to others")
     func keepsCookiesBack() async throws {
         let fields: HTTPFields = [.setCookie: "id=ann", .eTag: "\"1\""]
         let answers = [
@@ -287,7 +287,7 @@ struct WishesAndChangesTests {
         #expect(try await own.send().fields[.setCookie] == "id=ann")
     }
 
-    @Test("The observer of a download sees the bytes that come from the cache")
+    @Test("The observer of a download sees the bytes from the cache")
     func showsProgress() async throws {
         let bench = CacheBench([CacheBench.text("soup")])
         let url = try #require(URL(string: "https://api.example.com"))
@@ -309,7 +309,7 @@ struct WishesAndChangesTests {
         #expect(bench.requestCount == 1)
     }
 
-    @Test("The statistics and Cache-Status tell what happened")
+    @Test("The statistics and Cache-Status report what happened")
     func tells() async throws {
         let status = try #require(HTTPField.Name("Cache-Status"))
         let bench = CacheBench([

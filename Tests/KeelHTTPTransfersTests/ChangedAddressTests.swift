@@ -5,7 +5,7 @@ import KeelHTTPTransfers
 import KeelTestKit
 import Testing
 
-@Suite("A download from another address than before", .timeLimit(.minutes(1)))
+@Suite("Downloads from a changed URL", .timeLimit(.minutes(1)))
 struct ChangedAddressTests {
     /// A digest that depends on each byte and its position.
     private struct Sum: TransferDigest {
@@ -27,7 +27,7 @@ struct ChangedAddressTests {
     private let first = Fixture.bytes(20_000)
 
     @Test(
-        "two files with one tag never come together, unless a digest or the app vouches for it",
+        "A download resumes from another URL only with a digest or the app's permission",
         arguments: [
             ("film.mp4?id=1", nil, false, true), ("film.mp4?id=2", nil, false, false),
             ("film.mp4", nil, false, false), ("other.mp4?id=1", nil, false, false),

@@ -15,7 +15,7 @@ import Testing
     .timeLimit(.minutes(30))
 )
 struct DownloadPeerTests {
-    @Test("a killed client goes on behind all that it had reported; the bytes are the server's")
+    @Test("A killed client resumes after all reported bytes, and the file matches the server's")
     func killedClients() async throws {
         let kills = Fixture.count("KEEL_TRANSFER_KILLS", 20)
         let nginx = try Nginx()
@@ -57,7 +57,7 @@ struct DownloadPeerTests {
         print("\(done) kills of a downloading process, \(finished) files finished, all identical")
     }
 
-    @Test("a killed server: the download waits, and goes on with the next one")
+    @Test("A download waits while the server is down and resumes with the next one")
     func killedServers() async throws {
         let kills = Fixture.count("KEEL_TRANSFER_KILLS", 20)
         let nginx = try Nginx()
@@ -85,7 +85,7 @@ struct DownloadPeerTests {
         print("\(done) kills of a serving process")
     }
 
-    @Test("another file at the address: nginx's tag is another, and the download begins anew")
+    @Test("A changed file at the URL restarts the download")
     func changedFile() async throws {
         let nginx = try Nginx()
         let content = Fixture.bytes(3 << 20, seed: 3)
@@ -109,7 +109,7 @@ struct DownloadPeerTests {
         await server.kill()
     }
 
-    @Test("another address of the same file goes on with the part")
+    @Test("A download resumes from another URL of the same file")
     func changedAddress() async throws {
         let nginx = try Nginx()
         let content = Fixture.bytes(3 << 20, seed: 5)
@@ -132,7 +132,7 @@ struct DownloadPeerTests {
         await server.kill()
     }
 
-    @Test("a large file takes a process that downloads it at most 16 MiB of memory")
+    @Test("Downloading a large file takes at most 16 MiB of memory")
     func memory() async throws {
         let size = Fixture.count("KEEL_TRANSFER_MIB", 256)
         let nginx = try Nginx()

@@ -10,7 +10,7 @@ import Testing
 /// Downloads from origins with seeded failures, to disks that are inspected after a crash.
 @Suite("Downloads under simulated faults", .timeLimit(.minutes(30)))
 struct DownloadSimulationTests {
-    @Test("a schedule of faults at any request: the file is one version, whole, or not there")
+    @Test("Under any schedule of faults, the file is one complete version or missing")
     func faultSchedules() async throws {
         let seeds = Fixture.count("KEEL_TRANSFER_SEEDS", 500)
         var finished = 0
@@ -55,7 +55,7 @@ struct DownloadSimulationTests {
         print("\(seeds) schedules of download faults, \(resumed) of them continued by a later run")
     }
 
-    @Test("killed at every step on the disk: the next run has all that was reported, and the file")
+    @Test("After a kill at any disk step, the next run keeps all reported bytes and completes")
     func kills() async throws {
         let content = Fixture.bytes(21_000)
         let files = SimulatedFileSystem()
@@ -80,7 +80,7 @@ struct DownloadSimulationTests {
         print("\(files.steps.count + 1) steps, each killed with 4 tears")
     }
 
-    @Test("power lost at every step: no byte is wrong, and what was reported is there")
+    @Test("After a power failure at any step, no byte is wrong and all reported bytes remain")
     func powerFailures() async throws {
         let content = Fixture.bytes(21_000)
         let files = SimulatedFileSystem()
@@ -112,7 +112,7 @@ struct DownloadSimulationTests {
         }
     }
 
-    @Test("killed at every step of a restart: versions never come together")
+    @Test("A crash at any step of a restart never mixes versions")
     func killsDuringRestart() async throws {
         let old = Fixture.bytes(13_000)
         let files = SimulatedFileSystem()

@@ -27,7 +27,7 @@ struct DownloadTests {
     }
 
     @Test(
-        "only what is a strong validator is sent in If-Range",
+        "Only a strong validator is sent in If-Range",
         arguments: [
             (["ETag": #""a1""#], #""a1""#),
             (["ETag": #"W/"a1""#], nil),
@@ -67,7 +67,7 @@ struct DownloadTests {
         #expect(files.disk["/disk/film.mp4"] == Self.content)
     }
 
-    @Test("a weak tag leaves nothing to go on from, and says so")
+    @Test("A weak tag restarts the download and reports the reason")
     func weakTag() async throws {
         let files = SimulatedFileSystem()
         let fields: HTTPFields = [.eTag: #"W/"a""#]
@@ -82,7 +82,7 @@ struct DownloadTests {
         #expect(second.calls.count == 1)
     }
 
-    @Test("a coded answer is refused")
+    @Test("A response with a content coding is rejected")
     func coded() async throws {
         let transport = ScriptedHTTPTransport([Self.whole([.contentEncoding: "gzip"])])
         let error = await #expect(throws: TransferError.self) {
@@ -91,7 +91,7 @@ struct DownloadTests {
         #expect(error?.code == .contentCoded)
     }
 
-    @Test("a download to a file that another one works on is refused")
+    @Test("A download to a file in use is rejected")
     func locked() async throws {
         let files = SimulatedFileSystem()
         let lock = try files.lock("/disk/.keel-film.mp4.lock")
@@ -107,7 +107,7 @@ struct DownloadTests {
         withExtendedLifetime(lock) {}
     }
 
-    @Test("a full disk is an error of its own, and the download goes on once there is room")
+    @Test("A full disk throws its own error, and the download resumes once there is room")
     func fullDisk() async throws {
         let files = SimulatedFileSystem()
         files.limit(to: 17_000)
@@ -123,7 +123,7 @@ struct DownloadTests {
         #expect(files.disk["/disk/film.mp4"] == Self.content)
     }
 
-    @Test("an error of any call on files ends the run with that error, and the next one succeeds")
+    @Test("A failed file operation ends the run with its error, and the next run succeeds")
     func failingFiles() async throws {
         let calls: [FileCall] = [
             .create("/disk/.keel-film.mp4.part"), .write("/disk/.keel-film.mp4.part"),
@@ -148,7 +148,7 @@ struct DownloadTests {
         }
     }
 
-    @Test("another address is refused where the configuration says so; another query is none")
+    @Test("A changed path restarts the download if so configured; a changed query does not")
     func otherAddress() async throws {
         for (address, isOther) in [("film.mp4?s=2", false), ("mirror/film.mp4?s=1", true)] {
             let files = SimulatedFileSystem()
@@ -169,7 +169,7 @@ struct DownloadTests {
         }
     }
 
-    @Test("no part of the query and no header field is on the disk")
+    @Test("No query and no header field is written to disk")
     func secrets() async throws {
         let files = SimulatedFileSystem()
         let origin = RangeOrigin(Self.content, seed: 4, rate: 1, faults: [.brokenBody])
@@ -184,7 +184,7 @@ struct DownloadTests {
         #expect(!String(decoding: notes, as: UTF8.self).contains("topsecret"))
     }
 
-    @Test("a damaged record is not believed")
+    @Test("A damaged record is not trusted")
     func damagedRecord() async throws {
         let files = SimulatedFileSystem()
         let origin = RangeOrigin(Self.content, seed: 4, rate: 1, faults: [.brokenBody])
@@ -205,7 +205,7 @@ struct DownloadTests {
         }
     }
 
-    @Test("a part that was cut off is not believed")
+    @Test("A truncated partial file is not trusted")
     func cutPart() async throws {
         let files = SimulatedFileSystem()
         let origin = RangeOrigin(Self.content, seed: 4, rate: 1, faults: [.brokenBody])
@@ -220,7 +220,7 @@ struct DownloadTests {
         #expect(files.disk["/disk/film.mp4"] == Self.content)
     }
 
-    @Test("a pause that the server asks for is kept, and one that is too long ends the run")
+    @Test("A Retry-After pause is respected, and one that is too long ends the run")
     func retryAfter() async throws {
         func answers(_ seconds: String) -> [ScriptedHTTPTransport.Answer] {
             [.status(.serviceUnavailable, headers: [.retryAfter: seconds]), Self.whole([:])]
@@ -237,7 +237,7 @@ struct DownloadTests {
         #expect(error?.code == .unavailable)
     }
 
-    @Test("a refusal keeps the part: a fresh address goes on with it")
+    @Test("A rejected request keeps the partial file until it is discarded")
     func refusal() async throws {
         let files = SimulatedFileSystem()
         let tag: HTTPFields = [.eTag: #""a""#]
@@ -256,7 +256,7 @@ struct DownloadTests {
     }
 
     #if Crypto
-    @Test("a digest is checked over all bytes, also those of an earlier run")
+    @Test("A digest is verified over all bytes, including those of an earlier run")
     func digest() async throws {
         var digest = PlainSHA256()
         Self.content.withUnsafeBytes { digest.update($0) }
@@ -285,7 +285,7 @@ struct DownloadTests {
     }
     #endif
 
-    @Test("header fields of the client go only to the origin of its base URL")
+    @Test("The client's header fields go only to the origin of its base URL")
     func foreignOrigin() async throws {
         for (address, isHome) in [
             ("film.mp4", true), ("https://elsewhere.example/film.mp4", false),
@@ -312,7 +312,7 @@ struct DownloadTests {
         }
     }
 
-    @Test("every code has an advice, and its name is unique")
+    @Test("Every code has advice and a unique name")
     func codes() {
         let known = TransferError.Code.known
         #expect(Set(known.map(\.name)).count == known.count)

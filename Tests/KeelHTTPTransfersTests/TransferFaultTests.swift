@@ -31,7 +31,7 @@ struct TransferFaultTests {
         )
     }
 
-    @Test("bodies that break off at random offsets, by close, cut and reset: the file is whole")
+    @Test("The file is complete although bodies break off at random offsets")
     func brokenBodies() async throws {
         let content = Fixture.bytes(400_000)
         let count = Fixture.count("KEEL_TRANSFER_CUTS", 100)
@@ -67,7 +67,7 @@ struct TransferFaultTests {
         await transport.shutdown()
     }
 
-    @Test("a body that stops coming is given up after the idle limit, and the rest is asked for")
+    @Test("A stalled body is abandoned after the idle limit, and the rest is requested")
     func stalledBody() async throws {
         let content = Fixture.bytes(200_000)
         let transport = AsyncHTTPClientTransport()
@@ -98,7 +98,7 @@ struct TransferFaultTests {
         await transport.shutdown()
     }
 
-    @Test("a slow body arrives")
+    @Test("A slow body arrives")
     func slowBody() async throws {
         let content = Fixture.bytes(3000)
         let transport = AsyncHTTPClientTransport()
@@ -115,7 +115,7 @@ struct TransferFaultTests {
         await transport.shutdown()
     }
 
-    @Test("two downloads to one file: one of them is refused, in two processes as in one")
+    @Test("A second download to the same file is rejected, even from another process")
     func twoAtOnce() async throws {
         let content = Fixture.bytes(50_000)
         let transport = AsyncHTTPClientTransport()

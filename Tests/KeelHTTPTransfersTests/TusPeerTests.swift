@@ -15,7 +15,7 @@ import Testing
     .timeLimit(.minutes(30))
 )
 struct TusPeerTests {
-    @Test("a killed client goes on with the same upload; the server gets the file once")
+    @Test("A killed client resumes its upload, and the server receives the file once")
     func killedClients() async throws {
         let kills = Fixture.count("KEEL_TRANSFER_KILLS", 20)
         let tus = try TusServer()
@@ -54,7 +54,7 @@ struct TusPeerTests {
         print("\(done) kills of an uploading process, \(finished) uploads finished, all identical")
     }
 
-    @Test("a killed server: the upload waits, asks the next one for the offset, and goes on")
+    @Test("After a server restart, the upload asks for the offset and resumes")
     func killedServers() async throws {
         let kills = Fixture.count("KEEL_TRANSFER_SERVER_KILLS", 6)
         let tus = try TusServer()
@@ -88,7 +88,7 @@ struct TusPeerTests {
         print("\(done) kills of a tus server, \(rounds) uploads finished")
     }
 
-    @Test("a large file takes a process that uploads it at most 16 MiB of memory")
+    @Test("Uploading a large file takes at most 16 MiB of memory")
     func memory() async throws {
         let size = Fixture.count("KEEL_TRANSFER_MIB", 256)
         let source = try Scratch()
@@ -106,7 +106,7 @@ struct TusPeerTests {
     }
 
     #if Crypto
-    @Test("checksums of pieces are sent and accepted, and wrong ones found out")
+    @Test("Checksums of chunks are sent and accepted, and wrong ones are detected")
     func checksums() async throws {
         let tus = try TusServer()
         let server = try await tus.start(["--checksum-algorithms", "sha256"])
@@ -138,7 +138,7 @@ struct TusPeerTests {
     }
     #endif
 
-    @Test("a file that is larger than the server takes is refused before a byte is sent")
+    @Test("A file beyond the server's limit is rejected before any byte is sent")
     func tooLarge() async throws {
         let tus = try TusServer()
         let server = try await tus.start(["--max-size", "1000"])

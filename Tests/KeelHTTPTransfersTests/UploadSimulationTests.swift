@@ -11,7 +11,7 @@ import Testing
 @Suite("Uploads under simulated faults", .timeLimit(.minutes(30)))
 struct UploadSimulationTests {
     @Test(
-        "a schedule of faults at any request: the server gets the file, whole and once",
+        "Under any schedule of faults, the server receives the whole file once",
         arguments: [true, false]
     )
     func faultSchedules(isTus: Bool) async throws {
@@ -59,7 +59,7 @@ struct UploadSimulationTests {
     }
 
     @Test(
-        "killed at every step on the disk and at every request: the server gets the file",
+        "After a kill at any disk step or request, the server receives the file",
         arguments: [true, false]
     )
     func kills(isTus: Bool) async throws {

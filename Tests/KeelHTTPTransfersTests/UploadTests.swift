@@ -15,7 +15,7 @@ struct UploadTests {
         head?.headerFields[.named(name)]
     }
 
-    @Test("the requests of the IETF's protocol, version 6")
+    @Test("Requests follow version 6 of the IETF protocol")
     func ietfRequests() async throws {
         let origin = UploadOrigin(tus: false)
         let files = try UploadSimulationTests.disk(Self.content)
@@ -42,7 +42,7 @@ struct UploadTests {
         #expect(origin.finished == [Self.content])
     }
 
-    @Test("the requests of tus 1.0.0")
+    @Test("Requests follow tus 1.0.0")
     func tusRequests() async throws {
         let origin = UploadOrigin(tus: true)
         let files = try UploadSimulationTests.disk(Self.content)
@@ -64,7 +64,7 @@ struct UploadTests {
         )
     }
 
-    @Test("the server's limits are kept")
+    @Test("The server's limits are respected")
     func limits() async throws {
         let origin = UploadOrigin(tus: false)
         origin.state.withLock { $0.limit = "max-size=10000, max-append-size=3000;a=1" }
@@ -84,7 +84,7 @@ struct UploadTests {
         #expect(small.requests.map(\.method) == [.options])
     }
 
-    @Test("a server without the protocol: an error, or one plain request where that was said")
+    @Test("A server without the protocol throws an error, or gets a plain request if configured")
     func unsupported() async throws {
         for isTus in [true, false] {
             let origin = UploadOrigin(tus: isTus)
@@ -105,7 +105,7 @@ struct UploadTests {
         }
     }
 
-    @Test("a plain request that failed is not sent again: it may have been carried out")
+    @Test("A failed plain request is not resent, because it may have been processed")
     func plainOnce() async throws {
         let origin = UploadOrigin(tus: false, seed: 1, rate: 0)
         origin.state.withLock { $0.supports = false }
@@ -122,7 +122,7 @@ struct UploadTests {
         #expect(origin.state.withLock { $0.plainBodies.count } == 1)
     }
 
-    @Test("a file that changed since its upload began is not sent", arguments: [true, false])
+    @Test("A file that changed since its upload began is not sent", arguments: [true, false])
     func changedSource(isTus: Bool) async throws {
         for change in [[UInt8](Self.content.dropLast()), [1] + Self.content.dropFirst()] {
             let origin = UploadOrigin(tus: isTus)
@@ -143,7 +143,7 @@ struct UploadTests {
         }
     }
 
-    @Test("an upload whose last answer was lost, at a server that forgets at once, is not repeated")
+    @Test("An upload with a lost last response is not repeated if the server has forgotten it")
     func unknownOutcome() async throws {
         let origin = UploadOrigin(tus: true)
         origin.state.withLock { $0.forgetsFinished = true }
@@ -165,7 +165,7 @@ struct UploadTests {
         #expect(origin.finished.count == 1)
     }
 
-    @Test("discarding an upload does not remove a file that has arrived", arguments: [true, false])
+    @Test("Discarding an upload does not remove a completed file", arguments: [true, false])
     func discardsCompleteUpload(isTus: Bool) async throws {
         let origin = UploadOrigin(tus: isTus)
         let lost = Mutex(false)
@@ -188,7 +188,7 @@ struct UploadTests {
         #expect(files.disk.paths.keys.sorted() == ["/disk/film.mp4"])
     }
 
-    @Test("two uploads of one file to one address refuse each other")
+    @Test("A second upload of a file to the same URL is rejected")
     func locked() async throws {
         let origin = UploadOrigin(tus: true)
         let files = try UploadSimulationTests.disk(Self.content)
@@ -212,7 +212,7 @@ struct UploadTests {
         withExtendedLifetime(lock) {}
     }
 
-    @Test("credentials do not follow an upload to another origin")
+    @Test("Credentials do not follow an upload to another origin")
     func foreignUploads() async throws {
         let origin = UploadOrigin(tus: true)
         origin.state.withLock { $0.location = "https://store.example/uploads/" }
@@ -228,7 +228,7 @@ struct UploadTests {
         #expect(origin.requests.contains { $0.authority == "store.example" })
     }
 
-    @Test("an upload that would lead from https to http is refused")
+    @Test("An upload that leads from https to http is rejected")
     func downgrade() async throws {
         let origin = UploadOrigin(tus: true)
         origin.state.withLock { $0.location = "http://files.example/uploads/" }

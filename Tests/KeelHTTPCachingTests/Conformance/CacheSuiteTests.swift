@@ -5,7 +5,7 @@ import KeelHTTPCaching
 import Testing
 
 @Suite(
-    "The public suite for HTTP caches",
+    "The public HTTP cache test suite",
     .enabled(
         if: CacheSuite.isPresent,
         "there is no suite at \(CacheSuite.file.path); KEEL_CONFORMANCE names a folder"
@@ -41,7 +41,7 @@ struct CacheSuiteTests {
     ]
 
     @Test(
-        "Every required and optimal case passes, but for those with a reason",
+        "Every required and optimal case passes, except documented ones",
         arguments: SuiteMode.all
     )
     func passes(_ mode: SuiteMode) async {
@@ -56,7 +56,7 @@ struct CacheSuiteTests {
         print("HTTP cache suite, \(mode.name): \(report.scores)")
     }
 
-    @Test("The runner finds a cache that keeps nothing wanting")
+    @Test("The runner detects a cache that stores nothing")
     func findsAbsence() async {
         var mode = SuiteMode.privateCache
         mode.configuration.bodyLimit = -1
@@ -65,7 +65,7 @@ struct CacheSuiteTests {
         #expect(report.score(.required).passed < 30)
     }
 
-    @Test("The runner finds a cache wanting that guesses where it must not")
+    @Test("The runner detects a shared cache with the rules of a private one")
     func findsBoldness() async {
         var mode = SuiteMode.sharedCache
         mode.configuration = HTTPCache.Configuration()
