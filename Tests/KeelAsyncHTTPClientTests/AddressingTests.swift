@@ -6,10 +6,10 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-@Suite("The target of a request over AsyncHTTPClient")
+@Suite("Request targets over AsyncHTTPClient")
 struct AddressingTests {
     @Test(
-        "A path that is encoded already arrives byte for byte",
+        "An encoded path arrives byte for byte",
         arguments: [
             "/", "/item", "/a%2Fb;v=1/c", "//double//slash/", "/x?", "/x?q=a+b&r=%20?/@:!$'()*,",
             "/~user/-._", "/%7euser",
@@ -20,7 +20,7 @@ struct AddressingTests {
     }
 
     @Test(
-        "What cannot stand in a target is encoded, and never ends the request's first line",
+        "Invalid characters in a target are encoded and never end the request line",
         arguments: [
             ("/with space", "/with%20space"), ("/caf\u{e9}", "/caf%C3%A9"),
             ("/a|b?c=\"d\"", "/a%7Cb?c=%22d%22"), ("/item#part", "/item"),
@@ -31,7 +31,7 @@ struct AddressingTests {
     }
 
     @Test(
-        "A line break in a path adds no field",
+        "A line break in a path adds no header field",
         arguments: ["/a\r\nX-Added: 1", "/a\nX-Added: 1"]
     )
     func lineBreaks(path: String) async throws {
@@ -40,7 +40,7 @@ struct AddressingTests {
         #expect(requests.count <= 1)
     }
 
-    @Test("Calls of one origin with different paths and methods are told apart")
+    @Test("Calls to one origin keep their own paths and methods")
     func severalTargets() async throws {
         let requests = try await requests(for: ["/one", "/two?a=1", "/one"], .head)
         #expect(

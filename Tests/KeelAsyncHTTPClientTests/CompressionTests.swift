@@ -63,7 +63,10 @@ struct CompressionTests {
         }
     }
 
-    @Test("A client asks for them and decodes them, without being told", arguments: [false, true])
+    @Test(
+        "By default, a client requests and decodes compressed responses",
+        arguments: [false, true]
+    )
     func byDefault(isSecure: Bool) async throws {
         try await run(overTLS: isSecure) { client, server in
             #expect(try await client.request(GetItems()) == Self.items)
@@ -77,7 +80,7 @@ struct CompressionTests {
         }
     }
 
-    @Test("A client that was told not to gets what the server has, and so does who has no client")
+    @Test("Without decompression or without a client, bodies arrive as sent")
     func switchedOff() async throws {
         let isOff = { @Sendable (settings: inout AsyncHTTPClientTransport.Configuration) in
             settings.decompression = nil
@@ -104,7 +107,7 @@ struct CompressionTests {
         }
     }
 
-    @Test("Who wants bytes as they are gets them: a coding, a range, a length, a progress")
+    @Test("Calls with their own coding, a range, HEAD or an observer get the bytes as sent")
     func asTheyAre() async throws {
         try await run { client, server in
             let size = try await client.download(from: GetItems()).count
@@ -131,7 +134,7 @@ struct CompressionTests {
         }
     }
 
-    @Test("A file gets the decoded bytes, and nothing where they break off")
+    @Test("A file receives the decoded bytes, or nothing if they are truncated")
     func files() async throws {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("keel-\(UUID().uuidString)")
@@ -154,7 +157,7 @@ struct CompressionTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["items"])
     }
 
-    @Test("A few bytes that grow without end are stopped; equal rows of a usual size are not")
+    @Test("A decompression bomb is rejected; a repetitive body of usual size is not")
     func bombs() async throws {
         let code = try await run([UInt8](repeating: 0x20, count: 40 << 20)) { client, _ in
             do throws(NetworkError) {

@@ -8,7 +8,7 @@ import KeelTestServer
 import Testing
 
 @Suite(
-    "AsyncHTTPClientTransport keeps the promises of transports over real sockets",
+    "Conformance of AsyncHTTPClientTransport over real sockets",
     .timeLimit(.minutes(5))
 )
 struct ConformanceTests {
@@ -25,12 +25,12 @@ struct ConformanceTests {
         }
     }
 
-    @Test("A promise", arguments: HTTPTransportCheck.applicable(to: features))
+    @Test("Each promise is kept", arguments: HTTPTransportCheck.applicable(to: features))
     func promises(_ check: HTTPTransportCheck) async throws {
         try await check.run(on: subject)
     }
 
-    @Test("A fault has its one outcome", arguments: HTTPFaultCheck.applicable(to: features))
+    @Test("Each fault has its expected outcome", arguments: HTTPFaultCheck.applicable(to: features))
     func faults(_ check: HTTPFaultCheck) async throws {
         try await check.run(on: subject)
     }

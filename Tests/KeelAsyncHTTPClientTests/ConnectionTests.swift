@@ -6,9 +6,9 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-@Suite("AsyncHTTPClientTransport tells what it knows of connections")
+@Suite("Connection details of AsyncHTTPClientTransport")
 struct ConnectionTests {
-    @Test("The second exchange says that its connection had carried one before")
+    @Test("An exchange reports whether its connection is reused")
     func reuse() async throws {
         let connections = try await AnsweringServer.run(answering: answer(), then: .keepOpen) {
             port in
@@ -28,7 +28,7 @@ struct ConnectionTests {
         #expect(connections.allSatisfy { $0?.remoteAddress?.contains("127.0.0.1") == true })
     }
 
-    @Test("The server never sees the number of the exchange")
+    @Test("The number of the exchange is not sent to the server")
     func keepsNumberToItself() async throws {
         let fields = Mutex<[String]>([])
         try await AnsweringServer.run { request, write in
@@ -47,7 +47,7 @@ struct ConnectionTests {
     }
 
     @Test(
-        "A connection that the server closes instead of answering again was a stale one",
+        "A reused connection that the server closes without a response is stale",
         arguments: [AnsweringServer.After.close, .reset]
     )
     func stale(_ end: AnsweringServer.After) async throws {
@@ -80,7 +80,7 @@ struct ConnectionTests {
         #expect(lost.reusedConnection == false)
     }
 
-    @Test("A failed body says how much of it had arrived")
+    @Test("A failed body reports how many bytes arrived")
     func bytesReceived() async throws {
         let error = try await AnsweringServer.run(
             answering: "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf",
@@ -94,7 +94,7 @@ struct ConnectionTests {
         #expect(error?.callID != nil)
     }
 
-    @Test("A call that waits too long while all connections are busy says so")
+    @Test("A call that waits too long for a busy connection reports a pool timeout")
     func poolTimeout() async throws {
         let (reached, signal) = AsyncStream.makeStream(of: Void.self)
         let error = try await AnsweringServer.run { _, _ in
@@ -118,7 +118,7 @@ struct ConnectionTests {
         #expect(error?.processed == .no)
     }
 
-    @Test("Trailers are there when the body has ended")
+    @Test("Trailers are available at the end of the body")
     func trailers() async throws {
         let text =
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n"
@@ -133,7 +133,7 @@ struct ConnectionTests {
         #expect(sum == ["42"])
     }
 
-    @Test("An observed call tells its moments in their order")
+    @Test("An observed call reports its events in order")
     func moments() async throws {
         let observer = MomentList()
         try await AnsweringServer.run(answering: answer(), then: .keepOpen) { port in

@@ -58,12 +58,12 @@ struct Framed: Sendable, CustomTestStringConvertible {
 }
 
 @Suite(
-    "AsyncHTTPClientTransport never takes what follows a response for another",
+    "Excess bytes after a response over AsyncHTTPClient",
     .timeLimit(.minutes(1))
 )
 struct ExcessTests {
     @Test(
-        "One call after the other has its own answer, on a connection of its own",
+        "Consecutive calls get their own responses, each on its own connection",
         arguments: Framed.all,
         excesses
     )
@@ -89,7 +89,7 @@ struct ExcessTests {
         }
     }
 
-    @Test("Calls that wait for a connection get no forged answer", arguments: excesses)
+    @Test("Calls waiting for a connection get no forged response", arguments: excesses)
     func queued(_ excess: String) async throws {
         var settings = AsyncHTTPClientTransport.Configuration()
         settings.connectionsPerHost = 1
@@ -112,7 +112,7 @@ struct ExcessTests {
         }
     }
 
-    @Test("Bytes that come to an idle connection end it", arguments: excesses)
+    @Test("Bytes on an idle connection end it", arguments: excesses)
     func idle(_ excess: String) async throws {
         let (read, isRead) = AsyncStream.makeStream(of: Void.self)
         let (hungUp, hangUp) = AsyncStream.makeStream(of: Void.self)
@@ -137,7 +137,7 @@ struct ExcessTests {
         }
     }
 
-    @Test("A rest that comes after the next request is met like a connection that was closed")
+    @Test("Late excess bytes are treated like a closed connection")
     func late() async throws {
         let handler: @Sendable (RawConnection) async throws -> Void = { connection in
             var isFirst = true
@@ -167,7 +167,7 @@ struct ExcessTests {
         }
     }
 
-    @Test("A server that does not speak HTTP is not taken for a stale connection")
+    @Test("A server that does not speak HTTP is not treated as a stale connection")
     func noHTTP() async throws {
         try await serve { connection in
             while try await connection.readRequest() != nil {
@@ -182,7 +182,7 @@ struct ExcessTests {
         }
     }
 
-    @Test("However a response arrives, it is whole, and its connection is used again")
+    @Test("A response arrives whole however it is split, and its connection is reused")
     func pieces() async throws {
         var random = SeededGenerator(seed: 20)
         let sizes = (0..<40).map { _ in Int.random(in: 0...5000, using: &random) }

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("NetworkClient over AsyncHTTPClient and real sockets")
 struct ExchangeTests {
-    @Test("A JSON answer is decoded, and the connection serves the next call")
+    @Test("A JSON response is decoded, and the connection serves the next call")
     func getsJSON() async throws {
         let seen = Mutex<[String]>([])
         try await AnsweringServer.run { request, write in
@@ -53,7 +53,7 @@ struct ExchangeTests {
         #expect(error?.code == code)
     }
 
-    @Test("A body, header fields and a method arrive as they were sent", arguments: [true, false])
+    @Test("Body, header fields and method arrive as sent", arguments: [true, false])
     func sendsBodies(isStreamed: Bool) async throws {
         let pieces: [[UInt8]] = [Array("first ".utf8), Array("second".utf8)]
         let body =
@@ -83,7 +83,7 @@ struct ExchangeTests {
         #expect(request.text == "first second")
     }
 
-    @Test("A redirect loop is found")
+    @Test("A redirect loop is detected")
     func redirectLoop() async throws {
         let error = try await AnsweringServer.run { request, write in
             let next = request.path == "/item" ? "/other" : "/item"
@@ -102,7 +102,7 @@ struct ExchangeTests {
     }
 
     @Test(
-        "The total time ends a call that stalls, also in the middle of its body",
+        "The total time ends a stalled call, even within its body",
         arguments: ["", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"],
         // Larger bodies are streamed.
         [10, 1 << 20]
@@ -139,7 +139,7 @@ struct ExchangeTests {
         if case .failure(let error) = result { #expect(error.code == .deadlineExceeded) }
     }
 
-    @Test("After the deadline nothing is sent")
+    @Test("Nothing is sent after the deadline")
     func lateCall() async throws {
         let count = Mutex(0)
         let result = try await AnsweringServer.run { _, write in
@@ -172,7 +172,7 @@ struct ExchangeTests {
         }
     }
 
-    @Test("The total time ends a call that a layer of the app holds up")
+    @Test("The total time ends a call held up by a layer of the app")
     func totalTimeOfLayers() async throws {
         let (reached, reachedSignal) = AsyncStream.makeStream(of: Void.self)
         let clock = TestClock()
@@ -200,7 +200,7 @@ struct ExchangeTests {
         }
     }
 
-    @Test("The total time ends the attempt that it comes in, and none follows")
+    @Test("The total time ends the current attempt, and no other follows")
     func totalTimeOfAttempts() async throws {
         let (paused, pausedSignal) = AsyncStream.makeStream(of: Void.self)
         let (stalling, stallingSignal) = AsyncStream.makeStream(of: Void.self)
@@ -240,7 +240,7 @@ struct ExchangeTests {
         #expect(count.withLock { $0 } == 2)
     }
 
-    @Test("Cancelling the caller ends the exchange, before the head and in the body")
+    @Test("Canceling the caller ends the exchange, before the head and within the body")
     func cancellation() async throws {
         for bytes in ["", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"] {
             let (reached, reachedSignal) = AsyncStream.makeStream(of: Void.self)
@@ -287,7 +287,7 @@ struct ExchangeTests {
         #expect(status == .ok)
     }
 
-    @Test("A stream hands pieces over as they arrive")
+    @Test("A stream delivers chunks as they arrive")
     func streamsPieces() async throws {
         let (read, signal) = AsyncStream.makeStream(of: Void.self)
         let lines = try await AnsweringServer.run { _, write in
@@ -334,7 +334,7 @@ struct ExchangeTests {
         )
     }
 
-    @Test("A slow reader holds the server back and loses nothing")
+    @Test("A slow reader slows the server down and loses nothing")
     func backPressure() async throws {
         let size = 8 << 20
         let piece = String(repeating: "x", count: 1 << 16)
@@ -361,7 +361,7 @@ struct ExchangeTests {
         #expect(sent.withLock { $0 } == size)
     }
 
-    @Test("Shutting down ends what is under way with clientShutdown")
+    @Test("Shutting down ends calls in progress with clientShutdown")
     func shutdownDuringCall() async throws {
         let (reached, signal) = AsyncStream.makeStream(of: Void.self)
         let error = try await AnsweringServer.run { _, _ in

@@ -5,9 +5,9 @@ import KeelHTTP
 import Testing
 
 /// The failures specific to this transport; `ConformanceTests` runs the shared `HTTPFaultCheck`.
-@Suite("AsyncHTTPClientTransport fails at once, and as itself")
+@Suite("Failures of AsyncHTTPClientTransport")
 struct FailureTests {
-    @Test("A port where nobody listens is refused at once")
+    @Test("A connection to a port without a listener fails at once")
     func refusedPort() async {
         var settings = AsyncHTTPClientTransport.Configuration()
         settings.connectTimeout = .seconds(300)
@@ -23,7 +23,7 @@ struct FailureTests {
         #expect(clock.now - start < .seconds(100))
     }
 
-    @Test("A server that accepts and never speaks TLS runs into the connect timeout")
+    @Test("A server that accepts but never speaks TLS causes a connect timeout")
     func silentSecurePeer() async throws {
         let error = try await AnsweringServer.run(answering: "", then: .stall) { port in
             var settings = AsyncHTTPClientTransport.Configuration()
@@ -36,7 +36,7 @@ struct FailureTests {
         #expect(error?.code == .connectTimeout)
     }
 
-    @Test("A call without a host, or with a body of another length, is invalid")
+    @Test("A call without a host or with a wrong body length is invalid")
     func invalidRequests() async throws {
         let noHost = await failure(
             of: HTTPCall(HTTPRequest(method: .get, scheme: "http", authority: nil, path: "/"))
@@ -54,7 +54,7 @@ struct FailureTests {
         #expect(error?.code == .invalidRequest)
     }
 
-    @Test("After shutdown every call is refused, and shutting down again does nothing")
+    @Test("After shutdown, every call is rejected, and another shutdown has no effect")
     func afterShutdown() async throws {
         let transport = AsyncHTTPClientTransport()
         await transport.shutdown()

@@ -40,7 +40,7 @@ struct InterimResponseTests {
         return (seen.withLock { $0 }, status)
     }
 
-    @Test("They are told in their order, before the response", arguments: [false, true])
+    @Test("Interim responses are reported in order, before the response", arguments: [false, true])
     func order(isTogether: Bool) async throws {
         let processing = "HTTP/1.1 102 Processing\r\n\r\n"
         let parts = [Self.hints, processing, Self.hints]
@@ -52,7 +52,7 @@ struct InterimResponseTests {
         #expect(status == 200)
     }
 
-    @Test("100 is the connection's, also for a body that is produced on the way")
+    @Test("Status 100 is not reported, even for a streamed body")
     func ownHop() async throws {
         let body = HTTPBody(length: 3, isReplayable: false) { () async throws(TransportError) in
             .chunks([Array("abc".utf8)])
@@ -66,7 +66,7 @@ struct InterimResponseTests {
         #expect(status == 200)
     }
 
-    @Test("A call that takes none gets its response all the same")
+    @Test("A call without a handler for interim responses still gets its response")
     func untold() async throws {
         try await AnsweringServer.run(answering: Self.hints + answer(), then: .keepOpen) { port in
             try await withClient("http://127.0.0.1:\(port)") { client in

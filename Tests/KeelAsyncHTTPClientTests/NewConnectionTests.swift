@@ -18,7 +18,7 @@ private struct ImpatientLayer: HTTPMiddleware {
     }
 }
 
-@Suite("Calls that want a new connection over AsyncHTTPClient", .timeLimit(.minutes(1)))
+@Suite("New connections over AsyncHTTPClient", .timeLimit(.minutes(1)))
 struct NewConnectionTests {
     private func call(_ server: FaultServer, _ path: String = "/", isNew: Bool = false) -> HTTPCall
     {
@@ -68,7 +68,10 @@ struct NewConnectionTests {
         }
     }
 
-    @Test("It gets one, and those after it use that one", arguments: [false, true])
+    @Test(
+        "A new connection is opened on request, and later calls use it",
+        arguments: [false, true]
+    )
     func getsOne(isSecure: Bool) async throws {
         let seen = try await run(overTLS: isSecure) { server, transport in
             var seen: [ConnectionInfo] = []
@@ -81,7 +84,7 @@ struct NewConnectionTests {
         #expect(seen.map(\.version) == Array(repeating: isSecure ? "HTTP/2" : "HTTP/1.1", count: 6))
     }
 
-    @Test("It passes over as many kept connections as there are")
+    @Test("A new connection is opened however many kept ones there are")
     func passesOverAll() async throws {
         let count = 5
         let answer = HTTPTestAnswer.text("yes").delayed(by: .milliseconds(100))
@@ -98,7 +101,7 @@ struct NewConnectionTests {
         #expect(info.isReused == false)
     }
 
-    @Test("An exchange that is under way on the connection goes on to its end")
+    @Test("An exchange in progress on the old connection continues to its end")
     func leavesOthersAlone() async throws {
         let size = 2 << 20
         let long = HTTPTestAnswer.bytes([UInt8](repeating: 7, count: size))
@@ -117,7 +120,7 @@ struct NewConnectionTests {
     }
 
     @Test(
-        "A kept connection that has died without a word costs a call one attempt, by default",
+        "By default, a silently dead connection costs a call one attempt",
         arguments: [false, true]
     )
     func outlivesBlackHoles(isSecure: Bool) async throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeelAsyncHTTPClient
 
-@Suite("The event loops of an origin")
+@Suite("Event loops of an origin")
 struct OriginLoopsTests {
     /// Runs `body` with a group of loops, identified by their indices.
     private func withLoops(
@@ -23,7 +23,7 @@ struct OriginLoopsTests {
     }
 
     @Test(
-        "Calls share a loop while they are few, where connections are, and on two processors",
+        "Calls share a loop if calls, connections or processors are few",
         arguments: [(6, 64, 8), (6, 8, 64), (2, 64, 64), (1, 64, 64), (3, 64, 64)]
     )
     func oneLoop(loops: Int, connections: Int, calls: Int) async throws {
@@ -38,7 +38,7 @@ struct OriginLoopsTests {
         }
     }
 
-    @Test("Many calls are spread over half of the loops, and come together again when they are few")
+    @Test("Many calls use half of the loops and return to one when they are few")
     func manyCalls() async throws {
         try await withLoops(6) { group, index in
             let all = Array(group.makeIterator())
@@ -58,7 +58,7 @@ struct OriginLoopsTests {
         }
     }
 
-    @Test("Calls that share one connection share a loop")
+    @Test("Calls on one connection share a loop")
     func multiplexed() async throws {
         try await withLoops(6) { group, index in
             let table = OriginLoops(Array(group.makeIterator()), from: 0, connections: 64)
@@ -68,7 +68,7 @@ struct OriginLoopsTests {
         }
     }
 
-    @Test("Of too many origins those that were used longest ago are forgotten, and no others")
+    @Test("Only the least recently used origins are evicted")
     func evicts() async throws {
         try await withLoops(2) { group, index in
             let requests = OriginRequests(on: group, connections: 8)

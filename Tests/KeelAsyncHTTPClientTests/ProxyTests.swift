@@ -6,7 +6,7 @@ import KeelTestKit
 import KeelTestServer
 import Testing
 
-@Suite("AsyncHTTPClientTransport goes through proxies", .timeLimit(.minutes(1)))
+@Suite("Proxies with AsyncHTTPClientTransport", .timeLimit(.minutes(1)))
 struct ProxyTests {
     private typealias Proxy = AsyncHTTPClientTransport.Proxy
 
@@ -14,7 +14,7 @@ struct ProxyTests {
 
     private static let ada = TestProxy.Credentials(name: "ada", password: "s3cret")
 
-    @Test("A plain request gets through", arguments: Kind.allCases)
+    @Test("A plain request passes through the proxy", arguments: Kind.allCases)
     func passes(_ kind: Kind) async throws {
         try await FaultServer.run(answers: [.text("Hello")]) { server in
             try await TestProxy.run { proxy in
@@ -30,7 +30,7 @@ struct ProxyTests {
         }
     }
 
-    @Test("A secure channel reaches to the server, not to the proxy", arguments: Kind.allCases)
+    @Test("TLS ends at the server, not at the proxy", arguments: Kind.allCases)
     func passesSecurely(_ kind: Kind) async throws {
         let authority = try TestAuthority()
         let tls = FaultServer.TLS(try authority.identity())
@@ -47,7 +47,7 @@ struct ProxyTests {
         }
     }
 
-    @Test("A password opens the proxy; without the right one the failure says so")
+    @Test("The right password opens the proxy; otherwise the error says so")
     func passwords() async throws {
         try await FaultServer.run(answers: [.text("Hello")]) { server in
             try await TestProxy.run(.init(credentials: Self.ada)) { proxy in
@@ -77,7 +77,7 @@ struct ProxyTests {
     }
 
     @Test(
-        "A fault of the proxy is told as one, and the server never saw the request",
+        "A proxy fault is reported as one, and the server receives no request",
         arguments: Kind.allCases,
         TestProxy.Fault.allCases
     )
@@ -100,7 +100,7 @@ struct ProxyTests {
         }
     }
 
-    @Test("A proxy that is not there is a failure of the way to it", arguments: Kind.allCases)
+    @Test("An unreachable proxy is a connection failure", arguments: Kind.allCases)
     func noProxy(_ kind: Kind) async throws {
         try await FaultServer.run(answers: [.text("Hello")]) { server in
             // Nothing listens on the reserved port 1 (tcpmux).

@@ -12,7 +12,7 @@ import Testing
 @Suite("AsyncHTTPClientTransport over TLS and HTTP/2")
 struct SecurityTests {
     @Test(
-        "A certificate that is not right is refused, and why",
+        "An invalid certificate is rejected with the reason",
         arguments: [
             (TestAuthority.Defect.none, TransportError.Code?.none),
             (.expired, .tlsUntrusted), (.notYetValid, .tlsUntrusted),
@@ -32,7 +32,7 @@ struct SecurityTests {
         }
     }
 
-    @Test("A server of an authority that nobody knows is not trusted")
+    @Test("A server with an unknown authority is not trusted")
     func unknownAuthority() async throws {
         let tls = FaultServer.TLS(try TestAuthority().identity())
         let error = try await FaultServer.run(.init(tls: tls), answers: [.text("yes")]) { server in
@@ -42,7 +42,7 @@ struct SecurityTests {
     }
 
     @Test(
-        "A handshake that fails",
+        "A failed handshake has its own error code",
         arguments: [
             (
                 FaultServer.HandshakeFault.close,
@@ -67,7 +67,7 @@ struct SecurityTests {
         #expect(error?.processed == .no)
     }
 
-    @Test("A client shows its certificate", arguments: [FaultServer.TLSVersion.tls12, .tls13])
+    @Test("A client presents its certificate", arguments: [FaultServer.TLSVersion.tls12, .tls13])
     func clientCertificate(_ version: FaultServer.TLSVersion) async throws {
         let authority = try TestAuthority()
         let ada = try authority.client("Ada")
@@ -103,7 +103,7 @@ struct SecurityTests {
     }
 
     /// AsyncHTTPClient drops an alert that arrives while it waits for the settings of HTTP/2.
-    @Test("Over HTTP/2 a refused client certificate is a connection lost while it was opened")
+    @Test("Over HTTP/2, a rejected client certificate is a connection lost while connecting")
     func clientCertificateOverHTTP2() async throws {
         let authority = try TestAuthority()
         let tls = FaultServer.TLS(try authority.identity()).requiringClients(of: authority)
@@ -115,7 +115,7 @@ struct SecurityTests {
         #expect(error?.processed == .no)
     }
 
-    @Test("Certificates and keys that cannot be read are refused where they are given")
+    @Test("Unreadable certificates and keys are rejected when they are set")
     func unreadable() throws {
         #expect(throws: TransportError.self) {
             _ = try AsyncHTTPClientTransport.TrustRoots.pem("nonsense".utf8)
@@ -141,7 +141,7 @@ struct SecurityTests {
 
     // MARK: Pins
 
-    @Test("A pinned key is let through, also as the backup")
+    @Test("A pinned key is accepted beside a backup pin")
     func pinHolds() async throws {
         let authority = try TestAuthority()
         let identity = try authority.identity()
@@ -158,7 +158,7 @@ struct SecurityTests {
     }
 
     @Test(
-        "A key that is not pinned gets no byte of the request",
+        "A server with an unpinned key receives no byte of the request",
         arguments: [FaultServer.Version.http1, .http2]
     )
     func pinMismatch(_ version: FaultServer.Version) async throws {
@@ -184,7 +184,7 @@ struct SecurityTests {
         #expect(reports.withLock { $0 }.map(\.digest) == [identity.publicKeyPin])
     }
 
-    @Test("In audit mode a mismatch is reported and the call goes on")
+    @Test("In audit mode, a mismatch is reported and the call continues")
     func audit() async throws {
         let authority = try TestAuthority()
         let count = Mutex(0)
@@ -204,7 +204,7 @@ struct SecurityTests {
         #expect(count.withLock { $0 } == 1)
     }
 
-    @Test("A pinned host in plain text is a mismatch")
+    @Test("Plain text to a pinned host is a mismatch")
     func plainText() async throws {
         let pins = try #require(pinning(TestIdentity.backupPin(), host: "127.0.0.1"))
         let error = try await FaultServer.run(answers: [.text("yes")]) { server in
@@ -215,7 +215,7 @@ struct SecurityTests {
         #expect(error?.code == .tlsPinMismatch)
     }
 
-    @Test("A client's pins hold for a call of one's own making, and for its token")
+    @Test("The client's pins also protect calls built by hand and their token")
     func rawCalls() async throws {
         let authority = try TestAuthority()
         let pins = try #require(pinning(TestIdentity.backupPin()))
@@ -246,7 +246,7 @@ struct SecurityTests {
 
     // MARK: HTTP/2
 
-    @Test("HTTP/2 is used where the server offers it, and its connection is shared")
+    @Test("HTTP/2 is used if the server offers it, and its connection is shared")
     func http2() async throws {
         let authority = try TestAuthority()
         let connections = try await FaultServer.run(
@@ -267,7 +267,7 @@ struct SecurityTests {
         #expect(connections.map { $0?.isReused } == [false, true])
     }
 
-    @Test("A refused stream was not looked at; a reset one may have been")
+    @Test("A refused stream was not processed; a reset one may have been")
     func streams() async throws {
         let authority = try TestAuthority()
         for (code, expected, processed) in [

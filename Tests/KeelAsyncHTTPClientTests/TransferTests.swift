@@ -21,9 +21,7 @@ struct TransferTests {
         try FileManager.default.contentsOfDirectory(atPath: folder.path)
     }
 
-    @Test(
-        "A form with a file arrives byte by byte, with its length, and its progress reaches the end"
-    )
+    @Test("A form with a file arrives byte for byte, and its progress reaches the end")
     func uploadsForms() async throws {
         let requests = Mutex<[HTTPTestRequest]>([])
         let last = Mutex<TransferProgress?>(nil)
@@ -85,7 +83,7 @@ struct TransferTests {
     }
 
     @Test(
-        "A file that has changed its length fails the upload as a file",
+        "A file whose length has changed fails the upload with the code file",
         arguments: [10, 300_000]
     )
     func noticesChanges(length: UInt64) async throws {
@@ -111,7 +109,7 @@ struct TransferTests {
         }
     }
 
-    @Test("A large body in memory arrives whole, and the connection serves the next call")
+    @Test("A large body in memory arrives whole, and its connection is reused")
     func sendsLargeBodies() async throws {
         let bytes = (0..<1_000_001).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         let requests = Mutex<[HTTPTestRequest]>([])
@@ -132,7 +130,7 @@ struct TransferTests {
         #expect(Set(seen.map(\.connection)).count == 1)
     }
 
-    @Test("A download is put in place when it is complete, and leaves nothing when it is not")
+    @Test("A complete download is moved to its destination; a failed one leaves nothing")
     func downloads() async throws {
         let text = String(repeating: "0123456789", count: 200_000)
         try await inFolder { folder in

@@ -6,10 +6,10 @@ import Testing
 
 @testable import KeelAsyncHTTPClient
 
-@Suite("A host that becomes unreachable")
+@Suite("Hosts that become unreachable")
 struct UnreachableHostTests {
     @Test(
-        "On an established connection it says nothing of whether the request has arrived",
+        "On an established connection, the request may have arrived",
         arguments: [EHOSTUNREACH, ENETUNREACH, ENETDOWN, EHOSTDOWN],
         [TransportError.Phase.awaitHead, .readBody]
     )
@@ -21,7 +21,7 @@ struct UnreachableHostTests {
         #expect(error.processed != .no)
     }
 
-    @Test("While connecting nothing has been sent")
+    @Test("While connecting, nothing has been sent")
     func connecting() {
         let cause = IOError(errnoCode: EHOSTUNREACH, reason: "connect")
         let error = TransportError(fromAsyncHTTPClient: cause, during: .connect)

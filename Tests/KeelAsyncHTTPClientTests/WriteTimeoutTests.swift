@@ -6,9 +6,9 @@ import KeelTestKit
 import KeelTestServer
 import Testing
 
-@Suite("The limit on waiting for the network over AsyncHTTPClient")
+@Suite("Write timeout over AsyncHTTPClient")
 struct WriteTimeoutTests {
-    @Test("A server that has stopped reading ends the upload", arguments: [true, false])
+    @Test("A server that stops reading ends the upload", arguments: [true, false])
     func stoppedReading(isStreamed: Bool) async throws {
         // More than the buffers of both sockets may hold, up to 36 MiB on Linux.
         let size = 64 << 20

@@ -5,21 +5,21 @@ import KeelWebSocket
 import Synchronization
 import Testing
 
-@Suite("What a server may and may not send, byte by byte (RFC 6455)")
+@Suite("Valid and invalid bytes from a server (RFC 6455)")
 struct BehaviourTests {
-    @Test("The table has the rows that it is meant to have")
+    @Test("The table is complete and has no duplicates")
     func count() {
         #expect(WireCase.all.count > 350)
         #expect(Set(WireCase.all.map(\.testDescription)).count == WireCase.all.count)
     }
 
-    @Test("Over a socket, all at once", arguments: WireCase.all)
+    @Test("Each row holds over a socket when sent at once", arguments: WireCase.all)
     func allAtOnce(_ row: WireCase) async throws {
         try await check(row) { [row.bytes] }
     }
 
     @Test(
-        "Over a socket, cut into pieces of 1 to 9 bytes",
+        "Each row holds over a socket in pieces of 1 to 9 bytes",
         arguments: WireCase.all.filter { $0.bytes.count < 600 }
     )
     func inPieces(_ row: WireCase) async throws {

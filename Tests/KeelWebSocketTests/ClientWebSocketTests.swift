@@ -8,7 +8,7 @@ import KeelWebSocket
 import Synchronization
 import Testing
 
-@Suite("WebSockets that are opened through a client")
+@Suite("WebSockets opened through a client")
 struct ClientWebSocketTests {
     /// Provides a new token after each refusal.
     private final class Tokens: TokenSource {
@@ -69,7 +69,7 @@ struct ClientWebSocketTests {
         }
     }
 
-    @Test("A refusal for the token is answered with a new one, once")
+    @Test("A rejected token is renewed once")
     func renewsOnce() async throws {
         let script = ScriptedWebSocketTransport([
             .failure(Self.refusal(.unauthorized)), Self.opened,
@@ -85,7 +85,7 @@ struct ClientWebSocketTests {
         #expect(script.requests.allSatisfy { $0.scheme == "ws" })
     }
 
-    @Test("A second refusal is the outcome, with the server's answer")
+    @Test("A second rejection is thrown with the server's response")
     func refusedTwice() async throws {
         let script = ScriptedWebSocketTransport(
             .init(repeating: .failure(Self.refusal(.unauthorized)), count: 3)
@@ -99,7 +99,7 @@ struct ClientWebSocketTests {
         #expect(script.requests.count == 2)
     }
 
-    @Test("A token goes to the client's own origin only, and so do its fields")
+    @Test("The token and the client's header fields go only to its own origin")
     func otherOrigin() async throws {
         let script = ScriptedWebSocketTransport([Self.opened, Self.opened])
         let client = try client {
@@ -114,7 +114,7 @@ struct ClientWebSocketTests {
         )
     }
 
-    @Test("Cookies are sent, and those of the server's agreement are kept")
+    @Test("Cookies are sent, and those of the upgrade response are stored")
     func cookies() async throws {
         let jar = CookieJar()
         try await RawServer.run { peer in
@@ -138,7 +138,7 @@ struct ClientWebSocketTests {
         }
     }
 
-    @Test("Who observes the client sees the upgrade")
+    @Test("Observers of the client see the upgrade")
     func observed() async throws {
         let log = HTTPEventLog()
         let script = ScriptedWebSocketTransport([
@@ -151,7 +151,7 @@ struct ClientWebSocketTests {
         #expect(log.summaries.map { $0.lastAttempt?.status } == [503, 101])
     }
 
-    @Test("A client with pins opens nothing over a transport that cannot check them")
+    @Test("A client with pins rejects a transport that cannot check them")
     func pinsNeedTransport() async throws {
         let pin = try #require(PublicKeyPins.Pin(digest: [UInt8](repeating: 7, count: 32)))
         let pins = PublicKeyPins(["127.0.0.1": [pin]])
@@ -171,7 +171,7 @@ struct ClientWebSocketTests {
         #expect((reconnecting?.cause as? TransportError)?.code == .invalidConfiguration)
     }
 
-    @Test("The client's pins hold for its WebSockets")
+    @Test("The client's pins apply to its WebSockets")
     func pinsHold() async throws {
         let pin = try #require(PublicKeyPins.Pin(digest: [UInt8](repeating: 7, count: 32)))
         let client = try client { $0.pins = PublicKeyPins(["localhost": [pin]]) }
@@ -199,7 +199,7 @@ struct ClientWebSocketTests {
         }
     }
 
-    @Test("The server learns how the closure ended", arguments: [true, false])
+    @Test("The close code tells the server how the closure ended", arguments: [true, false])
     func endOfClosure(returns: Bool) async throws {
         struct Oops: Error {}
         let (codes, reporting) = AsyncStream<UInt16?>.makeStream()
@@ -224,7 +224,7 @@ struct ClientWebSocketTests {
         }
     }
 
-    @Test("Cancelling ends opening and an open connection", arguments: [true, false])
+    @Test("Canceling ends both an opening and an open connection", arguments: [true, false])
     func cancellation(isOpen: Bool) async throws {
         let (started, starting) = AsyncStream<Void>.makeStream()
         try await RawServer.run { peer in

@@ -26,7 +26,7 @@ struct DeflateTests {
         return messages
     }
 
-    @Test("The examples of the RFC's section 7.2.3 are read")
+    @Test("The examples of RFC 7692 section 7.2.3 are decompressed")
     func examples() throws {
         let plain: [UInt8] = [0xf2, 0x48, 0xcd, 0xc9, 0xc9, 0x07, 0x00]
         let hello = WebSocketMessage.text("Hello")
@@ -50,7 +50,7 @@ struct DeflateTests {
         #expect(try inflate([final, [0xf2, 0x00, 0x11, 0x00, 0x00]]) == [hello, hello])
     }
 
-    @Test("What is no deflate data is refused")
+    @Test("Invalid deflate data is rejected")
     func corrupt() {
         #expect(throws: Violation.self) { try inflate([[0xff, 0xff, 0xff]]) }
         #expect(throws: Violation.self) { try inflate([[0x06]]) }
@@ -59,7 +59,7 @@ struct DeflateTests {
     }
 
     @Test(
-        "What one side compresses the other reads",
+        "Data compressed by one side is decompressed by the other",
         arguments: WebSocketDeflate.windows,
         [false, true]
     )
@@ -90,7 +90,7 @@ struct DeflateTests {
         }
     }
 
-    @Test("A bomb is refused at the limit, whatever it would become")
+    @Test("A decompression bomb is rejected at the limit")
     func bomb() {
         let deflater = Deflater(windowBits: 15, forgetsContext: false, level: 9)
         var bomb: [UInt8] = []
@@ -104,7 +104,7 @@ struct DeflateTests {
         #expect(error?.closeCode == .messageTooBig)
     }
 
-    @Test("The ratio of a message can be limited")
+    @Test("The compression ratio of a message can be limited")
     func ratio() throws {
         let deflater = Deflater(windowBits: 15, forgetsContext: true, level: 9)
         let zeros = [UInt8](repeating: 48, count: 200_000)
@@ -115,7 +115,7 @@ struct DeflateTests {
         #expect(try inflate([small], ratio: 100).first?.byteCount == 60_000)
     }
 
-    @Test("A compressed message may come in fragments, with pings between")
+    @Test("A compressed message may arrive in fragments with pings between them")
     func fragments() throws {
         let text = String(repeating: "Keel ", count: 100)
         let deflater = Deflater(windowBits: 15, forgetsContext: false, level: 6)
@@ -136,7 +136,7 @@ struct DeflateTests {
         }
     }
 
-    @Test("Bad text inside compressed data is found")
+    @Test("Invalid text in compressed data is detected")
     func badText() {
         let deflater = Deflater(windowBits: 15, forgetsContext: false, level: 6)
         let bytes = [0x61, 0xff, 0x62].withUnsafeBytes { _ in
@@ -147,7 +147,7 @@ struct DeflateTests {
     }
 
     @Test(
-        "RSV1 may stand only on the first frame of a message",
+        "RSV1 is allowed only on the first frame of a message",
         arguments: [
             [Frame(opcode: 9, payload: [], reserved: 4)],
             [Frame(opcode: 8, payload: [], reserved: 4)],
@@ -250,7 +250,7 @@ struct DeflateTests {
             )
         }
 
-    @Test("An answer is taken only if it fits the offer", arguments: negotiations)
+    @Test("An answer is accepted only if it matches the offer", arguments: negotiations)
     func negotiation(_ row: Negotiation) throws {
         let headers = try #require(ExtensionHeader.parse(["permessage-deflate\(row.answer)"]))
         let answer = try #require(headers.first)
@@ -262,7 +262,7 @@ struct DeflateTests {
     }
 
     @Test(
-        "Lists of extensions are read as RFC 6455 section 9.1 writes them",
+        "Lists of extensions are parsed as RFC 6455 section 9.1 specifies",
         arguments: [
             ("", 0), ("a", 1), ("a, b", 2), ("a,b;c", 2), (",a,,b,", 2), (" a ; b = c , d", 2),
             ("a; b=\"c\"", 1), ("a; b=\"\\c\"", 1), ("a; b=\"\"", nil), ("a;", nil), ("a; b=", nil),

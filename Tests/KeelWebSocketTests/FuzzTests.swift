@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeelWebSocket
 
-@Suite("Whatever arrives, it ends in a message, an error or a close")
+@Suite("Any input ends in a message, an error or a close")
 struct FuzzTests {
     private static func seed() -> UInt64 { UInt64.random(in: 1...9_999_999_999) }
 
@@ -57,7 +57,7 @@ struct FuzzTests {
         return frames.flatMap(\.bytes)
     }
 
-    @Test("It makes no difference where the bytes are cut", arguments: [false, true])
+    @Test("Events are the same wherever the bytes are split", arguments: [false, true])
     func cuts(_ deflate: Bool) {
         let seed = Self.seed()
         var generator = SeededGenerator(seed: seed)
@@ -78,7 +78,7 @@ struct FuzzTests {
         }
     }
 
-    @Test("Violations are the same wherever the bytes are cut")
+    @Test("Violations are the same wherever the bytes are split")
     func cutViolations() {
         for row in WireCase.all where row.bytes.count < 700 {
             let whole = events(of: [row.bytes], deflate: false)
@@ -115,7 +115,7 @@ struct FuzzTests {
         #expect(violations > 5000, "seed \(seed)")
     }
 
-    @Test("A server that sends random bytes and hangs up ends in a typed error or a close")
+    @Test("A server that sends random bytes and hangs up causes a typed error or a close")
     func randomServer() async throws {
         let seed = Self.seed()
         let round = Counter()

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Opening a connection (RFC 6455 section 4)")
 struct HandshakeTests {
-    @Test("The proof is that of the RFC's example, and the hash that of FIPS 180-4")
+    @Test("The proof matches the RFC's example, and the hash matches FIPS 180-4")
     func proof() {
         #expect(
             UpgradeExchange.proof(of: "dGhlIHNhbXBsZSBub25jZQ==") == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
@@ -20,7 +20,7 @@ struct HandshakeTests {
         }
     }
 
-    @Test("The request is as it must be, with the fields of the app")
+    @Test("The request is well-formed and contains the app's header fields")
     func request() async throws {
         let seen = Mutex<[String]>([])
         try await RawServer.run { peer in
@@ -103,7 +103,10 @@ struct HandshakeTests {
             + (more.isEmpty ? [] : [more])
     }
 
-    @Test("An agreement that does not fit the request is refused", arguments: badAgreements)
+    @Test(
+        "An upgrade response that does not match the request is rejected",
+        arguments: badAgreements
+    )
     func badAgreement(_ name: String, _ fields: [String]) async throws {
         let error = try await open(
             configuration {
@@ -119,7 +122,7 @@ struct HandshakeTests {
         #expect(error?.code == .handshakeInvalid)
     }
 
-    @Test("An extension that was not offered is refused")
+    @Test("An extension that was not offered is rejected")
     func uninvited() async throws {
         let error = try await open(configuration()) {
             RawServer.agreement(to: $0, ["Sec-WebSocket-Extensions: permessage-deflate"])
@@ -127,7 +130,7 @@ struct HandshakeTests {
         #expect(error?.code == .handshakeInvalid)
     }
 
-    @Test("An agreement in unusual but valid dress is taken, after an early hint")
+    @Test("An unusual but valid upgrade response is accepted, even after an early hint")
     func unusual() async throws {
         let error = try await open(configuration { $0.deflate = WebSocketDeflate() }) { request in
             let key = request.first { $0.hasPrefix("Sec-WebSocket-Key: ") }?.dropFirst(19) ?? ""
@@ -140,7 +143,7 @@ struct HandshakeTests {
     }
 
     @Test(
-        "An answer that is no HTTP is a violation",
+        "A response that is not HTTP is a protocol violation",
         arguments: ["SSH-2.0-OpenSSH\r\n", "\u{15}\u{3}\u{1}", "HTTP/1.1 abc\r\n\r\n"]
             + [
                 "HTTP/1.1 101 X\r\nno colon\r\n\r\n", "HTTP/1.1 101 X\nUpgrade: x\n\n",
@@ -154,7 +157,7 @@ struct HandshakeTests {
         #expect(error?.allowsReconnect == false)
     }
 
-    @Test("A server that hangs up instead of answering is a lost connection")
+    @Test("A server that hangs up without a response is a lost connection")
     func hangsUp() async throws {
         let error = try await RawServer.run { peer in
             _ = try await peer.readRequest()
@@ -166,7 +169,7 @@ struct HandshakeTests {
     }
 
     @Test(
-        "A refusal keeps status, fields and the body up to the limit",
+        "A rejection keeps status, fields and the body up to the limit",
         arguments: [
             ("HTTP/1.1 401 Unauthorized\r\nContent-Length: 5\r\n\r\nhello", "hello", true),
             (
@@ -189,7 +192,7 @@ struct HandshakeTests {
     }
 
     @Test(
-        "Statuses tell whether trying again may help",
+        "The status determines whether reconnecting may help",
         arguments: [(503, true), (429, true), (403, false), (301, false), (200, false)]
     )
     func statuses(_ status: Int, _ allowsReconnect: Bool) async throws {
@@ -201,7 +204,7 @@ struct HandshakeTests {
         #expect(error?.allowsReconnect == allowsReconnect)
     }
 
-    @Test("What the app asks for is checked before anything is sent")
+    @Test("Invalid requests are rejected before anything is sent")
     func invalidRequests() async throws {
         var good = KeelWebSocketTests.request(1)
         func code(
@@ -248,7 +251,7 @@ struct HandshakeTests {
         #expect(refused?.url == "ws://127.0.0.1:1/")
     }
 
-    @Test("An address becomes a request")
+    @Test("A URL is converted to a request")
     func addresses() throws {
         let url = try #require(URL(string: "wss://example.com:8443/a%20b?x=%26"))
         let request = try HTTPRequest(webSocket: url, headerFields: [.authorization: "x"])

@@ -5,7 +5,7 @@ import KeelWebSocket
 import Testing
 
 @Suite(
-    "With PyPI's websockets at the other end",
+    "Interoperability with PyPI's websockets",
     .serialized,
     .enabled(if: EchoServer.isPresent, EchoServer.absence)
 )
@@ -70,7 +70,7 @@ struct InteroperationTests {
         ]
     }()
 
-    @Test("A thousand random messages come back as they were", arguments: compressions)
+    @Test("A thousand random messages are echoed unchanged", arguments: compressions)
     func echo(_ compression: Compression) async throws {
         let seed = UInt64.random(in: 1...9_999_999)
         var generator = SeededGenerator(seed: seed)
@@ -105,7 +105,7 @@ struct InteroperationTests {
         }
     }
 
-    @Test("A subprotocol is picked from those offered, and fields of the app arrive")
+    @Test("An offered subprotocol is selected, and the app's header fields arrive")
     func subprotocol() async throws {
         try await EchoServer.run(["--subprotocol", "chat.v2", "--subprotocol", "chat.v1"]) { port in
             let name = try #require(HTTPField.Name("X-Test"))
@@ -122,7 +122,7 @@ struct InteroperationTests {
     }
 
     @Test(
-        "A refusal keeps its status, fields and body",
+        "A rejection keeps its status, fields and body",
         arguments: [(403, "/refused"), (302, "/redirect")]
     )
     func refusal(status: Int, path: String) async throws {
@@ -144,7 +144,7 @@ struct InteroperationTests {
         }
     }
 
-    @Test("Pings are answered both ways, and either side can close")
+    @Test("Pings are answered in both directions, and either side can close")
     func pingsAndCloses() async throws {
         try await EchoServer.run { port in
             let transport = NIOWebSocketTransport()

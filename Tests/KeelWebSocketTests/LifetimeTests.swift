@@ -6,7 +6,7 @@ import KeelWebSocket
 import Synchronization
 import Testing
 
-@Suite("The life of a connection", .serialized)
+@Suite("Lifetime of a connection", .serialized)
 struct LifetimeTests {
     /// A server that answers Close frames and echoes messages.
     private static let echo: @Sendable (RawServer.Peer) async throws -> Void = { peer in
@@ -38,7 +38,7 @@ struct LifetimeTests {
     }
 
     @Test(
-        "Messages of all sizes come back, in one frame or many",
+        "Messages of all sizes are echoed, in one frame or many",
         arguments: [nil, 1, 125, 1000] as [Int?]
     )
     func echoes(_ frameSize: Int?) async throws {
@@ -69,7 +69,7 @@ struct LifetimeTests {
     }
 
     @Test(
-        "When the closure returns or throws, the server gets a Close frame",
+        "When the closure returns or throws, the server receives a Close frame",
         arguments: [true, false]
     )
     func endOfClosure(_ returns: Bool) async throws {
@@ -96,7 +96,7 @@ struct LifetimeTests {
     }
 
     @Test(
-        "Cancelling the task ends reading, sending, pinging, closing and opening at once",
+        "Canceling the task ends reading, sending, pinging, closing and opening at once",
         arguments: 0..<5
     )
     func cancellation(_ kind: Int) async throws {
@@ -141,7 +141,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test("Cancelling one reader leaves the connection as it is")
+    @Test("Canceling one reader does not affect the connection")
     func cancelledReader() async throws {
         try await RawServer.run(Self.echo) { port in
             try await self.connect(port) { connection in
@@ -156,7 +156,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test("Two readers at once are told so, and the first goes on")
+    @Test("A second concurrent reader throws, and the first continues")
     func twoReaders() async throws {
         try await RawServer.run(Self.echo) { port in
             try await self.connect(port) { connection in
@@ -176,7 +176,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test("A silent server is dropped by the watchdog")
+    @Test("The watchdog drops a silent server")
     func watchdog() async throws {
         let clock = TestClock()
         try await RawServer.run { peer in
@@ -202,7 +202,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test("A server that answers pings is kept, for as long as it does")
+    @Test("A server that answers pings is kept")
     func answeredPings() async throws {
         let clock = TestClock()
         let pings = Counter()
@@ -234,7 +234,7 @@ struct LifetimeTests {
         #expect(pings.count >= 10)
     }
 
-    @Test("A ping without a pong fails, and the connection stays")
+    @Test("A ping without a pong fails, and the connection stays open")
     func unansweredPing() async throws {
         let clock = TestClock()
         try await RawServer.run { peer in
@@ -257,7 +257,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test("Opening that takes too long is given up; a refusal that never ends is one all the same")
+    @Test("A silent opening times out; a rejection with an endless body remains a rejection")
     func openTimeout() async throws {
         for answer in ["", "HTTP/1.1 503 Busy\r\nContent-Length: 9\r\n\r\nbusy"] {
             let clock = TestClock()
@@ -318,7 +318,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test("Codes and reasons that may not be sent are refused")
+    @Test("Close codes and reasons that may not be sent are rejected")
     func invalidCloses() async throws {
         try await RawServer.run(Self.echo) { port in
             try await self.connect(port) { connection in
@@ -337,7 +337,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test("A connection that breaks ends in an error after the messages that had come")
+    @Test("A broken connection throws after the messages that had arrived")
     func broken() async throws {
         try await RawServer.run { peer in
             try await peer.upgrade()
@@ -356,7 +356,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test("A reader that stops holds the server back, and loses nothing when it goes on")
+    @Test("A paused reader holds the server back and loses nothing")
     func slowReader() async throws {
         // Four times what systems buffer for an unread connection, which is at most 32 MiB.
         let total = 512
@@ -400,7 +400,7 @@ struct LifetimeTests {
     }
 
     @Test(
-        "A server that stops reading holds the senders back, of small messages too",
+        "A server that stops reading holds the senders back, even with small messages",
         arguments: [1 << 20, 4 << 10]
     )
     func slowServer(size: Int) async throws {

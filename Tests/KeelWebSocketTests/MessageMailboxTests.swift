@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeelWebSocket
 
-@Suite("What waits for the reader")
+@Suite("Messages waiting for the reader")
 struct MessageMailboxTests {
     /// Removes the next message, so that nothing else retains its bytes.
     private func next(_ mailbox: MessageMailbox) -> [UInt8] {
@@ -40,7 +40,7 @@ struct MessageMailboxTests {
         #expect(shared == 0)
     }
 
-    @Test("Messages come out in the order in which they went in, also where the queue wraps around")
+    @Test("Messages keep their order, even if the queue wraps around")
     func order() {
         let mailbox = MessageMailbox(capacity: 1 << 20)
         var (sent, received) = (0, 0)

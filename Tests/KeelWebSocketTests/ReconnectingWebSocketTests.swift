@@ -47,7 +47,7 @@ struct ReconnectingWebSocketTests {
         return (got.withLock { $0 }, error, transport.requests.count)
     }
 
-    @Test("Lost connections are opened again until one is closed for good")
+    @Test("Lost connections are reopened until one is closed for good")
     func reconnects() async throws {
         let result = try await run([
             .failure(Self.lost),
@@ -69,7 +69,7 @@ struct ReconnectingWebSocketTests {
     }
 
     @Test(
-        "What a new connection cannot mend ends the run",
+        "An error that a new connection cannot fix ends the run",
         arguments: [
             WebSocketError(.protocolViolation), WebSocketError(.handshakeInvalid),
             WebSocketError(closedBy: WebSocketClose(WebSocketCloseCode(4001))),
@@ -84,14 +84,14 @@ struct ReconnectingWebSocketTests {
         #expect(result.attempts == 1)
     }
 
-    @Test("The policy's number of failures in a row is not passed")
+    @Test("The policy's limit on consecutive failures is respected")
     func attempts() async throws {
         let result = try await run(.init(repeating: .failure(Self.lost), count: 9), attempts: 4)
         #expect(result.error?.code == .transport)
         #expect(result.attempts == 4)
     }
 
-    @Test("An error of the app ends the run and is thrown as it is")
+    @Test("An error of the app ends the run and is thrown unchanged")
     func errorOfTheApp() async throws {
         struct Oops: Error {}
         let transport = ScriptedWebSocketTransport([.connection([], end: .never)])
@@ -103,7 +103,7 @@ struct ReconnectingWebSocketTests {
         }
     }
 
-    @Test("The states tell the story, and sending needs a connection")
+    @Test("The states follow the connection, and sending requires a connection")
     func states() async throws {
         let clock = TestClock()
         let transport = ScriptedWebSocketTransport([
@@ -148,7 +148,7 @@ struct ReconnectingWebSocketTests {
         #expect(late == 1)
     }
 
-    @Test("Cancelling ends a pause and a connection at once", arguments: [true, false])
+    @Test("Canceling ends a pause or a connection at once", arguments: [true, false])
     func cancellation(_ duringPause: Bool) async throws {
         let transport = ScriptedWebSocketTransport(
             duringPause ? [.failure(Self.lost)] : [.connection([], end: .never)]
@@ -176,7 +176,7 @@ struct ReconnectingWebSocketTests {
         #expect(transport.requests.count == 1)
     }
 
-    @Test("Each connection gets a request of its own")
+    @Test("Each connection uses its own request")
     func requests() async throws {
         let clock = TestClock()
         let transport = ScriptedWebSocketTransport([
@@ -196,7 +196,7 @@ struct ReconnectingWebSocketTests {
         )
     }
 
-    @Test("Each code of WebSocketError has a name of its own and advice")
+    @Test("Each code of WebSocketError has a unique name and advice")
     func codes() {
         let codes = WebSocketError.Code.known
         #expect(Set(codes.map(\.name)).count == codes.count)

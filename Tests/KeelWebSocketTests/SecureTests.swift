@@ -35,7 +35,7 @@ struct SecureTests {
         Case(testDescription: "a server without TLS", speaksTLS: false, error: .tlsHandshakeFailed),
     ]
 
-    @Test("The certificate and the name are checked", arguments: cases)
+    @Test("The certificate and the host name are verified", arguments: cases)
     func secure(_ row: Case) async throws {
         let tls = try row.speaksTLS ? TestCertificate.server() : nil
         try await RawServer.run(tls: tls) { peer in
@@ -119,14 +119,14 @@ struct SecureTests {
         )
     }
 
-    @Test("A server with a pinned key is connected to")
+    @Test("A server with a pinned key is accepted")
     func pinned() async throws {
         let (request, error) = try await open(pins(holds: true))
         #expect(error == nil)
         #expect(request.first == "GET / HTTP/1.1")
     }
 
-    @Test("A server with another key gets no byte of the request")
+    @Test("A server with another key receives no byte of the request")
     func otherKey() async throws {
         let seen = Mutex<[PublicKeyPins.Mismatch]>([])
         let pins = try pins(holds: false) { mismatch in seen.withLock { $0.append(mismatch) } }
@@ -141,7 +141,7 @@ struct SecureTests {
         #expect(seen.withLock { $0 } == [expected])
     }
 
-    @Test("A mismatch that is only looked at is reported once, and the connection opens")
+    @Test("In audit mode, a mismatch is reported once and the connection opens")
     func audit() async throws {
         let count = Counter()
         let pins = try pins(holds: false, mode: .audit) { _ in count.next() }
@@ -151,7 +151,7 @@ struct SecureTests {
         #expect(count.count == 1)
     }
 
-    @Test("A host with pins is not even connected to without TLS")
+    @Test("A pinned host is not contacted without TLS")
     func plain() async throws {
         let pins = try pins(holds: true)
         // Nothing listens there: an attempt to connect would end with another error.
@@ -167,7 +167,10 @@ struct SecureTests {
 
     // MARK: Client certificates and secrets
 
-    @Test("A client shows its certificate to a server that asks", arguments: [true, false])
+    @Test(
+        "A client presents its certificate to a server that asks for it",
+        arguments: [true, false]
+    )
     func clientCertificate(isShown: Bool) async throws {
         let identity = try NIOWebSocketTransport.Identity(
             chainPEM: TestCertificate.certificate.utf8,
@@ -198,7 +201,7 @@ struct SecureTests {
         }
     }
 
-    @Test("An identity that cannot be read is refused where it is given, and none tells its key")
+    @Test("An unreadable identity is rejected when it is set, and no identity reveals its key")
     func identities() throws {
         let error = #expect(throws: TransportError.self) {
             _ = try NIOWebSocketTransport.Identity(chainPEM: "x".utf8, keyPEM: "y".utf8)
@@ -213,7 +216,7 @@ struct SecureTests {
         #expect(!text.contains("PRIVATE"))
     }
 
-    @Test("The certificates are read once for all connections of a transport")
+    @Test("A transport reads its certificates once for all connections")
     func contextIsKept() async throws {
         let context = SecureContext(Self.trust, nil)
         let eventLoop = WebSocketOpening.eventLoops.next()
@@ -222,7 +225,7 @@ struct SecureTests {
         #expect(first === second)
     }
 
-    @Test("Trusted certificates that cannot be read end the opening, each time")
+    @Test("Unreadable trusted certificates fail every opening")
     func unreadableTrust() async throws {
         let transport = NIOWebSocketTransport(trust: .only(pem: Array("nonsense".utf8)))
         for _ in 0..<2 {
@@ -241,7 +244,7 @@ struct SecureTests {
         }
     }
 
-    @Test("WebSockets run on event loops of their own")
+    @Test("WebSockets run on their own event loops")
     func eventLoops() {
         let shared = Set(
             MultiThreadedEventLoopGroup.singleton.makeIterator().map { ObjectIdentifier($0) }

@@ -3,9 +3,9 @@ import Testing
 
 @testable import KeelWebSocket
 
-@Suite("What waits for the socket")
+@Suite("Messages waiting for the socket")
 struct SendBacklogTests {
-    @Test("Messages need not be waited for while they fit, empty ones counted too")
+    @Test("Messages that fit do not wait, and empty ones count too")
     func fits() {
         let backlog = SendBacklog(limit: 1000)
         #expect(backlog.enter(400))
@@ -20,7 +20,7 @@ struct SendBacklogTests {
         #expect(empty.count == 15)
     }
 
-    @Test("Without room each message is waited for")
+    @Test("Without room, each message waits")
     func none() {
         #expect(!SendBacklog(limit: 0).enter(0))
     }
