@@ -2,7 +2,7 @@ import Foundation
 import KeelCache
 import Testing
 
-@Suite("Limits in bytes")
+@Suite("Byte limits")
 struct ByteLimitTests {
     private struct Menu: Codable, Sendable {
         var dishes: [String]
@@ -16,7 +16,7 @@ struct ByteLimitTests {
         CacheConfiguration(limits: .bytes(bytes))
     }
 
-    @Test("A value costs its bytes: as it is, as text, as JSON, or 1,024")
+    @Test("A value costs its bytes: raw, as text, as JSON, or 1,024")
     func measures() async {
         let bytes = Cache<Int, [UInt8]>(configuration(10_000))
         await bytes.set(Array(repeating: 0, count: 700), for: 1)
@@ -36,7 +36,7 @@ struct ByteLimitTests {
         #expect(opaque.cost == 1_024)
     }
 
-    @Test("What is said takes the place of measuring")
+    @Test("An explicit cost replaces the measured one")
     func prefersSaid() async {
         let cache = Cache<Int, String>(configuration(10_000)) { _ in 7 }
         await cache.set("a long text", for: 1)
@@ -46,7 +46,7 @@ struct ByteLimitTests {
         #expect(plain.cost == 3)
     }
 
-    @Test("The limit holds at every moment, over a tier and in a store of several types")
+    @Test("The limit always holds, over a tier and in a store of several types")
     func holds() async throws {
         let store = CacheStore(configuration(5_000), over: InMemoryCacheTier())
         let texts = store.cache("texts", key: Int.self, value: String.self)

@@ -12,7 +12,7 @@ struct CacheHitRatioTests {
         return Double(hits) / Double(hits + misses)
     }
 
-    @Test("After many reads that were all hits, keys that come once push out few others")
+    @Test("After many hits, keys that are read once evict few others")
     func survivesScan() {
         let cache = Cache<Int, Int>(CacheConfiguration(limits: .count(1_000)))
         for _ in 0..<100 { _ = read(0..<800, of: cache) }
@@ -21,7 +21,7 @@ struct CacheHitRatioTests {
         #expect(left >= 720, "\(left) of 800 are left")
     }
 
-    @Test("When another set of keys is read over and over, it takes the place of the old one")
+    @Test("A new set of keys that is read repeatedly replaces the old one")
     func followsTheLoad() {
         let cache = Cache<Int, Int>(CacheConfiguration(limits: .count(1_000)))
         for _ in 0..<100 { _ = read(0..<800, of: cache) }
@@ -30,7 +30,7 @@ struct CacheHitRatioTests {
         #expect(ratio >= 0.9)
     }
 
-    @Test("The shards of a cache find together the window for keys that are used again soon")
+    @Test("The shards of a cache together find the window for keys that are reused soon")
     func shardsFindWindow() {
         let cache = Cache<Int, Int>(CacheConfiguration(limits: .count(4_096)))
         _ = read(PolicyStream.recent(span: 3_000, count: 100_000, seed: 1), of: cache)
@@ -39,7 +39,7 @@ struct CacheHitRatioTests {
         #expect(ratio >= 0.4)
     }
 
-    @Test("The shards of a cache keep a part of a loop that is too long for them")
+    @Test("The shards of a cache keep part of a loop that exceeds their limit")
     func shardsKeepLoop() {
         let cache = Cache<Int, Int>(CacheConfiguration(limits: .count(4_096)))
         _ = read(PolicyStream.loop(keys: 6_000, count: 60_000), of: cache)

@@ -2,9 +2,9 @@ import KeelCache
 import Synchronization
 import Testing
 
-@Suite("A cache in memory", .timeLimit(.minutes(1)))
+@Suite("Caches in memory", .timeLimit(.minutes(1)))
 struct CacheTests {
-    @Test("Keeps values of any Sendable type, without Codable")
+    @Test("A cache keeps values of any Sendable type, without Codable")
     func keepsAnything() async throws {
         let cache = Cache<Int, @Sendable () -> Int>()
         await cache.set({ 42 }, for: 1)
@@ -13,7 +13,7 @@ struct CacheTests {
         #expect(cache.peek(2) == nil)
     }
 
-    @Test("Replaces, removes and empties")
+    @Test("Entries can be replaced and removed, and the cache can be emptied")
     func changes() async throws {
         let cache = Cache<String, Int>()
         await cache.set(1, for: "a")
@@ -31,7 +31,7 @@ struct CacheTests {
         #expect(cache.peek("b") == 4)
     }
 
-    @Test("Holds no more entries than its limit, at any moment", arguments: [1, 7, 1_000, 5_000])
+    @Test("The number of entries never exceeds the limit", arguments: [1, 7, 1_000, 5_000])
     func countLimit(_ limit: Int) async {
         let cache = Cache<Int, Int>(CacheConfiguration(limits: .count(limit)))
         for key in 0..<(3 * limit + 10) {
@@ -42,7 +42,7 @@ struct CacheTests {
         #expect(cache.statistics.evictions >= 2 * limit + 10)
     }
 
-    @Test("Holds no more than its cost, however much entries cost")
+    @Test("The total cost never exceeds the limit, however much entries cost")
     func costLimit() async {
         let cache = Cache<Int, Int>(
             CacheConfiguration(limits: CacheLimits(count: 100, cost: 1_000)),
@@ -56,7 +56,7 @@ struct CacheTests {
         #expect(cache.count > 0)
     }
 
-    @Test("Holds its limits while several tasks write and others look")
+    @Test("The limits hold while several tasks write and others read")
     func limitsUnderContention() async {
         let cache = Cache<Int, Int>(
             CacheConfiguration(limits: CacheLimits(count: 64, cost: 640)),
@@ -79,7 +79,7 @@ struct CacheTests {
         }
     }
 
-    @Test("Refuses what costs more than the limit, and drops what it would have replaced")
+    @Test("An entry beyond the cost limit is rejected, and the entry under its key is removed")
     func refuses() async {
         let cache = Cache<Int, String>(CacheConfiguration(limits: .cost(10)), cost: { $0.count })
         await cache.set("small", for: 1)
@@ -91,14 +91,17 @@ struct CacheTests {
         #expect(cache.cost == 5)
     }
 
-    @Test("An entry may cost nothing, and a cost below nothing counts as nothing")
+    @Test("An entry may cost nothing, and a negative cost counts as zero")
     func free() async {
         let cache = Cache<Int, Int>(CacheConfiguration(limits: .cost(2)))
         for key in 0..<10 { await cache.set(key, for: key, cost: key % 2 == 0 ? 0 : -5) }
         #expect(cache.count == 10 && cache.cost == 0)
     }
 
-    @Test("Parts of the limits add up to the whole", arguments: [1, 2_047, 2_048, 10_007, 100_000])
+    @Test(
+        "The limits of the shards add up to the whole limit",
+        arguments: [1, 2_047, 2_048, 10_007, 100_000]
+    )
     func divides(_ limit: Int) async {
         let cache = Cache<Int, Int>(CacheConfiguration(limits: .count(limit)))
         for key in 0..<(2 * limit) { cache.setSynchronously(key, for: key) }
@@ -106,7 +109,7 @@ struct CacheTests {
         #expect(cache.count > limit * 9 / 10)
     }
 
-    @Test("What leaves the cache dies outside of its lock, and may use the cache")
+    @Test("Values are released outside the lock and may use the cache")
     func diesOutside() async throws {
         final class Guest: Sendable {
             let cache: Cache<Int, Guest>
@@ -133,7 +136,7 @@ struct CacheTests {
         #expect(deaths.withLock { $0 } == 10)
     }
 
-    @Test("Tells of what happened to entries")
+    @Test("Events report what happened to entries")
     func events() async throws {
         let cache = Cache<Int, Int>(CacheConfiguration(limits: .count(2)))
         var events = cache.events().makeAsyncIterator()
@@ -159,7 +162,7 @@ struct CacheTests {
         }
     }
 
-    @Test("A reader of events that falls behind loses the oldest and costs no more memory")
+    @Test("A slow reader of events loses the oldest and uses no more memory")
     func boundedEvents() async throws {
         let cache = Cache<Int, Int>()
         let events = cache.events(keeping: 3)
@@ -173,7 +176,7 @@ struct CacheTests {
         #expect(keys == [97, 98, 99])
     }
 
-    @Test("Counts hits and misses")
+    @Test("Hits and misses are counted")
     func counts() async {
         let cache = Cache<Int, Int>()
         await cache.set(1, for: 1)

@@ -2,7 +2,7 @@ import KeelCache
 import KeelTestKit
 import Testing
 
-@Suite("Time", .timeLimit(.minutes(1)))
+@Suite("Expiry and idle time", .timeLimit(.minutes(1)))
 struct ExpiryTests {
     private let clock = TestClock()
     private let time: CacheClock
@@ -17,7 +17,7 @@ struct ExpiryTests {
         return Cache(over: tier, name: "test", coding: .json(), configuration, clock: time)
     }
 
-    @Test("A value is found up to the moment of its expiry, and not in it")
+    @Test("A value is found until its expiry, but not at that moment")
     func expires() async {
         let cache = cache(CacheConfiguration(expiry: .minutes(1)))
         await cache.set(1, for: "a")
@@ -33,7 +33,7 @@ struct ExpiryTests {
         #expect(cache.statistics.hits == 2 && cache.statistics.misses == 2)
     }
 
-    @Test("Every form of expiry, in every tier", arguments: [false, true])
+    @Test("Every form of expiry works in every tier", arguments: [false, true])
     func forms(_ isBelow: Bool) async throws {
         let tier = InMemoryCacheTier(clock: time)
         let forms: [CacheExpiry] = [
@@ -59,7 +59,7 @@ struct ExpiryTests {
         }
     }
 
-    @Test("Promotion from the tier does not renew a value's time")
+    @Test("Promotion from the tier does not extend a value's expiry")
     func promotion() async {
         let tier = InMemoryCacheTier(clock: time)
         await cache(over: tier).set(1, for: "a", expiry: .seconds(100))
@@ -74,7 +74,7 @@ struct ExpiryTests {
         #expect(await other.get("a") == nil)
     }
 
-    @Test("A tier that returns what has expired is not believed")
+    @Test("An expired entry returned by the tier is ignored")
     func distrust() async {
         let tier = InMemoryCacheTier(clock: .system)
         await cache(over: tier).set(1, for: "a", expiry: .days(1_000_000))
@@ -83,7 +83,7 @@ struct ExpiryTests {
         #expect(await cache.get("a") == nil)
     }
 
-    @Test("An entry that is not used is dropped, and uses keep it")
+    @Test("An idle entry is dropped, and each use keeps it")
     func idle() async {
         let cache = cache(CacheConfiguration(timeToIdle: .seconds(10)))
         await cache.set(1, for: "used")
@@ -99,7 +99,7 @@ struct ExpiryTests {
         #expect(cache.statistics.expirations == 2)
     }
 
-    @Test("Idleness and expiry hold together: the sooner one counts")
+    @Test("Idle time and expiry apply together: the earlier one counts")
     func idleAndExpiry() async {
         let cache = cache(CacheConfiguration(expiry: .seconds(15), timeToIdle: .seconds(10)))
         await cache.set(1, for: "a")
@@ -109,7 +109,7 @@ struct ExpiryTests {
         #expect(cache.peek("a") == nil)
     }
 
-    @Test("An entry that was idle above does not come back from below")
+    @Test("An entry that was idle in memory does not return from the tier")
     func idleBelow() async {
         let tier = InMemoryCacheTier(clock: time)
         let cache = cache(CacheConfiguration(timeToIdle: .seconds(10)), over: tier)
@@ -118,7 +118,7 @@ struct ExpiryTests {
         #expect(await cache.get("a") == nil)
     }
 
-    @Test("Removing what has expired gives its memory back, above and below")
+    @Test("Removing expired entries frees memory in the cache and in the tier")
     func sweeps() async throws {
         let tier = InMemoryCacheTier(clock: time)
         let cache = cache(over: tier)

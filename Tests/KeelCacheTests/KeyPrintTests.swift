@@ -2,9 +2,9 @@ import Testing
 
 @testable import KeelCache
 
-@Suite("The bytes of keys kept beside entries")
+@Suite("Key bytes stored beside entries")
 struct KeyPrintTests {
-    @Test("A key of 16 to 32 bytes is known by each of its bytes", arguments: 16...32)
+    @Test("A key of 16 to 32 bytes is identified by each of its bytes", arguments: 16...32)
     func tellsApart(_ length: Int) {
         var prints = KeyPrints<String>(2)
         defer { prints.deallocate() }
@@ -21,7 +21,7 @@ struct KeyPrintTests {
         }
     }
 
-    @Test("Keys of one letter are told apart by their length")
+    @Test("Keys of one repeated letter are distinguished by their length")
     func lengths() {
         let prints = KeyPrints<String>(1)
         defer { prints.deallocate() }
@@ -32,7 +32,7 @@ struct KeyPrintTests {
         }
     }
 
-    @Test("Keys that are shorter or longer, or no strings, are left to their ==")
+    @Test("Shorter keys, longer keys and keys of other types are compared with ==")
     func others() {
         let prints = KeyPrints<String>(1)
         defer { prints.deallocate() }

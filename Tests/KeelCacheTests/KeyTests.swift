@@ -9,7 +9,7 @@ struct KeyTests {
         func hash(into hasher: inout Hasher) { hasher.combine(name % 3) }
     }
 
-    @Test("Strings that are canonically equivalent are one key")
+    @Test("Canonically equivalent strings are one key")
     func equivalentStrings() async {
         let pairs = [
             ("\u{e9}", "e\u{301}"), ("\u{212A}", "K"), ("a\u{37E}b", "a;b"), ("\u{1FEF}", "`"),
@@ -26,7 +26,7 @@ struct KeyTests {
         }
     }
 
-    @Test("Strings of every length are told apart by every character")
+    @Test("Strings of every length are distinguished by every character")
     func strings() async {
         let cache = Cache<String, String>(CacheConfiguration(limits: .none))
         var keys: Set<String> = [""]
@@ -45,7 +45,7 @@ struct KeyTests {
         for key in keys { #expect(cache.peek(key) == key) }
     }
 
-    @Test("Integers of every kind are keys", arguments: [Int.min, -1, 0, 1, 1 << 32, Int.max])
+    @Test("Integers of every kind can be keys", arguments: [Int.min, -1, 0, 1, 1 << 32, Int.max])
     func integers(_ key: Int) async {
         let ints = Cache<Int, Int>()
         await ints.set(1, for: key)
@@ -58,7 +58,7 @@ struct KeyTests {
         #expect(small.peek(UInt8(truncatingIfNeeded: key)) == 1)
     }
 
-    @Test("Keys whose hashes clash are told apart, also while others come and go")
+    @Test("Keys with equal hashes are distinguished, even while others come and go")
     func clashes() async throws {
         let cache = Cache<Clashing, Int>(CacheConfiguration(limits: .none))
         var random = SeededRandom(seed: 7)
@@ -78,7 +78,7 @@ struct KeyTests {
         #expect(cache.count == model.count)
     }
 
-    @Test("A table that grows and shrinks agrees with a dictionary", arguments: [1, 2, 3])
+    @Test("A table that grows and shrinks matches a dictionary", arguments: [1, 2, 3])
     func agreesWithDictionary(_ seed: UInt64) async throws {
         let cache = Cache<Int, String>(CacheConfiguration(limits: .none))
         var random = SeededRandom(seed: seed)

@@ -20,7 +20,7 @@ struct LoadingTests {
         }
     }
 
-    @Test("A thousand misses at a time make one load")
+    @Test("A thousand concurrent misses share one load")
     func sharesOneLoad() async throws {
         let callers = (0..<1_000).map { _ in ask() }
         try await waitUntil { gate.begunCount == 1 && cache.waiterCount == 1_000 }
@@ -32,7 +32,7 @@ struct LoadingTests {
         #expect(cache.waiterCount == 0)
     }
 
-    @Test("A value that is there is not loaded")
+    @Test("A cached value is not loaded")
     func prefersTheCache() async throws {
         await cache.set(5, for: "a")
         #expect(try await cache.value(for: "a") { 6 } == 5)
@@ -42,7 +42,7 @@ struct LoadingTests {
         #expect(cache.statistics.hits == 1 && cache.statistics.misses == 1)
     }
 
-    @Test("A failure reaches all who wait, and is not kept")
+    @Test("A failure reaches all waiters and is not cached")
     func sharesFailure() async throws {
         let callers = (0..<10).map { _ in
             Task { [cache, gate] in
@@ -61,7 +61,7 @@ struct LoadingTests {
         #expect(try await cache.value(for: "a") { 7 } == 7)
     }
 
-    @Test("A caller that leaves does not end the load; the last one does")
+    @Test("Canceling a caller does not cancel the load; canceling the last one does")
     func cancellation() async throws {
         let callers = (0..<100).map { _ in ask() }
         try await waitUntil { gate.begunCount == 1 && cache.waiterCount == 100 }
@@ -79,7 +79,7 @@ struct LoadingTests {
         #expect(cache.waiterCount == 0)
     }
 
-    @Test("A value set during a load stays; the loaded one goes to those who waited")
+    @Test("A value set during a load is kept, and the waiters get the loaded one")
     func setOvertakes() async throws {
         let caller = ask()
         try await waitUntil { gate.begunCount == 1 }
@@ -92,7 +92,7 @@ struct LoadingTests {
     }
 
     @Test(
-        "A removal during a load means that its value is not kept",
+        "A value removed during its load is not stored",
         arguments: ["key", "all", "tag"]
     )
     func removalOvertakes(_ kind: String) async throws {
@@ -115,7 +115,7 @@ struct LoadingTests {
         #expect(cache.statistics.supersededLoads == 1)
     }
 
-    @Test("Who asks after a removal does not get what was loaded before it")
+    @Test("A caller after a removal does not get a value loaded before it")
     func newcomers() async throws {
         let before = ask()
         try await waitUntil { gate.begunCount == 1 }
@@ -128,7 +128,7 @@ struct LoadingTests {
         #expect(cache.peek("a") == 2)
     }
 
-    @Test("Loads of several keys are made in one call for those that are missing")
+    @Test("Missing keys are loaded together in one call")
     func bulk() async throws {
         await cache.set(1, for: "a")
         let values = try await cache.values(for: ["a", "b", "c", "b"]) { [loads] keys in
@@ -143,7 +143,7 @@ struct LoadingTests {
         #expect(cached == ["a": 1, "b": 2])
     }
 
-    @Test("A key that is set while several are loaded keeps what it was set to")
+    @Test("A key set during a load of several keys keeps its value")
     func bulkOvertaken() async throws {
         let values = try await cache.values(for: ["a", "b"]) { [cache] _ in
             await cache.set(50, for: "a")
@@ -153,7 +153,7 @@ struct LoadingTests {
         #expect(cache.peek("a") == 50 && cache.peek("b") == 2)
     }
 
-    @Test("What is known not to exist is not loaded again, for its own time")
+    @Test("A value known to be absent is not loaded again until its own expiry")
     func absence() async throws {
         let clock = TestClock()
         let cache = Cache<String, Int>(
@@ -176,7 +176,7 @@ struct LoadingTests {
         #expect(cache.peek("a") == 4)
     }
 
-    @Test("A loaded value can say how long it is to be kept, and whether at all")
+    @Test("A loaded value can set its expiry and whether it is stored")
     func loadedSaysSo() async throws {
         let clock = TestClock()
         let cache = Cache<String, Int>(clock: .following(clock))

@@ -2,7 +2,7 @@ import KeelCache
 import KeelTestKit
 import Testing
 
-@Suite("Policies of loading", .timeLimit(.minutes(1)))
+@Suite("Loading policies", .timeLimit(.minutes(1)))
 struct PolicyTests {
     struct Refusal: Error {}
 
@@ -24,7 +24,7 @@ struct PolicyTests {
         try await cache.value(for: "a", policy: policy, load: load)
     }
 
-    @Test("A stale value is no value for a plain read")
+    @Test("A plain read does not return a stale value")
     func staleIsNotFresh() async throws {
         await cache.set(1, for: "a")
         await clock.advance(by: .seconds(10))
@@ -34,7 +34,7 @@ struct PolicyTests {
         #expect(try await ask(.cacheFirst) { 2 } == 2)
     }
 
-    @Test("Stale while revalidate answers at once and loads one new value behind")
+    @Test("staleWhileRevalidate returns at once and loads one new value in the background")
     func revalidates() async throws {
         await cache.set(1, for: "a")
         await clock.advance(by: .seconds(20))
@@ -52,7 +52,7 @@ struct PolicyTests {
         #expect(cache.statistics.staleHits == 10)
     }
 
-    @Test("A stale value is counted as a miss, and a failed load behind it lets the next one begin")
+    @Test("A stale value counts as a miss, and a failed background load permits the next one")
     func revalidatesAgain() async throws {
         await cache.set(1, for: "a")
         await clock.advance(by: .seconds(20))
@@ -74,7 +74,7 @@ struct PolicyTests {
         #expect(cache.statistics.loads == 2)
     }
 
-    @Test("A stale value that is removed is not returned, even while it is being loaded anew")
+    @Test("A removed stale value is not returned, even while it is being reloaded")
     func removedWhileRevalidating() async throws {
         await cache.set(1, for: "a")
         await clock.advance(by: .seconds(20))
@@ -92,7 +92,7 @@ struct PolicyTests {
         #expect(cache.peek("a") == 3)
     }
 
-    @Test("After its staleness a value does not stand in any more")
+    @Test("A value is not used beyond its staleness")
     func staleEnds() async throws {
         await cache.set(1, for: "a")
         await clock.advance(by: .seconds(70))
@@ -101,7 +101,7 @@ struct PolicyTests {
         await #expect(throws: Refusal.self) { try await ask(.staleIfError) { throw Refusal() } }
     }
 
-    @Test("Stale if error stands in for a failed load, and a fresh value is not loaded")
+    @Test("staleIfError replaces a failed load and does not reload a fresh value")
     func servesStaleOnError() async throws {
         await cache.set(1, for: "a")
         #expect(try await ask(.staleIfError) { throw Refusal() } == 1)
@@ -111,7 +111,7 @@ struct PolicyTests {
         await #expect(throws: Refusal.self) { try await ask(.refresh) { throw Refusal() } }
     }
 
-    @Test("What was removed during a failing load does not stand in")
+    @Test("A value removed during a failing load is not used")
     func removalBeatsStaleness() async throws {
         await cache.set(1, for: "a")
         await clock.advance(by: .seconds(20))
@@ -131,7 +131,7 @@ struct PolicyTests {
         }
     }
 
-    @Test("Load first loads, and falls back to what is cached")
+    @Test("loadFirst loads and falls back to the cached value")
     func loadFirst() async throws {
         await cache.set(1, for: "a")
         #expect(try await ask(.loadFirst) { 2 } == 2)
@@ -140,7 +140,7 @@ struct PolicyTests {
         #expect(cache.peek("a") == 3)
     }
 
-    @Test("Cache only never loads")
+    @Test("cacheOnly never loads")
     func cacheOnly() async throws {
         let error = await #expect(throws: CacheError.self) { try await ask(.cacheOnly) { 1 } }
         #expect(error?.code == .notCached)
@@ -149,7 +149,7 @@ struct PolicyTests {
         #expect(try await ask(.cacheOnly) { 1 } == 5)
     }
 
-    @Test("Most of a value's freshness being over, its use loads the next one behind")
+    @Test("Using a value late in its freshness reloads it in the background")
     func refreshesAhead() async throws {
         await cache.set(1, for: "a")
         #expect(try await cache.value(for: "a") { 2 } == 1)
@@ -160,7 +160,7 @@ struct PolicyTests {
         #expect(cache.peek("a") == 2)
     }
 
-    @Test("A soft limit returns the stale value, and loading goes on")
+    @Test("A soft timeout returns the stale value while the load continues")
     func softTimeout() async throws {
         await cache.set(1, for: "a")
         await clock.advance(by: .seconds(20))
@@ -183,7 +183,7 @@ struct PolicyTests {
         #expect(gate.begunCount == 1)
     }
 
-    @Test("A hard limit throws, and ends a load for which nobody else waits")
+    @Test("A hard timeout throws and cancels a load without other waiters")
     func hardTimeout() async throws {
         let caller = Task { [cache, gate] in
             try await cache.value(for: "a", policy: .cacheFirst.hardTimeout(.seconds(1))) {
@@ -200,9 +200,7 @@ struct PolicyTests {
         #expect(cache.waiterCount == 0)
     }
 
-    @Test(
-        "A stale value stands in for a load that exceeds its hard limit, where errors are survived"
-    )
+    @Test("With staleIfError, a stale value replaces a load beyond its hard timeout")
     func hardTimeoutSurvived() async throws {
         await cache.set(1, for: "a")
         await clock.advance(by: .seconds(20))
@@ -218,7 +216,7 @@ struct PolicyTests {
         #expect(try await caller.value == 1)
     }
 
-    @Test("Within its limits a load is returned as without them")
+    @Test("A load within its timeouts is returned as usual")
     func withinLimits() async throws {
         let policy = CachePolicy.cacheFirst.softTimeout(.seconds(1)).hardTimeout(.seconds(2))
         #expect(try await ask(policy) { 4 } == 4)

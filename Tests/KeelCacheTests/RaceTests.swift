@@ -64,7 +64,7 @@ struct RaceTests {
         }
     }
 
-    @Test("No read returns what is older than an invalidation before it", arguments: Kind.allCases)
+    @Test("No read returns a value older than a preceding invalidation", arguments: Kind.allCases)
     private func neverStale(_ kind: Kind) async throws {
         let cache = Self.cache(kind)
         let origins = Origins()
@@ -144,7 +144,7 @@ struct RaceTests {
         }
     }
 
-    @Test("Of sets and removals from several tasks, memory and tier keep the same one")
+    @Test("After concurrent sets and removals, memory and tier agree")
     func tierAgrees() async throws {
         let tier = InMemoryCacheTier()
         let cache = Cache<Int, Int>(over: tier, name: "races", coding: .json())
@@ -167,7 +167,7 @@ struct RaceTests {
         for key in 0..<4 { #expect(await below.get(key) == cache.peek(key)) }
     }
 
-    @Test("Storms of misses and cancellations make one load each, and leave nothing behind")
+    @Test("Many misses and cancellations cause one load per key and leave nothing behind")
     func storms() async throws {
         let cache = Cache<Int, Int>()
         for round in 0..<20 {

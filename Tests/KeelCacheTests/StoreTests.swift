@@ -33,7 +33,7 @@ struct StoreTests {
         #expect(ratings.statistics.evictions > 0)
     }
 
-    @Test("Equal keys of two caches are two entries")
+    @Test("Equal keys of two caches are separate entries")
     func separates() async throws {
         let store = CacheStore(over: InMemoryCacheTier())
         let one = store.cache("one", key: Int.self, value: Int.self)
@@ -50,7 +50,7 @@ struct StoreTests {
         #expect(await one.get(1) == 3)
     }
 
-    @Test("Asking again for a name gives the same cache")
+    @Test("The same name returns the same cache")
     func sameCache() {
         let store = CacheStore()
         let one = store.cache("a", key: Int.self, value: Int.self)
@@ -58,7 +58,7 @@ struct StoreTests {
         #expect(store.cache("b", key: Int.self, value: Int.self) !== one)
     }
 
-    @Test("Tags, emptying and expiry concern all caches and the tier")
+    @Test("Tags, emptying and expiry apply to all caches and the tier")
     func all() async throws {
         let clock = TestClock()
         let time = CacheClock.following(clock)
@@ -86,7 +86,7 @@ struct StoreTests {
         #expect(try await tier.usage().entryCount == 0)
     }
 
-    @Test("A store opened again finds what another one left in its tier")
+    @Test("A reopened store finds the entries that another one left in its tier")
     func reopens() async throws {
         let tier = InMemoryCacheTier()
         await CacheStore(over: tier).cache("r", key: String.self, value: Restaurant.self)

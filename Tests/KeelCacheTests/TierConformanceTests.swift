@@ -3,7 +3,7 @@ import KeelConformance
 import KeelTestKit
 import Testing
 
-@Suite("Tiers keep their promises")
+@Suite("Conformance of cache tiers")
 struct TierConformanceTests {
     static let features: CacheTierSubject.Features = .byteLimit
     static let checks = CacheTierCheck.applicable(to: features)
@@ -43,7 +43,7 @@ struct TierConformanceTests {
         )
     }
 
-    @Test("There are at least 40 checks, and no two make one promise")
+    @Test("There are at least 40 checks with unique promises")
     func counts() {
         let promises = CacheTierCheck.all.map(\.testDescription)
         #expect(promises.count >= 40)
@@ -51,7 +51,7 @@ struct TierConformanceTests {
     }
 
     @Test(
-        "The checks notice a tier that breaks a promise",
+        "The checks detect a tier that breaks a promise",
         arguments: BrokenCacheTier.Fault.allCases
     )
     func noticesBrokenTiers(_ fault: BrokenCacheTier.Fault) async throws {
@@ -71,7 +71,7 @@ struct TierConformanceTests {
         #expect(found.count > 0, "no check noticed a tier that \(fault.rawValue)")
     }
 
-    @Test("An observer hears of each call what it did, and no keys")
+    @Test("An observer is told what each call did, but no keys")
     func observes() async throws {
         let calls = Calls()
         let tier = InMemoryCacheTier().failing([nil, nil, nil, .fail(.diskFull)])

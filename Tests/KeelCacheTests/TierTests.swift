@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeelCache
 
-@Suite("A cache over a tier", .timeLimit(.minutes(1)))
+@Suite("Caches over a tier", .timeLimit(.minutes(1)))
 struct TierTests {
     struct Menu: Codable, Sendable, Equatable {
         var name: String
@@ -24,7 +24,7 @@ struct TierTests {
         )
     }
 
-    @Test("The memory tier forgets old removals of tags, and brings nothing back by it")
+    @Test("The memory tier forgets old tag removals without restoring entries")
     func forgetsTags() async throws {
         let tier = InMemoryCacheTier()
         let now = CacheClock.system.now
@@ -45,7 +45,7 @@ struct TierTests {
         #expect(try await tier.read([2])?.key == nil)
     }
 
-    @Test("A value that memory has no room for is found below")
+    @Test("A value that does not fit in memory is found in the tier")
     func overflows() async {
         let tier = InMemoryCacheTier()
         let cache: Cache<String, Menu> = cache(tier, .count(2))
@@ -58,7 +58,7 @@ struct TierTests {
         #expect(cache.statistics.tierHits >= 18)
     }
 
-    @Test("A value that memory refuses is found below")
+    @Test("A value that memory rejects is found in the tier")
     func refusedAbove() async {
         let tier = InMemoryCacheTier()
         let cache: Cache<String, Int> = cache(tier, .cost(10))
@@ -68,7 +68,7 @@ struct TierTests {
         #expect(await cache.get("a") == 2)
     }
 
-    @Test("Many who miss at a time read the tier once")
+    @Test("Concurrent misses read the tier once")
     func sharesReads() async throws {
         let clock = TestClock()
         let tier = InMemoryCacheTier().recorded()
@@ -83,7 +83,7 @@ struct TierTests {
         #expect(tier.callCount(of: .read) == 1)
     }
 
-    @Test("Another version, name or type does not find the entries")
+    @Test("Entries of another version, name or type are not found")
     func spaces() async throws {
         let tier = InMemoryCacheTier()
         let first: Cache<String, Int> = cache(tier)
@@ -102,7 +102,7 @@ struct TierTests {
         #expect(await second.get("a") == 2)
     }
 
-    @Test("Bytes and texts are kept as they are")
+    @Test("Bytes and strings are stored unchanged")
     func codings() async throws {
         let tier = InMemoryCacheTier().recorded()
         let bytes = Cache<Int, [UInt8]>(over: tier, name: "b", coding: .bytes)
@@ -116,7 +116,7 @@ struct TierTests {
         #expect(await again.get(7) == "h\u{e9}")
     }
 
-    @Test("A value that cannot be encoded stays in memory, and the old one below is gone")
+    @Test("A value that cannot be encoded stays in memory, and the tier drops the old one")
     func encodingFails() async {
         let tier = InMemoryCacheTier()
         let cache: Cache<String, Double> = cache(tier)
@@ -133,7 +133,7 @@ struct TierTests {
 
     // MARK: Failures
 
-    @Test("A full disk fails no set; the value is in memory, and the old one is not found again")
+    @Test("A full disk fails no set: memory has the new value, and the old one is gone")
     func diskFull() async throws {
         let tier = InMemoryCacheTier()
         let full = tier.failing { call in
@@ -162,9 +162,7 @@ struct TierTests {
         #expect(cache.peek("c") == 4)
     }
 
-    @Test(
-        "A tier that fails in everything leaves a cache in memory, which forgets what it is told to"
-    )
+    @Test("A tier that always fails leaves a cache in memory that respects removals")
     func everythingFails() async throws {
         let isBroken = Counter()
         let tier = InMemoryCacheTier().failing { _ in isBroken.count > 0 ? .fail() : nil }
@@ -196,7 +194,7 @@ struct TierTests {
         #expect(await cache.get("a") == 4)
     }
 
-    @Test("A read that fails is a miss, and a value is loaded")
+    @Test("A failed read is a miss, and the value is loaded")
     func readFails() async throws {
         let tier = InMemoryCacheTier().failing { $0.kind == .read ? .fail() : nil }
         let cache: Cache<String, Int> = cache(tier)
@@ -204,7 +202,7 @@ struct TierTests {
         #expect(cache.statistics.tierFailures == 1)
     }
 
-    @Test("One record that a tier refuses does not cost the others of its call")
+    @Test("A record that the tier rejects does not affect the others of its call")
     func partialFailure() async throws {
         let clock = TestClock()
         let tier = InMemoryCacheTier()
@@ -228,7 +226,7 @@ struct TierTests {
 
     // MARK: Tags
 
-    @Test("Removing a tag concerns memory and tier, survives a restart, and spares newer values")
+    @Test("Removing a tag covers memory and tier, survives a restart and spares newer values")
     func tags() async throws {
         let tier = InMemoryCacheTier()
         let cache: Cache<String, Int> = cache(tier)
@@ -246,7 +244,7 @@ struct TierTests {
         #expect(await restarted.get("c") == nil)
     }
 
-    @Test("More removed tags than are remembered give up tagged entries, and no others")
+    @Test("Too many removed tags drop tagged entries, but no others")
     func manyTags() async throws {
         let cache = Cache<Int, Int>()
         await cache.set(1, for: 1, tags: ["kept"])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeelCache
 
-@Suite("Writing behind its callers to a slow tier", .timeLimit(.minutes(5)))
+@Suite("Write-behind to a slow tier", .timeLimit(.minutes(5)))
 struct WriteBehindTests {
     /// A tier whose writes wait at a gate.
     private final class SlowTier: CacheTier {
@@ -42,7 +42,7 @@ struct WriteBehindTests {
         Cache(over: tier, name: "test", coding: .bytes, CacheConfiguration(limits: .count(100)))
     }
 
-    @Test("Values that wait hold so many bytes and no more; nothing older is found in their place")
+    @Test("Waiting values are limited in bytes, and no older value is found in their place")
     func boundsBytes() async throws {
         let tier = SlowTier()
         let old = cache(tier.base)
@@ -70,7 +70,7 @@ struct WriteBehindTests {
         #expect(await self.cache(tier).get(47) == [3])
     }
 
-    @Test("Small values are bounded too, and a tier that is too far behind begins anew")
+    @Test("Small waiting values are limited too, and a tier too far behind is emptied")
     func boundsCounts() async throws {
         let tier = SlowTier()
         let old = cache(tier.base)
@@ -96,7 +96,7 @@ struct WriteBehindTests {
         for key in 0..<1000 where key != 7 { #expect(await next.get(key) == nil) }
     }
 
-    @Test("Of the values of one key the last one goes down, in its order among removals")
+    @Test("Only the last value of a key is written, in its order among removals")
     func keepsLast() async throws {
         let tier = SlowTier()
         let cache = cache(tier)

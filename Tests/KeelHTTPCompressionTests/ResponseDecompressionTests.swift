@@ -70,7 +70,7 @@ struct ResponseDecompressionTests {
         ("identity", "identity", Vectors.text, Vectors.text),
     ]
 
-    @Test("Gives the text, wherever the body is cut", arguments: rows)
+    @Test("The text is decoded wherever the body is split", arguments: rows)
     func everySplit(name: String, coding: String, bytes: [UInt8], text: [UInt8]) async throws {
         for place in 0...bytes.count {
             let chunks = [Array(bytes[..<place]), Array(bytes[place...])]
@@ -82,7 +82,7 @@ struct ResponseDecompressionTests {
         #expect(try await single.body.collect(upTo: 4096) == text)
     }
 
-    @Test("Takes the fields of the compressed form away and keeps the others")
+    @Test("Fields of the compressed form are removed, and others are kept")
     func fields() async throws {
         let decoded = try await reply([Vectors.gzip])
         #expect(decoded.head.headerFields.isEmpty)
@@ -90,7 +90,7 @@ struct ResponseDecompressionTests {
         #expect(identical.announcedLength == Int64(Vectors.text.count))
     }
 
-    @Test("Leaves alone what has no body of its own, or an unknown coding")
+    @Test("Responses without a full body or with an unknown coding are left unchanged")
     func untouched() async throws {
         let rows: [(String, HTTPResponse.Status, HTTPRequest.Method)] = [
             ("gzip", .ok, .head), ("gzip", .noContent, .get), ("gzip", .notModified, .get),
@@ -110,7 +110,7 @@ struct ResponseDecompressionTests {
         }
     }
 
-    @Test("Asks for compression only where it may decode")
+    @Test("Compression is requested only where decoding is allowed")
     func asking() async throws {
         func fields(
             _ fields: HTTPFields,
@@ -138,7 +138,7 @@ struct ResponseDecompressionTests {
     }
 
     @Test(
-        "Reports every truncation",
+        "Every truncation is reported",
         arguments: [
             ("gzip", Vectors.gzip), ("deflate", Vectors.zlib), ("deflate", Vectors.raw),
             ("gzip", Vectors.gzipMembers),
@@ -158,7 +158,7 @@ struct ResponseDecompressionTests {
     }
 
     @Test(
-        "Reports what is not compressed at all, and what follows the end",
+        "Uncompressed data and data after the end are reported",
         arguments: [
             ("gzip", Array("<html>".utf8)), ("deflate", [0xff, 0xff, 0xff]),
             ("gzip", Vectors.gzip + [1]), ("gzip", Vectors.gzip + [0, 0, 1]),
@@ -169,7 +169,7 @@ struct ResponseDecompressionTests {
         #expect(await failure(try await reply([bytes], coding: coding)) == .decompressionFailed)
     }
 
-    @Test("Never takes damaged bytes for the text", arguments: [UInt64(1), 2])
+    @Test("Damaged bytes are never taken for the text", arguments: [UInt64(1), 2])
     func fuzz(seed: UInt64) async throws {
         var random = SplitMix64(seed: seed)
         for round in 0..<3_000 {
@@ -195,7 +195,7 @@ struct ResponseDecompressionTests {
         }
     }
 
-    @Test("A failure of the exchange passes, and nothing comes after it")
+    @Test("A failure of the exchange is passed on, and nothing follows it")
     func upstreamFailure() async throws {
         let transport = ScriptedHTTPTransport([
             .chunks(
@@ -229,7 +229,7 @@ struct LargeBodyTests {
         return transport.calls[0].body
     }
 
-    @Test("A bomb is stopped at the ratio, before it has grown")
+    @Test("A bomb is rejected at the ratio, before it has expanded")
     func ratio() async throws {
         let bomb = try await zeros(40)
         #expect(bomb.count < 50_000)
@@ -242,7 +242,7 @@ struct LargeBodyTests {
         #expect(size <= max(1 << 20, bomb.count * 200) + (64 << 10))
     }
 
-    @Test("A body is stopped at the total, and let through where the limits allow it")
+    @Test("A body is rejected at the total, and passes if the limits allow it")
     func total() async throws {
         let zeros = try await zeros(3)
         let stopped = try await reply(
@@ -274,7 +274,7 @@ struct RequestCompressionTests {
         try await reply([bytes]).body.collect(upTo: 1 << 20)
     }
 
-    @Test("A body in memory is sent in gzip and can be sent again")
+    @Test("A body in memory is sent as gzip and can be resent")
     func bytes() async throws {
         let call = try await sent(
             HTTPBody(CompressedVectors.text),
@@ -286,7 +286,7 @@ struct RequestCompressionTests {
         #expect(try await inflated(call.body) == CompressedVectors.text)
     }
 
-    @Test("A streamed body is compressed while it is sent, twice if need be")
+    @Test("A streamed body is compressed while it is sent, even repeatedly")
     func streams() async throws {
         let body = HTTPBody(length: nil, isReplayable: true) { () async throws(TransportError) in
             .chunks(CompressedVectors.text.map { [$0] })
@@ -297,7 +297,7 @@ struct RequestCompressionTests {
         }
     }
 
-    @Test("Small, compressed and unwanted bodies are sent as they are")
+    @Test("Small, compressed and excluded bodies are sent unchanged")
     func untouched() async throws {
         let text = CompressedVectors.text
         let rows: [(HTTPBody, HTTPFields, RequestCompression)] = [

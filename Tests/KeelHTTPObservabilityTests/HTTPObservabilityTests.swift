@@ -30,7 +30,7 @@ struct TwiceMiddleware: HTTPMiddleware {
     }
 }
 
-@Suite("An observed client", .timeLimit(.minutes(1)))
+@Suite("Observed clients", .timeLimit(.minutes(1)))
 struct HTTPObservabilityTests {
     let logs = InMemoryLogHandler()
     let metrics = TestMetrics()
@@ -57,7 +57,7 @@ struct HTTPObservabilityTests {
         return NetworkClient(configuration, transport: transport)
     }
 
-    @Test("A call is one line in the log")
+    @Test("A call writes one log entry")
     func line() async throws {
         let client = try client(ScriptedHTTPTransport([.json("{}")]))
         _ = try await client.get("/menu", as: EmptyResponse.self)
@@ -73,7 +73,7 @@ struct HTTPObservabilityTests {
     }
 
     @Test(
-        "The level says what became of a call",
+        "The log level reflects the outcome of a call",
         arguments: [
             (ScriptedHTTPTransport.Answer.status(.notFound), Logger.Level.info, "404", nil),
             (.status(.badGateway), .warning, "502", "502"),
@@ -95,7 +95,7 @@ struct HTTPObservabilityTests {
         #expect(entry.metadata["error.type"].map { "\($0)" } == error)
     }
 
-    @Test("Header fields are written where asked for, and redacted")
+    @Test("Header fields are logged on request and redacted")
     func fields() async throws {
         let transport = ScriptedHTTPTransport([
             .status(.ok, headers: [.setCookie: "sid=s3cret", .age: "1"])
@@ -115,7 +115,7 @@ struct HTTPObservabilityTests {
         #expect(!texts.contains("s3cret"))
     }
 
-    @Test("Details keep the host and lose what a path hides")
+    @Test("Details show the host and redact the path")
     func details() async throws {
         let transport = ScriptedHTTPTransport([.redirect(to: "/users/ada@example.org?t=s3cret")])
         var configuration = NetworkClient.Configuration(
@@ -132,7 +132,7 @@ struct HTTPObservabilityTests {
         #expect(!messages.joined().contains("ada@"))
     }
 
-    @Test("Requests are measured by the names of OpenTelemetry")
+    @Test("Requests are measured under the names of OpenTelemetry")
     func measures() async throws {
         let client = try client(
             ScriptedHTTPTransport([.failure(TransportError(.connectionLost)), .json("{}")])
@@ -184,7 +184,7 @@ struct HTTPObservabilityTests {
         }
     }
 
-    @Test("Requests of one attempt are measured each by itself, also at the same time")
+    @Test("Requests of one attempt are measured separately, even if they overlap")
     func overlappingRequests() async throws {
         let transport = ScriptedHTTPTransport(
             [.chunks([[1]], status: .unauthorized)],
@@ -215,7 +215,7 @@ struct HTTPObservabilityTests {
         #expect(log.events.compactMap(\.request).max() == 2)
     }
 
-    @Test("Servers and methods make no dimension without bounds")
+    @Test("Servers and methods do not create unbounded dimensions")
     func bounded() async throws {
         let observer = HTTPMetrics(metrics)
         for number in 0..<(HTTPMetrics.serverLimit + 5) {
@@ -243,7 +243,7 @@ struct HTTPObservabilityTests {
         )
     }
 
-    @Test("A call is a span, and each attempt one below it, which the server hears of")
+    @Test("A call is a span, and each attempt is a child span that the server is told of")
     func spans() async throws {
         let transport = ScriptedHTTPTransport([
             .failure(TransportError(.connectionLost)), .json("{}"),
@@ -276,7 +276,7 @@ struct HTTPObservabilityTests {
         )
     }
 
-    @Test("A span lasts to the end of the body, also if it is dropped")
+    @Test("A span lasts until the end of the body, even if it is dropped")
     func streamedSpan() async throws {
         let client = try client(ScriptedHTTPTransport([.chunks([[1], [2]])]))
         do {
@@ -289,7 +289,7 @@ struct HTTPObservabilityTests {
         #expect(tracer.finishedSpans.count == 2)
     }
 
-    @Test("Requests that are not trusted hear nothing of the trace")
+    @Test("Untrusted requests receive no trace context")
     func untrusted() async throws {
         let transport = ScriptedHTTPTransport([.status(.ok)])
         let chain = transport.chain([
@@ -300,7 +300,7 @@ struct HTTPObservabilityTests {
         #expect(transport.calls[0].head.headerFields.isEmpty)
     }
 
-    @Test("A transport can be observed by itself")
+    @Test("A transport can be observed on its own")
     func transport() async throws {
         let observed = ScriptedHTTPTransport([
             .chunks([[1, 2]]), .failure(TransportError(.connectionRefused)),

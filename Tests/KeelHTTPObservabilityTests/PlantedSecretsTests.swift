@@ -70,7 +70,7 @@ private final class Texts: Sendable {
 
 @Suite("Planted secrets", .timeLimit(.minutes(1)))
 struct PlantedSecretsTests {
-    @Test("Appear in no description, dump, log, metric, span, archive, command or error")
+    @Test("No description, dump, log, metric, span, archive, command or error shows a secret")
     func nowhere() async throws {
         let texts = Texts()
         let logs = InMemoryLogHandler()

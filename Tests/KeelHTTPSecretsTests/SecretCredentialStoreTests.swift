@@ -7,7 +7,7 @@ import KeelSecrets
 import KeelTestKit
 import Testing
 
-@Suite("Credentials in a store of secrets")
+@Suite("Credentials in a secret store")
 struct SecretCredentialStoreTests {
     private let files = SimulatedFileSystem()
 
@@ -35,7 +35,7 @@ struct SecretCredentialStoreTests {
         )
     }
 
-    @Test("The next start of the app is signed in, with what the last refresh brought")
+    @Test("A restarted app is signed in with the credentials of the last refresh")
     func persists() async throws {
         let first = session(try secrets())
         #expect(try await first.restore() == .signedOut(.notSignedIn))
@@ -50,7 +50,7 @@ struct SecretCredentialStoreTests {
         #expect(third.current == renewed)
     }
 
-    @Test("Signing out removes the secret, and only this one")
+    @Test("Signing out removes only its own secret")
     func signsOut() async throws {
         let secrets = try secrets()
         let session = session(secrets)
@@ -64,7 +64,7 @@ struct SecretCredentialStoreTests {
         #expect(try await self.session(secrets, key: "other").token().value == "access-5")
     }
 
-    @Test("A store that cannot be opened is told, and loses nothing")
+    @Test("A store that cannot be opened throws and loses nothing")
     func cannotBeOpened() async throws {
         try await session(try secrets()).signIn { .sample(0) }
         let locked = session(try secrets(8))
@@ -74,7 +74,7 @@ struct SecretCredentialStoreTests {
         #expect(try await session(try secrets()).token().value == "access-0")
     }
 
-    @Test("What is no credentials is told")
+    @Test("A secret without valid credentials throws an error")
     func foreign() async throws {
         let secrets = try secrets()
         try await secrets.save("no JSON", forKey: "session")

@@ -15,7 +15,7 @@ struct CrashPointTests {
     private static let crashCount: Int = number("KEEL_CACHE_CRASHES") ?? 5000
     private static let seed: UInt64 = number("KEEL_SEED") ?? .random(in: 0 ... .max)
 
-    @Test("a killed process leaves all that was accepted, and nothing that was removed")
+    @Test("A killed process leaves all accepted entries and no removed ones")
     func kills() async throws {
         try await Self.crash("kill", Self.crashCount / 2) { script, count, disk, random in
             var torn = 0
@@ -33,7 +33,7 @@ struct CrashPointTests {
         }
     }
 
-    @Test("a power failure leaves no wrong bytes, and no removal undone that was flushed")
+    @Test("A power failure leaves no wrong bytes and undoes no flushed removal")
     func powerFailures() async throws {
         try await Self.crash("power failure", Self.crashCount / 4) { script, count, _, random in
             let disk = script.files.disk(afterPowerFailureAt: count, using: &random)
@@ -45,7 +45,7 @@ struct CrashPointTests {
         }
     }
 
-    @Test("damage leaves no wrong bytes and nothing old, save what only the log's end knew")
+    @Test("Damage leaves no wrong bytes, and old values only if the end of the log is lost")
     func damage() async throws {
         try await Self.crash("damage", Self.crashCount / 4) { _, _, disk, random in
             var disk = disk

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The disk tier")
 struct DiskCacheTierTests {
-    @Test("gives back what was written, with times and tags")
+    @Test("Entries are returned with their times and tags")
     func roundTrip() async throws {
         let tier = try DiskFolder().tier()
         var written = record("a", bytes(5000), tags: ["x", "ü"])
@@ -24,7 +24,7 @@ struct DiskCacheTierTests {
         #expect(usage.hitCount == 1 && usage.missCount == 1 && usage.entryCount == 1)
     }
 
-    @Test("keeps empty keys, empty values and values of every size around its borders")
+    @Test("Empty keys, empty values and values around every size boundary are kept")
     func sizes() async throws {
         let folder = DiskFolder()
         let borders = [65_535, 65_536, 65_537, 131_072, 131_073, 500_000]
@@ -42,7 +42,7 @@ struct DiskCacheTierTests {
         #expect(try folder.names().count { $0.hasSuffix(".value") } == 4)
     }
 
-    @Test("finds everything again when it was closed, when it was let go, and without a snapshot")
+    @Test("All entries are found after closing, after deinitialization and without a snapshot")
     func reopening() async throws {
         let folder = DiskFolder()
         var tier: DiskCacheTier? = try folder.tier()
@@ -65,7 +65,7 @@ struct DiskCacheTierTests {
         #expect(try await tier?.usage().damagedCount == 0)
     }
 
-    @Test("forgets by key, by tag, by time and everything, also after it is opened again")
+    @Test("Removals by key, by tag, by time and of everything survive reopening")
     func removals() async throws {
         let files = SimulatedFileSystem()
         let clock = TestClock()
@@ -102,7 +102,7 @@ struct DiskCacheTierTests {
         #expect(try await tier?.value("after") == [6])
     }
 
-    @Test("gives room back when everything is removed")
+    @Test("Removing everything frees its space")
     func room() async throws {
         let folder = DiskFolder()
         let tier = try folder.tier(limit: 8 << 20)
@@ -115,7 +115,7 @@ struct DiskCacheTierTests {
         #expect(onDisk < 200_000)
     }
 
-    @Test("refuses a second opener, and lets one in after the first is gone")
+    @Test("A second opener is rejected until the first has closed the folder")
     func twoOpeners() async throws {
         let folder = DiskFolder()
         var first: DiskCacheTier? = try folder.tier()
@@ -135,7 +135,7 @@ struct DiskCacheTierTests {
         #expect(try await second.value("a") == [1])
     }
 
-    @Test("treats values whose compression it does not have as missing, and others as they were")
+    @Test("Values with an unknown compression are missing, and others are unchanged")
     func compression() async throws {
         let folder = DiskFolder()
         // Stores only the first byte of values that repeat one.
@@ -158,7 +158,7 @@ struct DiskCacheTierTests {
         #expect(try await tier?.value("large") == bytes(200_000))
     }
 
-    @Test("refuses limits and keys beyond its bounds")
+    @Test("Limits and keys out of bounds are rejected")
     func bounds() async throws {
         let refused = await cacheError { _ = try DiskFolder().tier(limit: 1000) }
         #expect(refused?.code == .invalidArgument)
@@ -172,7 +172,7 @@ struct DiskCacheTierTests {
         #expect(try await tier.usage().entryCount == 0)
     }
 
-    @Test("leaves files alone that are not its own")
+    @Test("Foreign files are left alone")
     func strangers() async throws {
         let folder = DiskFolder()
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)

@@ -5,7 +5,7 @@ import KeelCore
 import KeelTestKit
 import Testing
 
-@Suite("The disk tier keeps the promises of tiers")
+@Suite("Conformance of the disk tier")
 struct DiskConformanceTests {
     private static let checks = CacheTierCheck.applicable(to: [.byteLimit, .durability, .files])
 

@@ -4,9 +4,9 @@ import KeelCore
 import KeelTestKit
 import Testing
 
-@Suite("The disk tier when the disk fails")
+@Suite("Disk failures in the disk tier")
 struct DiskFaultTests {
-    @Test("a full disk gives a typed error and keeps the old entries; removals still work")
+    @Test("A full disk throws a typed error and keeps the old entries; removals still work")
     func fullDisk() async throws {
         let files = SimulatedFileSystem()
         let tier = try files.tier()
@@ -32,7 +32,7 @@ struct DiskFaultTests {
         #expect(try await left.usage().damagedCount == 0)
     }
 
-    @Test("a removal on a full disk takes its room from the oldest entries")
+    @Test("A removal on a full disk takes its space from the oldest entries")
     func removalOnFullDisk() async throws {
         let files = SimulatedFileSystem()
         let tier = try files.tier(limit: 1 << 20) { $0.segmentByteCount = 4096 }
@@ -46,7 +46,7 @@ struct DiskFaultTests {
         #expect(try await left.value("18") == nil)
     }
 
-    @Test("a folder that may not be written is refused, and so is a write without permission")
+    @Test("An unwritable folder is rejected, and so is a write without permission")
     func permissions() async throws {
         let files = SimulatedFileSystem()
         let denied: @Sendable (FileCall) -> Int32? = { _ in FileSystemError.notPermitted }
@@ -66,7 +66,7 @@ struct DiskFaultTests {
         #expect(try await tier.value("a") == [1])
     }
 
-    @Test("a read that the disk refuses is a miss and counts as damage")
+    @Test("A failed read is a miss and counts as damage")
     func readErrors() async throws {
         let files = SimulatedFileSystem()
         let tier = try files.tier()
@@ -83,7 +83,7 @@ struct DiskFaultTests {
         #expect(try await left.value("a") == nil)
     }
 
-    @Test("a folder whose contents cannot be read at all is begun anew")
+    @Test("A folder with unreadable contents is started anew")
     func unreadable() async throws {
         let files = SimulatedFileSystem()
         var tier: DiskCacheTier? = try files.tier()
@@ -103,7 +103,10 @@ struct DiskFaultTests {
         #expect(try await tier?.value("b") == [2])
     }
 
-    @Test("goes on with an empty folder when somebody deletes it", arguments: [false, true])
+    @Test(
+        "The tier continues with an empty folder if its folder is deleted",
+        arguments: [false, true]
+    )
     func vanished(isLarge: Bool) async throws {
         let folder = DiskFolder()
         let tier = try folder.tier(limit: 8 << 20)
@@ -126,7 +129,7 @@ struct DiskFaultTests {
         #expect(try await again.value("old") == nil)
     }
 
-    @Test("a folder that is deleted before the first write is made again")
+    @Test("A folder deleted before the first write is created again")
     func vanishedEarly() async throws {
         let folder = DiskFolder()
         let tier = try folder.tier()
@@ -139,7 +142,7 @@ struct DiskFaultTests {
         #expect(try folder.names().contains { $0.hasSuffix(".segment") })
     }
 
-    @Test("damaged bytes of a large value are a miss for bytes and a typed error for a file")
+    @Test("Damaged bytes of a large value are a miss for bytes and a typed error for a file")
     func damagedLargeValues() async throws {
         let files = SimulatedFileSystem()
         let tier = try files.tier()
@@ -163,7 +166,7 @@ struct DiskFaultTests {
         #expect(error?.code == .damaged)
     }
 
-    @Test("older segments are gone for good before one with removals goes")
+    @Test("Older segments are removed durably before a segment with removals")
     func orderOfRemoval() async throws {
         let files = SimulatedFileSystem()
         let tier = try files.tier(limit: 32 << 10)
@@ -195,7 +198,7 @@ struct DiskFaultTests {
         #expect(hasGone)
     }
 
-    @Test("a failing snapshot loses nothing")
+    @Test("A failed snapshot loses nothing")
     func failingSnapshot() async throws {
         let files = SimulatedFileSystem()
         files.fail { call in

@@ -5,7 +5,10 @@ import Testing
 
 @Suite("Large values of the disk tier")
 struct DiskFileTests {
-    @Test("a file is read in pieces from anywhere", arguments: [0, 1, 65_536, 65_537, 200_000])
+    @Test(
+        "A file can be read in pieces from any offset",
+        arguments: [0, 1, 65_536, 65_537, 200_000]
+    )
     func pieces(count: Int) async throws {
         let tier = try DiskFolder().tier(limit: 4 << 20)
         let value = bytes(count)
@@ -27,7 +30,7 @@ struct DiskFileTests {
         #expect(try file.read(from: -1, upTo: 10) == [])
     }
 
-    @Test("a file stays readable after its entry was removed, and after the tier was closed")
+    @Test("A file stays readable after its entry is removed and after the tier is closed")
     func held() async throws {
         let folder = DiskFolder()
         let tier = try folder.tier(limit: 4 << 20)
@@ -40,7 +43,7 @@ struct DiskFileTests {
         #expect(try body?.bytes() == bytes(200_000))
     }
 
-    @Test("a file that was read can be written under another key")
+    @Test("A file that was read can be written under another key")
     func copies() async throws {
         let tier = try DiskFolder().tier(limit: 4 << 20)
         var entry = try await Self.write("a", bytes(200_000), to: tier)
@@ -62,7 +65,7 @@ struct DiskFileTests {
         #expect(try await tier.value("c") == bytes(70_000))
     }
 
-    @Test("a writer takes nothing more when it has ended")
+    @Test("A finished writer accepts no more bytes")
     func ended() async throws {
         let tier = try DiskFolder().tier()
         let writer = try #require(try await tier.makeFile())
@@ -72,7 +75,7 @@ struct DiskFileTests {
         #expect(await cacheError { _ = try writer.finish() }?.code == .invalidArgument)
     }
 
-    @Test("what a crash leaves of values on their way is removed when the folder is opened")
+    @Test("Unfinished values left by a crash are removed when the folder is opened")
     func leftovers() async throws {
         let files = SimulatedFileSystem()
         let tier = try files.tier()
@@ -85,7 +88,7 @@ struct DiskFileTests {
         #expect(try await again.usage().byteCount == left.disk.byteCount)
     }
 
-    @Test("replacing a large value removes its file")
+    @Test("Replacing a large value removes its file")
     func replacing() async throws {
         let folder = DiskFolder()
         let tier = try folder.tier(limit: 4 << 20)

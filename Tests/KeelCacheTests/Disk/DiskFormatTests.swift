@@ -4,9 +4,9 @@ import Testing
 
 @testable import KeelCache
 
-@Suite("The format of the disk tier")
+@Suite("Format of the disk tier")
 struct DiskFormatTests {
-    @Test("XXH64 gives the numbers of its reference implementation")
+    @Test("XXH64 matches its reference implementation")
     func checksum() {
         #expect(XXHash64.hash([]) == 0xEF46_DB37_51D8_E999)
         #expect(XXHash64.hash(Array("a".utf8)) == 0xD24E_C4F1_A98C_6E5B)
@@ -16,7 +16,7 @@ struct DiskFormatTests {
         #expect(XXHash64.hash(long, seed: 1) != XXHash64.hash(long))
     }
 
-    @Test("SipHash-2-4 gives the numbers of its paper")
+    @Test("SipHash-2-4 matches its paper")
     func keyHash() {
         let hash = SipHash24(first: 0x0706_0504_0302_0100, second: 0x0F0E_0D0C_0B0A_0908)
         #expect(hash.hash(Array(0..<15)) == 0xA129_CA61_49BE_45E5)
@@ -24,7 +24,7 @@ struct DiskFormatTests {
         #expect(hash.hash(Array(0..<8)) == 0x93F5_F579_9A93_2462)
     }
 
-    @Test("a table finds, replaces and removes as a dictionary does")
+    @Test("A table finds, replaces and removes like a dictionary")
     func table() {
         var random = SeededRandom(seed: 5)
         var table = IndexTable()
@@ -48,7 +48,7 @@ struct DiskFormatTests {
         for (hash, offset) in model { #expect(table[hash]?.offset == offset) }
     }
 
-    @Test("a record is valid at its place only")
+    @Test("A record is valid only at its own position")
     func place() throws {
         var bytes: [UInt8] = []
         let header = RecordHeader(kind: .entry, hash: 7, sequence: 3)
@@ -63,7 +63,7 @@ struct DiskFormatTests {
         }
     }
 
-    @Test("many readers and writers at once see whole values while room is made")
+    @Test("Concurrent readers and writers see whole values during eviction")
     func crowd() async throws {
         let files = SimulatedFileSystem()
         let tier = try files.tier(limit: 64 << 10)

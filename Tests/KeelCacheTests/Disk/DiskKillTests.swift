@@ -13,7 +13,7 @@ struct DiskKillTests {
     private static let killCount =
         ProcessInfo.processInfo.environment["KEEL_KILLS"].flatMap { Int($0) } ?? 25
 
-    @Test("kill -9 at random moments loses nothing accepted and brings nothing removed back")
+    @Test("kill -9 at random moments loses nothing accepted and restores nothing removed")
     func kills() async throws {
         let folder = DiskFolder()
         var model = Model()

@@ -3,9 +3,9 @@ import KeelCache
 import KeelTestKit
 import Testing
 
-@Suite("The limits of the disk tier")
+@Suite("Limits of the disk tier")
 struct DiskLimitTests {
-    @Test("reads equal the model or miss, and the limit holds at every moment", arguments: 0..<6)
+    @Test("Reads match the model or miss, and the limit always holds", arguments: 0..<6)
     func model(round: Int) async throws {
         let seed = UInt64.random(in: 0 ... .max)
         var random = SeededRandom(seed: seed)
@@ -54,7 +54,7 @@ struct DiskLimitTests {
         #expect(hits > 5, "seed \(seed)")
     }
 
-    @Test("entries that are read stay longer than those that are not")
+    @Test("Entries that are read stay longer than others")
     func reinsertion() async throws {
         let files = SimulatedFileSystem()
         let tier = try files.tier(limit: 64 << 10)
@@ -68,7 +68,7 @@ struct DiskLimitTests {
         #expect(usage.evictionCount + usage.entryCount == 300)
     }
 
-    @Test("a value that can never fit is forgotten, and so is the one before it")
+    @Test("A value that can never fit is dropped, and so is the previous value of its key")
     func tooLarge() async throws {
         let tier = try SimulatedFileSystem().tier(limit: 64 << 10)
         try await tier.set("a", [1])
@@ -83,7 +83,7 @@ struct DiskLimitTests {
         #expect(try await tier.usage().byteCount < 10_000)
     }
 
-    @Test("large values make room one at a time, those that were read last")
+    @Test("Large values are evicted one at a time, and recently read ones stay")
     func largeValues() async throws {
         let files = SimulatedFileSystem()
         var tier: DiskCacheTier? = try files.tier(limit: 1 << 20)
@@ -104,7 +104,7 @@ struct DiskLimitTests {
         #expect(try await tier?.usage().byteCount == files.disk.byteCount)
     }
 
-    @Test("a batch that fails half-way keeps what it wrote, and counts right")
+    @Test("A batch that fails halfway keeps what it wrote and counts correctly")
     func halfABatch() async throws {
         let files = SimulatedFileSystem()
         let tier = try files.tier(limit: 2 << 20)
@@ -122,7 +122,7 @@ struct DiskLimitTests {
         #expect(try await tier.value("0") == bytes(100_000, seed: 0))
     }
 
-    @Test("a lower limit holds from the opening on")
+    @Test("A lower limit applies from opening on")
     func lowerLimit() async throws {
         let files = SimulatedFileSystem()
         let tier = try files.tier(limit: 1 << 20)
@@ -135,7 +135,7 @@ struct DiskLimitTests {
         #expect(files.disk.byteCount <= 128 << 10)
     }
 
-    @Test("values on their way count, and are given back")
+    @Test("Unfinished values count toward the usage until they are released")
     func unfinished() async throws {
         let files = SimulatedFileSystem()
         let tier = try files.tier(limit: 1 << 20)

@@ -5,7 +5,7 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-@Suite("Reads of the disk tier that take long")
+@Suite("Slow reads of the disk tier")
 struct DiskReadQueueTests {
     /// Blocks every read until it is opened.
     private final class Gate: Sendable {
@@ -35,7 +35,7 @@ struct DiskReadQueueTests {
         func open() { semaphore.signal() }
     }
 
-    @Test("Tasks go on while more reads wait for the disk than there are threads for tasks")
+    @Test("Tasks continue while more reads wait for the disk than there are task threads")
     func tasksGoOn() async throws {
         let gate = Gate()
         // A read asks for the time between reading and checking the entry.
@@ -64,7 +64,7 @@ struct DiskReadQueueTests {
         #expect(!gate.wasInVain)
     }
 
-    @Test("Keys that are there and keys that are not are counted once each")
+    @Test("Found and missing keys are each counted once")
     func counts() async throws {
         let tier = try SimulatedFileSystem().tier()
         try await tier.set("key", [1])

@@ -9,7 +9,7 @@ import Testing
 struct DiskSealingTests {
     private static let planted = "the planted secret in plain text"
 
-    @Test("nothing of keys, values and tags is readable in the folder")
+    @Test("No key, value or tag is readable in the folder")
     func plaintext() async throws {
         for isSealed in [false, true] {
             let folder = DiskFolder()
@@ -40,7 +40,7 @@ struct DiskSealingTests {
         }
     }
 
-    @Test("another key finds nothing, and a folder of the other kind is emptied")
+    @Test("Another key finds nothing, and a folder of the other kind is emptied")
     func keys() async throws {
         let files = SimulatedFileSystem()
         var tier: DiskCacheTier? = try files.tier { $0.sealing = FakeByteSealing(key: 1) }
@@ -58,7 +58,7 @@ struct DiskSealingTests {
     }
 
     @Test(
-        "pieces of a value that are cut off, swapped or taken from another are refused",
+        "Truncated, swapped or foreign pieces of a value are rejected",
         arguments: [false, true]
     )
     func pieces(isSealed: Bool) async throws {
@@ -95,7 +95,7 @@ struct DiskSealingTests {
         }
     }
 
-    @Test("a sealing that fails is a typed error, and what is there stays")
+    @Test("A failed sealing throws a typed error, and existing entries stay")
     func failing() async throws {
         let files = SimulatedFileSystem()
         let sealing = SwitchableSealing()

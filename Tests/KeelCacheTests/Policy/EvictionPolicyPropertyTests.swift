@@ -3,7 +3,7 @@ import Testing
 
 @testable import KeelCache
 
-@Suite("The books of the eviction policy")
+@Suite("Bookkeeping of the eviction policy")
 struct EvictionPolicyPropertyTests {
     struct Limits: CustomTestStringConvertible {
         var count: Int?
@@ -18,7 +18,7 @@ struct EvictionPolicyPropertyTests {
         Limits(count: 200, cost: 100_000),
     ]
 
-    @Test("Whatever happens, limits hold, slots are unique and sums are exact", arguments: limits)
+    @Test("After any calls, limits hold, slots are unique and sums are exact", arguments: limits)
     func keepsBooks(_ limits: Limits) {
         for seed in UInt64(1)...3 {
             var random = SeededRandom(seed: seed)

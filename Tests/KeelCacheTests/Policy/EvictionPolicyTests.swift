@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The eviction policy")
 struct EvictionPolicyTests {
-    @Test("Without limits nothing leaves, and count and cost are kept")
+    @Test("Without limits, nothing is evicted, and count and cost are tracked")
     func isUnbounded() {
         var policy = EvictionPolicy(countLimit: nil, costLimit: nil, seed: 1)
         let slots = (0..<100).map { policy.insert(hash: UInt64($0), cost: 3) }
@@ -15,7 +15,7 @@ struct EvictionPolicyTests {
         #expect((policy.count, policy.cost) == (100, 300))
     }
 
-    @Test("A slot that became free is given again before a new one")
+    @Test("A free slot is reused before a new one")
     func reusesSlots() {
         var policy = EvictionPolicy(countLimit: 10, costLimit: nil, seed: 1)
         for hash in UInt64(0)..<5 { _ = policy.insert(hash: hash, cost: 1) }
@@ -25,7 +25,7 @@ struct EvictionPolicyTests {
         #expect(policy.insert(hash: 9, cost: 1) == 5)
     }
 
-    @Test("An entry that costs more than the limit is refused, and takes nothing else with it")
+    @Test("An entry that costs more than the limit is rejected without evicting others")
     func refusesOversize() {
         var policy = EvictionPolicy(countLimit: nil, costLimit: 100, seed: 1)
         for hash in UInt64(0)..<10 { _ = policy.insert(hash: hash, cost: 10) }
@@ -39,7 +39,7 @@ struct EvictionPolicyTests {
         #expect((policy.count, policy.cost) == (9, 90))
     }
 
-    @Test("Keys that come once do not push out keys that come often")
+    @Test("Keys used once do not evict keys used often")
     func resistsScans() {
         var table = PolicyTable(countLimit: 100)
         for _ in 0..<10 {
@@ -50,7 +50,7 @@ struct EvictionPolicyTests {
         #expect(left >= 78, "\(left) of 80 are left")
     }
 
-    @Test("For the place of a large entry, small ones that are asked for as often come in")
+    @Test("Small entries displace a large one that is used equally often")
     func prefersHitsToBytes() {
         var table = PolicyTable(countLimit: nil, costLimit: 1000)
         var random = SeededRandom(seed: 4)
@@ -62,7 +62,7 @@ struct EvictionPolicyTests {
         #expect(small >= 80, "\(small) of 100 small entries are there")
     }
 
-    @Test("The window becomes small for a loop, and large for keys that are used again soon")
+    @Test("The window shrinks for a loop and grows for keys that are reused soon")
     func adaptsWindow() {
         var table = PolicyTable(countLimit: 400)
         _ = table.hitRatio(PolicyStream.recent(span: 300, count: 20_000, seed: 1))
@@ -73,7 +73,7 @@ struct EvictionPolicyTests {
         #expect(small <= 0.05)
     }
 
-    @Test("The window is held, whatever its size, in a cache of sampled keys too")
+    @Test("The window also adapts in a cache with sampled keys")
     func samples() {
         var table = PolicyTable(countLimit: 4000)
         #expect(table.policy.shadows.sampleBits == 3)

@@ -2,7 +2,7 @@ import KeelCache
 import KeelTestKit
 import Testing
 
-@Suite("The sketch of frequencies")
+@Suite("Frequency sketch")
 struct FrequencySketchTests {
     @Test("A key's count is never too low, and rarely too high")
     func counts() {
@@ -20,14 +20,14 @@ struct FrequencySketchTests {
         #expect(wrong < 50, "\(wrong) of 1000 are too high")
     }
 
-    @Test("A counter ends at its maximum")
+    @Test("A counter stops at its maximum")
     func saturates() {
         var sketch = FrequencySketch()
         for _ in 0..<100 { sketch.increment(7, period: .max) }
         #expect(sketch.frequency(7) == FrequencySketch.maximum)
     }
 
-    @Test("Counts are halved after each period, so that old fame fades")
+    @Test("Counts are halved after each period")
     func ages() {
         var sketch = FrequencySketch()
         sketch.grow(toHold: 1000)
@@ -38,7 +38,7 @@ struct FrequencySketchTests {
         #expect((5...6).contains(sketch.frequency(7)))
     }
 
-    @Test("Growing forgets nothing")
+    @Test("Growing loses no counts")
     func grows() {
         var sketch = FrequencySketch()
         var random = SeededRandom(seed: 2)

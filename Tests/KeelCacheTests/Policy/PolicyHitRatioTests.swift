@@ -48,7 +48,7 @@ struct PolicyHitRatioTests {
     ]
 
     @Test(
-        "The policy is above LRU where frequency counts, and no point below elsewhere",
+        "The policy beats LRU where frequency matters and loses less than a point elsewhere",
         arguments: streams
     )
     func holdsAgainstLRU(_ stream: Stream) {
