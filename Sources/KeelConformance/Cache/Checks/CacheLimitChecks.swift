@@ -4,7 +4,7 @@ import Testing
 extension CacheTierCheck {
     /// The checks of limits on size.
     public static let limits: [Self] = [
-        Self(.limits, "takes no more bytes than its limit at any time", needs: .byteLimit) {
+        Self(.limits, "never uses more bytes than its limit", needs: .byteLimit) {
             test async throws in
             try await test.reopen(byteLimit: 1 << 20)
             let limit = try #require(try await test.tier.usage().byteLimit)
@@ -28,7 +28,11 @@ extension CacheTierCheck {
             #expect(usage.evictionCount > 0)
             #expect(usage.entryCount > 10)
         },
-        Self(.limits, "refuses what is too large, and drops what it replaces", needs: .byteLimit) {
+        Self(
+            .limits,
+            "rejects an entry that is too large and drops the one it replaces",
+            needs: .byteLimit
+        ) {
             test async throws in
             try await test.reopen(byteLimit: 1 << 20)
             try await test.write(test.record("a", [1]), test.record("b", [2]))
@@ -46,7 +50,7 @@ extension CacheTierCheck {
 
     /// The checks of values too large for memory.
     public static let files: [Self] = [
-        Self(.files, "a value that another tier keeps in a file is taken whole") {
+        Self(.files, "a value in a file of another tier is stored in full") {
             test async throws in
             var record = test.record("a")
             let content = patterned(3, count: 300_000)
@@ -54,7 +58,7 @@ extension CacheTierCheck {
             try await test.write(record)
             #expect(try await test.value("a") == content)
         },
-        Self(.files, "a value written in pieces comes back whole", needs: .files) {
+        Self(.files, "a value written in pieces is returned in full", needs: .files) {
             test async throws in
             let writer = try #require(try await test.tier.makeFile())
             let content = patterned(1, count: 500_000)
@@ -68,7 +72,7 @@ extension CacheTierCheck {
             #expect(try await test.value("a") == content)
             #expect(try await test.read("a")?.body.count == content.count)
         },
-        Self(.files, "pieces of a file are read from anywhere", needs: .files) {
+        Self(.files, "a file can be read in pieces from any offset", needs: .files) {
             test async throws in
             let content = patterned(2, count: 200_000)
             let file = try await test.file(content)
@@ -78,7 +82,7 @@ extension CacheTierCheck {
             #expect(try file.read(from: 199_990, upTo: 100) == Array(content[199_990...]))
             #expect(try file.read(from: 200_000, upTo: 100) == [])
         },
-        Self(.files, "a file that somebody holds outlives its entry", needs: .files) {
+        Self(.files, "a file in use outlives its entry", needs: .files) {
             test async throws in
             var record = test.record("a")
             record.body = .file(try await test.file(patterned(4, count: 200_000)))
@@ -89,7 +93,7 @@ extension CacheTierCheck {
             #expect(try await test.read("a") == nil)
             #expect(try held.body.bytes() == patterned(4, count: 200_000))
         },
-        Self(.files, "a value that was not ended leaves nothing behind", needs: .files) {
+        Self(.files, "an unfinished value leaves no entry", needs: .files) {
             test async throws in
             let dropped = try #require(try await test.tier.makeFile())
             try dropped.append(patterned(1, count: 100_000))
@@ -99,7 +103,7 @@ extension CacheTierCheck {
             left = nil
             #expect(try await test.tier.usage().entryCount == 0)
         },
-        Self(.files, "a tier without files says so", needs: []) { test async throws in
+        Self(.files, "a tier without files returns no file", needs: []) { test async throws in
             if !test.features.contains(.files) {
                 #expect(try await test.tier.makeFile() == nil)
             }

@@ -8,7 +8,7 @@ extension CacheTierCheck {
             try await test.write(test.record("a"))
             #expect(try await test.read("b") == nil)
         },
-        Self(.reading, "an entry comes back with its key, value, times and tags") {
+        Self(.reading, "an entry is returned with its key, value, times and tags") {
             test async throws in
             var written = test.record("a", [1, 2, 3], expires: test.later(60), tags: ["x", "y"])
             written.staleAfter = test.later(30)
@@ -22,16 +22,16 @@ extension CacheTierCheck {
             #expect(read.expires == written.expires)
             #expect(Set(read.tags) == ["x", "y"])
         },
-        Self(.reading, "times that are not set come back as not set") { test async throws in
+        Self(.reading, "unset times are returned as unset") { test async throws in
             try await test.write(test.record("a"))
             let read = try #require(try await test.read("a"))
             #expect(read.expires == nil && read.staleAfter == nil && read.tags.isEmpty)
         },
-        Self(.reading, "an empty value is a value") { test async throws in
+        Self(.reading, "an empty value is stored") { test async throws in
             try await test.write(test.record("a", []))
             #expect(try await test.value("a") == [])
         },
-        Self(.reading, "values of many lengths come back byte for byte") { test async throws in
+        Self(.reading, "values of many lengths are returned byte for byte") { test async throws in
             for count in [1, 255, 256, 4_095, 4_096, 65_535, 65_536, 1_000_000] {
                 try await test.write(test.record("\(count)", patterned(count, count: count)))
             }
@@ -40,7 +40,7 @@ extension CacheTierCheck {
                 #expect(value == patterned(count, count: count), "a value of \(count) bytes")
             }
         },
-        Self(.reading, "keys are told apart by every byte") { test async throws in
+        Self(.reading, "keys are distinguished by every byte") { test async throws in
             let keys: [[UInt8]] = [
                 [0], [0, 0], [1], [255], [0, 255], Array("a".utf8), Array("A".utf8),
                 Array("a/b".utf8), Array("a%2Fb".utf8), Array("..".utf8),
@@ -66,7 +66,7 @@ extension CacheTierCheck {
             await test.pass(30)
             #expect(try await test.read("a") == nil)
         },
-        Self(.reading, "an entry that is stale but has not expired is found") { test async throws in
+        Self(.reading, "a stale entry that has not expired is found") { test async throws in
             var record = test.record("a", expires: test.later(60))
             record.staleAfter = test.later(1)
             try await test.write(record)
@@ -77,7 +77,7 @@ extension CacheTierCheck {
 
     /// The checks of replacing entries.
     public static let writing: [Self] = [
-        Self(.writing, "an entry replaces the one under its key, with its times and tags") {
+        Self(.writing, "an entry replaces the previous one of its key, with its times and tags") {
             test async throws in
             try await test.write(test.record("a", [1], expires: test.later(5), tags: ["old"]))
             try await test.write(test.record("a", [2], tags: ["new"]))
@@ -87,7 +87,7 @@ extension CacheTierCheck {
             await test.pass(6)
             #expect(try await test.value("a") == [2])
         },
-        Self(.writing, "the one written last counts, however old its value is") {
+        Self(.writing, "the entry written last is kept, however old its value is") {
             test async throws in
             let old = test.record("a", [1])
             await test.pass(10)
@@ -95,7 +95,7 @@ extension CacheTierCheck {
             try await test.write(old)
             #expect(try await test.value("a") == [1])
         },
-        Self(.writing, "of two entries under one key in one call, the later counts") {
+        Self(.writing, "the later of two entries for one key in a call is kept") {
             test async throws in
             try await test.write(test.record("a", [1]), test.record("b"), test.record("a", [2]))
             #expect(try await test.value("a") == [2])
@@ -106,16 +106,16 @@ extension CacheTierCheck {
                 #expect(try await test.value("\(index)") == [UInt8(index % 256)])
             }
         },
-        Self(.writing, "no entries are taken without complaint") { test async throws in
+        Self(.writing, "writing no entries succeeds") { test async throws in
             try await test.tier.write([])
             #expect(try await test.tier.usage().entryCount == 0)
         },
-        Self(.writing, "a shorter value leaves nothing of a longer one") { test async throws in
+        Self(.writing, "a shorter value replaces a longer one completely") { test async throws in
             try await test.write(test.record("a", patterned(1, count: 100_000)))
             try await test.write(test.record("a", [9]))
             #expect(try await test.value("a") == [9])
         },
-        Self(.writing, "what was written is found after a flush, and flushes may repeat") {
+        Self(.writing, "written entries are found after repeated flushes") {
             test async throws in
             try await test.flush()
             try await test.write(test.record("a", [1]))

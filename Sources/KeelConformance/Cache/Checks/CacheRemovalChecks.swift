@@ -4,12 +4,13 @@ import Testing
 extension CacheTierCheck {
     /// The checks of removing entries by key, and all entries.
     public static let removal: [Self] = [
-        Self(.removal, "what is removed by key is gone, and the rest stays") { test async throws in
+        Self(.removal, "entries removed by key are gone, and the others stay") {
+            test async throws in
             try await test.write(test.record("a"), test.record("b"), test.record("c"))
             try await test.remove("a", "c")
             #expect(try await test.found("a", "b", "c") == ["b"])
         },
-        Self(.removal, "removing what is not there, or nothing, succeeds") { test async throws in
+        Self(.removal, "removing missing keys or no keys succeeds") { test async throws in
             try await test.write(test.record("a"))
             try await test.remove("b")
             try await test.remove(.keys([]))
@@ -21,7 +22,7 @@ extension CacheTierCheck {
             try await test.write(test.record("a", [2]))
             #expect(try await test.value("a") == [2])
         },
-        Self(.removal, "removing everything leaves nothing, and new entries are taken") {
+        Self(.removal, "removing everything leaves nothing, and new entries are stored") {
             test async throws in
             try await test.write(test.record("a"), test.record("b", tags: ["t"]))
             try await test.remove(.everything)
@@ -30,7 +31,7 @@ extension CacheTierCheck {
             try await test.write(test.record("b", [2]))
             #expect(try await test.value("b") == [2])
         },
-        Self(.removal, "a flush brings nothing back") { test async throws in
+        Self(.removal, "a flush restores no removed entry") { test async throws in
             try await test.write(test.record("a"), test.record("b"))
             try await test.flush()
             try await test.remove("a")
@@ -41,7 +42,7 @@ extension CacheTierCheck {
 
     /// The checks of removing entries by tag.
     public static let tags: [Self] = [
-        Self(.tags, "removes what has the tag, alone or among others, and spares the rest") {
+        Self(.tags, "removes entries with the tag, alone or among others, and spares the rest") {
             test async throws in
             try await test.write(
                 test.record("a", tags: ["x"]),
@@ -52,7 +53,7 @@ extension CacheTierCheck {
             try await test.remove(.tag("x"))
             #expect(try await test.found("a", "b", "c", "d") == ["c", "d"])
         },
-        Self(.tags, "spares what is written with the tag afterwards, in the same moment") {
+        Self(.tags, "spares entries written with the tag afterwards at the same moment") {
             test async throws in
             try await test.write(test.record("a", [1], tags: ["x"]))
             try await test.remove(.tag("x"))
@@ -60,21 +61,21 @@ extension CacheTierCheck {
             #expect(try await test.value("a") == [2])
             #expect(try await test.found("b") == ["b"])
         },
-        Self(.tags, "removes what is written afterwards when it is removed again") {
+        Self(.tags, "removes entries written after a removal when the tag is removed again") {
             test async throws in
             try await test.remove(.tag("x"))
             try await test.write(test.record("a", tags: ["x"]))
             try await test.remove(.tag("x"))
             #expect(try await test.found("a") == [])
         },
-        Self(.tags, "spares an entry that has lost the tag by being replaced") {
+        Self(.tags, "spares an entry whose replacement lacks the tag") {
             test async throws in
             try await test.write(test.record("a", [1], tags: ["x"]))
             try await test.write(test.record("a", [2], tags: ["y"]))
             try await test.remove(.tag("x"))
             #expect(try await test.value("a") == [2])
         },
-        Self(.tags, "counts the time of writing, not the time at which the value was made") {
+        Self(.tags, "uses the time of writing, not the time at which the value was created") {
             test async throws in
             let made = test.record("a", tags: ["x"])
             await test.pass(5)
@@ -82,14 +83,15 @@ extension CacheTierCheck {
             try await test.write(made)
             #expect(try await test.found("a") == ["a"])
         },
-        Self(.tags, "removes an entry whose value claims to be made later") { test async throws in
+        Self(.tags, "removes an entry whose value has a later creation time") { test async throws in
             var record = test.record("a", tags: ["x"])
             record.created = test.later(3_600)
             try await test.write(record)
             try await test.remove(.tag("x"))
             #expect(try await test.found("a") == [])
         },
-        Self(.tags, "takes any tag: empty, long, unknown, with marks") { test async throws in
+        Self(.tags, "accepts any tag: empty, long, unknown or with special characters") {
+            test async throws in
             let tags = ["", "a b/c,d", "\u{1F95D}", String(repeating: "t", count: 500)]
             for (index, tag) in tags.enumerated() {
                 try await test.write(test.record("\(index)", tags: [tag]))
@@ -99,7 +101,7 @@ extension CacheTierCheck {
             for tag in tags { try await test.remove(.tag(tag)) }
             #expect(try await test.found("0", "1", "2", "3") == [])
         },
-        Self(.tags, "outlives a removal of everything for what comes after it") {
+        Self(.tags, "removes later entries even after everything was removed") {
             test async throws in
             try await test.write(test.record("a", tags: ["x"]))
             try await test.remove(.everything)
@@ -112,7 +114,7 @@ extension CacheTierCheck {
 
     /// The checks of expiry.
     public static let expiry: [Self] = [
-        Self(.expiry, "an entry is found up to the moment of its expiry, and not in it") {
+        Self(.expiry, "an entry is found until its expiry, but not at that moment") {
             test async throws in
             try await test.write(test.record("a", expires: test.later(60)))
             await test.pass(59)
@@ -126,13 +128,13 @@ extension CacheTierCheck {
             await test.pass(1_000 * 365 * 86_400)
             #expect(try await test.found("a") == ["a"])
         },
-        Self(.expiry, "an entry that has expired when it is written is not found") {
+        Self(.expiry, "an entry already expired when written is not found") {
             test async throws in
             try await test.write(test.record("a", [1]))
             try await test.write(test.record("a", [2], expires: test.now))
             #expect(try await test.value("a") == nil)
         },
-        Self(.expiry, "removing what has expired spares what has not") { test async throws in
+        Self(.expiry, "removing expired entries spares the others") { test async throws in
             try await test.write(
                 test.record("a", expires: test.later(5)),
                 test.record("b", expires: test.later(50)),

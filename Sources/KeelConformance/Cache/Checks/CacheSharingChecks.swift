@@ -4,7 +4,7 @@ import Testing
 extension CacheTierCheck {
     /// The checks of concurrent tasks.
     public static let concurrency: [Self] = [
-        Self(.concurrency, "a read beside writes gets one value whole") { test async throws in
+        Self(.concurrency, "a read during writes returns one value in full") { test async throws in
             let tier = try test.tier
             let now = test.now
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -32,7 +32,8 @@ extension CacheTierCheck {
                 try await group.waitForAll()
             }
         },
-        Self(.concurrency, "what one task has written, every task finds") { test async throws in
+        Self(.concurrency, "an entry written by one task is found by every task") {
+            test async throws in
             let tier = try test.tier
             let now = test.now
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -52,7 +53,8 @@ extension CacheTierCheck {
             }
             #expect(try await tier.usage().entryCount == 400)
         },
-        Self(.concurrency, "what one task has removed, no task finds") { test async throws in
+        Self(.concurrency, "an entry removed by one task is found by no task") {
+            test async throws in
             let tier = try test.tier
             let now = test.now
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -84,13 +86,13 @@ extension CacheTierCheck {
             try await test.remove("a")
             #expect(try await test.tier.usage().entryCount == 1)
         },
-        Self(.usage, "counts what is found and what is not") { test async throws in
+        Self(.usage, "counts hits and misses") { test async throws in
             try await test.write(test.record("a"))
             _ = try await test.found("a", "b", "a", "c", "a")
             let usage = try await test.tier.usage()
             #expect(usage.hitCount == 3 && usage.missCount == 2)
         },
-        Self(.usage, "takes at least the bytes of its values, and nothing was damaged") {
+        Self(.usage, "counts at least the bytes of its values and no damage") {
             test async throws in
             try await test.write(test.record("a", patterned(1, count: 5_000)))
             try await test.flush()
@@ -102,7 +104,8 @@ extension CacheTierCheck {
 
     /// The checks of entries that survive a reopening.
     public static let durability: [Self] = [
-        Self(.durability, "what was flushed is found again, unchanged", needs: .durability) {
+        Self(.durability, "flushed entries are found unchanged after reopening", needs: .durability)
+        {
             test async throws in
             let written = test.record("a", [1, 2, 3], expires: test.later(60), tags: ["x"])
             try await test.write(written, test.record("b", patterned(1, count: 300_000)))
@@ -114,14 +117,15 @@ extension CacheTierCheck {
             #expect(read.tags == ["x"])
             #expect(try await test.value("b") == patterned(1, count: 300_000))
         },
-        Self(.durability, "what expired meanwhile is not found", needs: .durability) {
+        Self(.durability, "an entry that expired in the meantime is not found", needs: .durability)
+        {
             test async throws in
             try await test.write(test.record("a", expires: test.later(60)), test.record("b"))
             try await test.flush()
             try await test.reopen(after: .seconds(60))
             #expect(try await test.found("a", "b") == ["b"])
         },
-        Self(.durability, "removals by key are not undone", needs: .durability) {
+        Self(.durability, "removals by key survive reopening", needs: .durability) {
             test async throws in
             try await test.write(test.record("a"), test.record("b"))
             try await test.flush()
@@ -130,7 +134,7 @@ extension CacheTierCheck {
             try await test.reopen()
             #expect(try await test.found("a", "b") == ["b"])
         },
-        Self(.durability, "removals by tag are not undone", needs: .durability) {
+        Self(.durability, "removals by tag survive reopening", needs: .durability) {
             test async throws in
             try await test.write(test.record("a", tags: ["x"]), test.record("b"))
             try await test.flush()
@@ -142,7 +146,7 @@ extension CacheTierCheck {
             try await test.remove(.tag("x"))
             #expect(try await test.found("a", "b", "c") == ["b"])
         },
-        Self(.durability, "a removal of everything is not undone", needs: .durability) {
+        Self(.durability, "removing everything survives reopening", needs: .durability) {
             test async throws in
             try await test.write(test.record("a"), test.record("b"))
             try await test.flush()
@@ -153,7 +157,7 @@ extension CacheTierCheck {
             #expect(try await test.found("a", "b") == ["b"])
             #expect(try await test.value("b") == [2])
         },
-        Self(.durability, "the value written last is found again", needs: .durability) {
+        Self(.durability, "the value written last is found after reopening", needs: .durability) {
             test async throws in
             for value in UInt8(1)...20 {
                 try await test.write(test.record("a", [value]))

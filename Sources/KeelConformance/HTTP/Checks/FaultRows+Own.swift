@@ -6,7 +6,7 @@ extension HTTPFaultCheck {
     /// The checks of faults on the way to a server and in the request.
     public static let ownFaults: [Self] = [
         Self(
-            HTTPFault("is a port where nobody listens"),
+            HTTPFault("is a port without a listener"),
             HTTPFault.Outcome(.connectionRefused, .connect, .no)
         ) { subject in
             var call = subject.call()
@@ -24,7 +24,7 @@ extension HTTPFaultCheck {
             return await subject.failure(of: call)
         },
         Self(
-            HTTPFault("is left out of the request"),
+            HTTPFault("is missing from the request"),
             HTTPFault.Outcome(.invalidRequest, .build, .no)
         ) { subject in
             var call = subject.call()
@@ -42,7 +42,7 @@ extension HTTPFaultCheck {
             return await subject.failure(of: subject.call("/", .post, body: body))
         },
         Self(
-            HTTPFault("never takes the request's body"),
+            HTTPFault("never reads the request's body"),
             HTTPFault.Outcome(.responseTimeout, .awaitHead, .maybe).or(.send),
             needs: .streamingUpload
         ) { subject in
@@ -55,7 +55,7 @@ extension HTTPFaultCheck {
             return await subject.failure(of: call)
         },
         Self(
-            HTTPFault("is given up by its caller"),
+            HTTPFault("is abandoned by its caller"),
             HTTPFault.Outcome(.cancelled, .awaitHead, .maybe)
         ) { subject in
             subject.origin.enqueue(.text("x").interrupted(.beforeHead, by: .stall))

@@ -27,8 +27,8 @@ extension HTTPFaultCheck {
     public static let plainFaults: [Self] =
         plainRows.map { row($0) }
         + [
-            staleRow("closes a kept connection under its next request", .close),
-            staleRow("resets a kept connection under its next request", .reset),
+            staleRow("closes a reused connection during its next request", .close),
+            staleRow("resets a reused connection during its next request", .reset),
         ]
 
     private static let plainRows: [Row] = [
@@ -102,16 +102,16 @@ extension HTTPFaultCheck {
     /// The checks of faults of a server's secure channel.
     public static let secureFaults: [Self] =
         [
-            ("shows an expired certificate", .expired, untrusted),
-            ("shows a certificate that is not valid yet", .notYetValid, untrusted),
-            ("shows a certificate that it has signed itself", .selfSigned, untrusted),
-            ("shows a certificate of an unknown authority", .unknownAuthority, untrusted),
+            ("presents an expired certificate", .expired, untrusted),
+            ("presents a certificate that is not valid yet", .notYetValid, untrusted),
+            ("presents a self-signed certificate", .selfSigned, untrusted),
+            ("presents a certificate of an unknown authority", .unknownAuthority, untrusted),
             (
-                "shows a certificate of another host", .wrongHost,
+                "presents a certificate of another host", .wrongHost,
                 HTTPFault.Outcome(.tlsHostnameMismatch, .tls, .no)
             ),
-            ("speaks plain text where TLS is asked for", .plainText, noHandshake),
-            ("speaks garbage where TLS is asked for", .garbage, noHandshake),
+            ("sends plain text instead of TLS", .plainText, noHandshake),
+            ("sends garbage instead of TLS", .garbage, noHandshake),
             ("closes during the handshake", .closingHandshake, noHandshake),
             (
                 // A reset does not refuse TLS and may be transient.
@@ -119,7 +119,7 @@ extension HTTPFaultCheck {
                 HTTPFault.Outcome(.connectionLost, .tls, .no).or(.connect)
             ),
             (
-                "asks for a certificate that the client has not", .clientCertificate,
+                "requests a certificate that the client does not have", .clientCertificate,
                 HTTPFault.Outcome(.tlsClientCertificate, .tls, .no)
             ),
         ].map(secureRow)
@@ -131,14 +131,14 @@ extension HTTPFaultCheck {
                 on: HTTPTestScript(security: .stallingHandshake)
             ) { await $0.failure(of: $0.call(path)) },
             Self(
-                HTTPFault("does not accept the client's certificate"),
+                HTTPFault("rejects the client's certificate"),
                 HTTPFault.Outcome(.tlsClientCertificate, .tls, .no),
                 needs: .clientCertificates,
                 traits: .customTrust,
                 on: HTTPTestScript(security: .clientCertificate, client: .unknown)
             ) { await $0.failure(of: $0.call(path)) },
             Self(
-                HTTPFault("has another key than the pinned ones"),
+                HTTPFault("has a key that is not pinned"),
                 HTTPFault.Outcome(.tlsPinMismatch, .tls, .no),
                 needs: .pinning,
                 traits: .customTrust,
@@ -206,7 +206,7 @@ extension HTTPFaultCheck {
             text.interrupted(.beforeHead, by: .resetStream(code: 7)), refused
         ),
         (
-            "goes away without having processed the stream",
+            "goes away without processing the stream",
             text.interrupted(.beforeHead, by: .goAway(code: 0, processed: false)), refused
         ),
         (

@@ -44,23 +44,23 @@ extension HTTPTransportCheck {
     }
 
     private static let responseChecks: [Self] = [
-        Self(.bodies, "receives a body of chunks") { subject in
+        Self(.bodies, "receives a chunked body") { subject in
             let answer = HTTPTestAnswer(body: [bytes(10), bytes(100_000), bytes(1)])
             let reply = try await subject.answer(answer.framed(.chunked))
             #expect(reply.body == Array(answer.body.joined()))
         },
-        Self(.bodies, "receives a body that ends with its connection") { subject in
+        Self(.bodies, "receives a body that ends with the connection") { subject in
             let reply = try await subject.answer(.bytes(bytes(50_000)).framed(.untilClose))
             #expect(reply.body == bytes(50_000))
         },
-        Self(.bodies, "returns at the head, before the body is there") { subject in
+        Self(.bodies, "returns with the head, before the body arrives") { subject in
             let answer = HTTPTestAnswer.text("late").interrupted(.insideBody(after: 0), by: .stall)
             subject.origin.enqueue(answer)
             let reply = try await subject.transport.send(subject.call())
             #expect(reply.head.status == .ok)
             #expect(reply.announcedLength == 4)
         },
-        Self(.bodies, "gives the first bytes before the last are there") { subject in
+        Self(.bodies, "returns the first bytes before the last arrive") { subject in
             let answer = HTTPTestAnswer.text("first last")
                 .interrupted(.insideBody(after: 5), by: .stall)
             subject.origin.enqueue(answer)
@@ -70,7 +70,7 @@ extension HTTPTransportCheck {
             while first.count < 5, let piece = try await pieces.next() { first += piece }
             #expect(String(decoding: first, as: UTF8.self) == "first")
         },
-        Self(.bodies, "gives nil again after the end of a body") { subject in
+        Self(.bodies, "returns nil again after the end of a body") { subject in
             subject.origin.enqueue(.text("all"))
             let reply = try await subject.transport.send(subject.call())
             _ = try await reply.body.collect(upTo: 10)
@@ -79,7 +79,7 @@ extension HTTPTransportCheck {
         },
         Self(
             .bodies,
-            "receives an answer while the request’s body is still being sent",
+            "receives a response while the request’s body is still being sent",
             needs: .streamingUpload
         ) { subject in
             let answered = Watched(false)
@@ -107,7 +107,7 @@ extension HTTPTransportCheck {
     private static let pressureChecks: [Self] = [
         Self(
             .bodies,
-            "holds a server back whose body nobody reads",
+            "holds back a server whose body is not read",
             traits: .backPressure
         ) { subject in
             subject.origin.enqueue(HTTPTestAnswer(body: much))

@@ -23,7 +23,7 @@ extension HTTPTransportCheck {
         [
             Self(
                 .connections,
-                "makes 100 exchanges at a time over \(name) and mixes none up",
+                "makes 100 concurrent exchanges over \(name) without mixing them up",
                 traits: traits,
                 on: script
             ) { subject in
@@ -44,7 +44,7 @@ extension HTTPTransportCheck {
             },
             Self(
                 .connections,
-                "uses a connection again over \(name)",
+                "reuses a connection over \(name)",
                 traits: traits.union(.connectionReuse),
                 on: script
             ) { subject in
@@ -59,7 +59,7 @@ extension HTTPTransportCheck {
     private static let reuseChecks: [Self] = [
         Self(
             .connections,
-            "speaks HTTP/2 where the server does",
+            "uses HTTP/2 if the server supports it",
             traits: [.customTrust, .http2],
             on: HTTPTestScript(version: .http2, security: .trusted)
         ) { subject in
@@ -75,7 +75,7 @@ extension HTTPTransportCheck {
         },
         Self(
             .connections,
-            "tells a used connection from a new one",
+            "reports whether a connection is reused",
             needs: .connectionInfo,
             traits: .connectionReuse
         ) { subject in
@@ -89,7 +89,7 @@ extension HTTPTransportCheck {
         },
         Self(
             .connections,
-            "takes a new connection when told to close the old one",
+            "opens a new connection after being told to close the old one",
             traits: .connectionReuse
         ) { subject in
             let reply = try await subject.answer(.text("bye", headers: [.connection: "close"]))
@@ -100,7 +100,7 @@ extension HTTPTransportCheck {
         },
         Self(
             .connections,
-            "takes nothing that follows a response for the next one",
+            "does not take excess bytes after a response for the next one",
             traits: .connectionReuse
         ) { subject in
             let forged = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged"
@@ -114,7 +114,7 @@ extension HTTPTransportCheck {
                 #expect(next.head.headerFields[.echoTarget] == "/next")
             }
         },
-        Self(.connections, "goes on after a body that was read in part") { subject in
+        Self(.connections, "continues after a partly read body") { subject in
             subject.origin.enqueue(HTTPTestAnswer(body: [[1, 2, 3], [4, 5, 6]]))
             var reply: HTTPReply? = try await subject.transport.send(subject.call())
             var pieces = reply?.body.makeAsyncIterator()

@@ -12,7 +12,7 @@ extension HTTPTransportCheck {
         .interrupted(.insideBody(after: 4), by: .stall)
 
     private static let cancellationChecks: [Self] = [
-        Self(.endings, "ends a call that is cancelled before the head") { subject in
+        Self(.endings, "ends a call that is canceled before the head") { subject in
             subject.origin.enqueue(silent)
             let task = Task { await subject.failure(of: subject.call()) }
             _ = try await subject.origin.waitForRequests(1, whole: true)
@@ -21,7 +21,7 @@ extension HTTPTransportCheck {
             #expect(error?.code == .cancelled)
             #expect(try await subject.origin.waitForDisconnects(1).count == 1)
         },
-        Self(.endings, "ends a body whose reader is cancelled") { subject in
+        Self(.endings, "ends a body when its reader is canceled") { subject in
             subject.origin.enqueue(half)
             let hasBegun = Watched(false)
             let task = Task { () async -> TransportError? in
@@ -40,7 +40,7 @@ extension HTTPTransportCheck {
             #expect(error?.code == .cancelled)
             #expect(try await subject.origin.waitForDisconnects(1).count == 1)
         },
-        Self(.endings, "refuses a call of a task that is cancelled already") { subject in
+        Self(.endings, "rejects a call of a canceled task") { subject in
             let task = Task { () async -> TransportError? in
                 withUnsafeCurrentTask { $0?.cancel() }
                 return await subject.failure(of: subject.call())
@@ -66,7 +66,7 @@ extension HTTPTransportCheck {
         },
         Self(
             .endings,
-            "leaves other calls alone when one of them is cancelled",
+            "does not affect other calls when one is canceled",
             traits: [.customTrust, .http2],
             on: HTTPTestScript(version: .http2, security: .trusted)
         ) { subject in
@@ -86,7 +86,7 @@ extension HTTPTransportCheck {
     ]
 
     private static let shutdownChecks: [Self] = [
-        Self(.endings, "refuses calls after its shutdown, which may be repeated") { subject in
+        Self(.endings, "rejects calls after shutdown, which may be repeated") { subject in
             _ = try await subject.exchange(subject.call())
             await subject.transport.shutdown()
             await subject.transport.shutdown()
@@ -95,7 +95,7 @@ extension HTTPTransportCheck {
             #expect(error?.processed == .no)
             #expect(subject.origin.requests.count == 1)
         },
-        Self(.endings, "ends a call that is under way when it is shut down") { subject in
+        Self(.endings, "ends a call in progress when it is shut down") { subject in
             subject.origin.enqueue(silent)
             let task = Task { await subject.failure(of: subject.call()) }
             _ = try await subject.origin.waitForRequests(1, whole: true)
@@ -114,7 +114,7 @@ extension HTTPTransportCheck {
     public static let security: [Self] = [
         Self(
             .security,
-            "trusts the authority that it was told to trust",
+            "trusts the configured authority",
             traits: .customTrust,
             on: HTTPTestScript(security: .trusted)
         ) { subject in
@@ -123,7 +123,7 @@ extension HTTPTransportCheck {
         },
         Self(
             .security,
-            "lets a server through whose key is one of the pins",
+            "accepts a server with a pinned key",
             needs: .pinning,
             traits: .customTrust,
             on: HTTPTestScript(security: .trusted, pins: .matching)
@@ -133,7 +133,7 @@ extension HTTPTransportCheck {
         },
         Self(
             .security,
-            "sends nothing to a server whose key is none of the pins",
+            "sends nothing to a server without a pinned key",
             needs: .pinning,
             traits: .customTrust,
             on: HTTPTestScript(security: .trusted, pins: .mismatching)
@@ -144,7 +144,7 @@ extension HTTPTransportCheck {
         },
         Self(
             .security,
-            "shows its certificate to a server that asks for one",
+            "presents its certificate to a server that requests one",
             needs: .clientCertificates,
             traits: .customTrust,
             on: HTTPTestScript(security: .clientCertificate, client: .known)

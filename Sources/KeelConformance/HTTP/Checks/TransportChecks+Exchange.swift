@@ -23,7 +23,7 @@ extension HTTPTransportCheck {
     ]
 
     private static func targetCheck(_ target: String) -> Self {
-        Self(.exchange, "leaves the target \(target) as it is") { subject in
+        Self(.exchange, "leaves the target \(target) unchanged") { subject in
             _ = try await subject.exchange(subject.call(target))
             #expect(try await subject.request().target == target)
         }
@@ -32,7 +32,7 @@ extension HTTPTransportCheck {
     private static let statuses = [200, 201, 202, 204, 206, 304, 400, 401, 404, 418, 500, 503, 999]
 
     private static func statusCheck(_ status: Int) -> Self {
-        Self(.exchange, "gives the status \(status) as it is") { subject in
+        Self(.exchange, "returns the status \(status) unchanged") { subject in
             let reply = try await subject.answer(.status(.init(code: status)))
             #expect(reply.head.status.code == status)
             #expect(reply.body.isEmpty)
@@ -40,7 +40,8 @@ extension HTTPTransportCheck {
     }
 
     private static let headChecks: [Self] = [
-        Self(.exchange, "takes a HEAD’s length for what it is") { subject in
+        Self(.exchange, "returns the length of a HEAD response without expecting a body") {
+            subject in
             subject.origin.enqueue(.text("never sent"))
             let reply = try await subject.transport.send(subject.call("/", .head))
             #expect(reply.announcedLength == 10)
@@ -49,7 +50,7 @@ extension HTTPTransportCheck {
             let next = try await subject.exchange(subject.call())
             #expect(next.head.status == .ok)
         },
-        Self(.exchange, "keeps informational responses to itself") { subject in
+        Self(.exchange, "does not return interim responses as the response") { subject in
             let answer = HTTPTestAnswer.text("final")
                 .preceded(by: .earlyHints, headers: [.eTag: "\"early\""])
                 .preceded(by: .init(code: 102))
@@ -65,14 +66,14 @@ extension HTTPTransportCheck {
         [301, 302, 303, 307, 308].map(redirectCheck)
         + ["gzip", "deflate", "br"].map(codingCheck)
         + [
-            Self(.restraint, "does not repeat what the server answers with 503") { subject in
+            Self(.restraint, "does not retry a request answered with 503") { subject in
                 let reply = try await subject.answer(
                     .status(.serviceUnavailable, headers: [.retryAfter: "0"])
                 )
                 #expect(reply.head.status == .serviceUnavailable)
                 #expect(subject.origin.requests.count == 1)
             },
-            Self(.restraint, "adds no cookie that a server has set") { subject in
+            Self(.restraint, "does not send back a cookie set by a server") { subject in
                 _ = try await subject.answer(.status(.ok, headers: [.setCookie: "a=b; Path=/"]))
                 _ = try await subject.exchange(subject.call())
                 let requests = try await subject.origin.waitForRequests(2, whole: true)
@@ -81,7 +82,7 @@ extension HTTPTransportCheck {
         ]
 
     private static func redirectCheck(_ status: Int) -> Self {
-        Self(.restraint, "does not follow a \(status)") { subject in
+        Self(.restraint, "does not follow a redirect with status \(status)") { subject in
             let reply = try await subject.answer(
                 .redirect(to: "/other", status: .init(code: status))
             )
@@ -94,7 +95,7 @@ extension HTTPTransportCheck {
     private static func codingCheck(_ coding: String) -> Self {
         Self(
             .restraint,
-            "leaves a body with the coding \(coding) as it is",
+            "leaves a body with the coding \(coding) unchanged",
             needs: .rawContentCoding
         ) { subject in
             // The gzip form of "hello", which the transport must pass on unchanged, whatever the coding.

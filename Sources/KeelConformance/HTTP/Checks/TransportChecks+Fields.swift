@@ -10,7 +10,7 @@ extension HTTPTransportCheck {
 
     /// The checks of header fields and trailers.
     public static let fields: [Self] = [
-        Self(.fields, "sends fields in their order, the repeated ones too") { subject in
+        Self(.fields, "sends fields in order, including repeated ones") { subject in
             var fields = HTTPFields()
             for (field, value) in [("x-b", "1"), ("x-a", "2"), ("x-b", "3"), ("x-c", "4")] {
                 fields.append(HTTPField(name: name(field), value: value))
@@ -23,20 +23,20 @@ extension HTTPTransportCheck {
             #expect(request["x-a"] == "2")
             #expect(request["x-c"] == "4")
         },
-        Self(.fields, "sends an empty field, and one with blanks and commas inside") { subject in
+        Self(.fields, "sends an empty field and a field with spaces and commas") { subject in
             let fields: HTTPFields = [name("x-empty"): "", name("x-list"): "a b, \"c, d\";q=1"]
             _ = try await subject.exchange(subject.call("/", .get, fields))
             let request = try await subject.request()
             #expect(request["x-empty"] == "")
             #expect(request["x-list"] == "a b, \"c, d\";q=1")
         },
-        Self(.fields, "names the host once") { subject in
+        Self(.fields, "sends one host field") { subject in
             _ = try await subject.exchange(subject.call())
             #expect(try await subject.request().values(of: "host") == [subject.origin.authority])
         },
         Self(
             .fields,
-            "gives fields in their order, the repeated ones too",
+            "returns fields in order, including repeated ones",
             traits: .exactFields
         ) { subject in
             var headers = HTTPFields()
@@ -50,23 +50,23 @@ extension HTTPTransportCheck {
             }
             #expect(order == ["set-cookie", "x-a", "set-cookie"])
         },
-        Self(.fields, "gives an empty field") { subject in
+        Self(.fields, "returns an empty field") { subject in
             let reply = try await subject.answer(.text("x", headers: [name("x-empty"): ""]))
             #expect(reply.head.headerFields[name("x-empty")] == "")
         },
-        Self(.fields, "gives a field of 4,000 bytes whole") { subject in
+        Self(.fields, "returns a field of 4,000 bytes in full") { subject in
             let long = String(repeating: "long ", count: 799) + "field"
             let reply = try await subject.answer(.text("x", headers: [name("x-long"): long]))
             #expect(reply.head.headerFields[name("x-long")] == long)
         },
-        Self(.fields, "gives the trailers after the body", needs: .trailers) { subject in
+        Self(.fields, "returns the trailers after the body", needs: .trailers) { subject in
             subject.origin.enqueue(.text("body").trailing([.eTag: "\"late\""]))
             let reply = try await subject.transport.send(subject.call())
             #expect(reply.head.headerFields[.eTag] == nil)
             #expect(try await reply.body.collect(upTo: 100).count == 4)
             #expect(reply.body.trailers?[.eTag] == "\"late\"")
         },
-        Self(.fields, "gives no trailers where there are none", needs: .trailers) { subject in
+        Self(.fields, "returns no trailers if there are none", needs: .trailers) { subject in
             subject.origin.enqueue(.text("body").framed(.chunked))
             let reply = try await subject.transport.send(subject.call())
             _ = try await reply.body.collect(upTo: 100)
