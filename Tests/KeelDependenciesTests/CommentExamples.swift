@@ -80,7 +80,7 @@ struct SearchTests {
 
 @Suite("Comments: dependencies")
 struct DependencyCommentExamples {
-    @Test("A value for a part of the program")
+    @Test("A value can be overridden for part of a program")
     func overridden() async throws {
         let found = withDependencies {
             $0.restaurants = .fixtures
@@ -95,7 +95,7 @@ struct DependencyCommentExamples {
         }
     }
 
-    @Test("Values go along to a queue")
+    @Test("Values can be carried to a queue")
     func carried() async {
         let queue = DispatchQueue(label: "search")
         await withCheckedContinuation { continuation in

@@ -1,15 +1,15 @@
 import KeelDependencies
 import Testing
 
-@Suite("Contexts")
+@Suite("Dependency contexts")
 struct ContextTests {
-    @Test("A test process has the context of tests")
+    @Test("A test process has the test context")
     func isATest() {
         #expect(DependencyValues.current.context == .test)
         #expect(Welcome().name == "test")
     }
 
-    @Test("Each context has its value", arguments: DependencyContext.allCases)
+    @Test("Each context has its own value", arguments: DependencyContext.allCases)
     func hasItsValue(context: DependencyContext) {
         withDependencies {
             $0.context = context
@@ -18,7 +18,7 @@ struct ContextTests {
         }
     }
 
-    @Test("A preview without a value of its own gets the one live value")
+    @Test("A preview without its own value gets the shared live value")
     func previewsFallBack() {
         enum Key: DependencyKey {
             static var liveValue: Counter { Counter() }
@@ -28,7 +28,7 @@ struct ContextTests {
         #expect(live === preview)
     }
 
-    @Test("A live value is made once, however many read it at once")
+    @Test("A live value is created once, however many tasks read it at once")
     func liveOnce() async {
         enum Key: DependencyKey {
             static let made = Counter()
@@ -47,7 +47,7 @@ struct ContextTests {
         #expect(Key.made.count == 1)
     }
 
-    @Test("A live value that reads another is made outside every override")
+    @Test("A live value that reads another is created outside every override")
     func liveIsOutOfReach() {
         enum Key: DependencyKey {
             static var liveValue: Greeter { DependencyValues.current.greeter }
@@ -61,7 +61,7 @@ struct ContextTests {
         #expect(value.name == "live")
     }
 
-    @Test("A test value is made once in a test and anew in the next")
+    @Test("A test value is created once per test")
     func testValuesBelongToTheTest() {
         enum Key: DependencyKey {
             static var liveValue: Counter { Counter() }
@@ -85,7 +85,7 @@ struct ContextTests {
         #expect(first !== second)
     }
 
-    @Test("A test value may read what the test set")
+    @Test("A test value can read the test's overrides")
     func testValuesReadOverrides() {
         enum Key: DependencyKey {
             static var liveValue: String { "live" }
@@ -99,7 +99,7 @@ struct ContextTests {
     }
 
     @Test(
-        "The context is found out from the process",
+        "The context is detected from the process",
         arguments: [
             (["/app/Restaurants"], [:], DependencyContext.live),
             ([], [:], .live),
@@ -128,7 +128,7 @@ struct ContextTests {
     }
 
     @Test(
-        "In a release build the environment chooses no values of tests and previews, and is told so",
+        "In a release build the environment selects no test or preview values, and a warning says so",
         arguments: [
             (["/app/App"], "test", DependencyContext.live, 1),
             (["/app/App"], "preview", .live, 1),

@@ -3,13 +3,13 @@ import Testing
 
 @testable import KeelDependencies
 
-@Suite("Values that need each other while they are created")
+@Suite("Cyclic dependencies")
 struct CycleTests {
     private func node(_ type: Any.Type, _ key: String) -> ValueNeeds.Node {
         ValueNeeds.Node(id: ObjectIdentifier(type), key: key)
     }
 
-    @Test("A need that closes a cycle is found, whoever began it")
+    @Test("A dependency that closes a cycle is found, whichever value started it")
     func findsCycles() {
         let (a, b, c) = (node(Int.self, "A"), node(Bool.self, "B"), node(String.self, "C"))
         var needs = ValueNeeds()
@@ -23,7 +23,7 @@ struct CycleTests {
         #expect(needs.begin(c, needing: a) == nil)
     }
 
-    @Test("Values that read others one after the other are made, whatever the order of readers")
+    @Test("Values that read each other in sequence are created, whatever the order of readers")
     func readsOthers() async {
         enum First: DependencyKey {
             static var liveValue: Int { DependencyValues.current[Second.self] + 1 }
@@ -73,7 +73,7 @@ struct CycleTests {
         }
     }
 
-    @Test("A task that was begun while a value was made may wait for one that needs the first")
+    @Test("A task started while a value is created may wait for a value that needs the first")
     func tasksOfMakers() async {
         let values = DependencyValues.current.nested { $0.context = .live }
         // On a separate thread, because the value waits for the task that it has started.
@@ -111,7 +111,7 @@ struct CycleTests {
         static var liveValue: Int { DependencyValues.current[Itself.self] }
     }
 
-    @Test("Two threads whose values need each other stop with a message that names both values")
+    @Test("Two threads whose values need each other stop with a message that names both")
     func twoThreads() async throws {
         let result = try #require(
             await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

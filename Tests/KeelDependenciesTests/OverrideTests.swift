@@ -7,7 +7,7 @@ struct OverrideTests {
         let reason: String
     }
 
-    @Test("An override holds for its operation and ends with it")
+    @Test("An override applies to its operation and ends with it")
     func endsWithItsOperation() {
         let inside = withDependencies {
             $0.greeter.name = "inside"
@@ -18,7 +18,7 @@ struct OverrideTests {
         #expect(Welcome().name == "test")
     }
 
-    @Test("A nested override wins inside and leaves the outer one as it was")
+    @Test("A nested override applies inside and leaves the outer one unchanged")
     func nests() {
         withDependencies {
             $0.greeter.name = "outer"
@@ -32,7 +32,7 @@ struct OverrideTests {
         }
     }
 
-    @Test("A key is read without a property too")
+    @Test("A key can be read without a property")
     func readsByKey() {
         @Dependency(GreeterKey.self) var greeter
         #expect(greeter.name == "test")
@@ -43,7 +43,7 @@ struct OverrideTests {
         }
     }
 
-    @Test("An override ends when its operation throws, and the error keeps its type")
+    @Test("An override ends if its operation throws, and the error keeps its type")
     func endsWhenItsOperationThrows() async {
         #expect(throws: Refusal.self) {
             try withDependencies {
@@ -80,7 +80,7 @@ struct OverrideTests {
         }
     }
 
-    @Test("An object keeps the override it was made in")
+    @Test("An object keeps the override in which it was created")
     func objectsKeepTheirOverride() {
         let welcome = withDependencies {
             $0.greeter.name = "made here"
@@ -90,7 +90,7 @@ struct OverrideTests {
         #expect(welcome.name == "made here")
     }
 
-    @Test("An override around a use reaches an object made before")
+    @Test("An override around a use reaches an object created before")
     func usesReachOlderObjects() {
         let welcome = Welcome()
         withDependencies {
@@ -100,7 +100,7 @@ struct OverrideTests {
         }
     }
 
-    @Test("An object made deeper than its use keeps its own override")
+    @Test("An object created deeper than its use keeps its own override")
     func theInnermostOverrideWins() {
         withDependencies {
             $0.greeter.name = "outer"
@@ -114,7 +114,7 @@ struct OverrideTests {
         }
     }
 
-    @Test("Between overrides of equal depth the one around the use wins")
+    @Test("Between overrides of equal depth, the one around the use takes precedence")
     func theUseWinsATie() {
         let welcome = withDependencies {
             $0.greeter.name = "made here"
@@ -128,7 +128,7 @@ struct OverrideTests {
         }
     }
 
-    @Test("The main actor stays the main actor inside an override")
+    @Test("The main actor is kept inside an override")
     @MainActor
     func staysOnItsActor() async {
         var isOnMainActor = false

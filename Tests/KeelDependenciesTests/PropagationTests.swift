@@ -2,7 +2,7 @@ import Foundation
 import KeelDependencies
 import Testing
 
-@Suite("Propagation")
+@Suite("Propagation of overrides")
 struct PropagationTests {
     @Test("Task groups and child tasks inherit an override")
     func childrenInherit() async {
@@ -21,7 +21,7 @@ struct PropagationTests {
         }
     }
 
-    @Test("An unstructured task inherits an override, and outlives it")
+    @Test("An unstructured task inherits an override and outlives it")
     func unstructuredTasksInherit() async {
         let task = withDependencies {
             $0.greeter.name = "starter"
@@ -44,7 +44,7 @@ struct PropagationTests {
         }
     }
 
-    @Test("A detached task sees the values handed to it")
+    @Test("A detached task sees the values passed to it")
     func detachedTasksTakeValues() async {
         await withDependencies {
             $0.greeter.name = "starter"
@@ -60,7 +60,7 @@ struct PropagationTests {
         }
     }
 
-    @Test("A detached task sees the values of an object handed to it")
+    @Test("A detached task sees the values of an object passed to it")
     func detachedTasksTakeObjects() async {
         let welcome = withDependencies {
             $0.greeter.name = "maker"
@@ -70,7 +70,7 @@ struct PropagationTests {
         #expect(await Task.detached { welcome.name }.value == "maker")
     }
 
-    @Test("A thread's override reaches the tasks it starts")
+    @Test("A thread's override reaches the tasks that it starts")
     func threadsHandOn() async {
         // Like an app's `main`, this thread runs synchronous code outside of any task.
         let name = await withCheckedContinuation { continuation in
@@ -87,7 +87,7 @@ struct PropagationTests {
         #expect(name == "thread, thread")
     }
 
-    @Test("Operations that run at the same time do not see each other's values")
+    @Test("Concurrent operations do not see each other's values")
     func operationsAreApart() async {
         await withTaskGroup(of: Bool.self) { group in
             for number in 0..<200 {
@@ -109,7 +109,7 @@ struct PropagationTests {
         }
     }
 
-    @Test("Tests that run at the same time do not see each other's values", arguments: 0..<20)
+    @Test("Concurrent tests do not see each other's values", arguments: 0..<20)
     func testsAreApart(number: Int) async {
         #expect(Welcome().name == "test")
         await withDependencies {

@@ -2,7 +2,7 @@ import KeelDependencies
 import KeelDependenciesTesting
 import Testing
 
-@Suite("The trait", .dependencies { $0.greeter.name = "suite" })
+@Suite("Dependencies trait", .dependencies { $0.greeter.name = "suite" })
 struct TraitTests {
     private enum CounterKey: DependencyKey {
         static var liveValue: Counter { Counter() }
@@ -17,18 +17,18 @@ struct TraitTests {
         #expect(greeter.name == "suite")
     }
 
-    @Test("A test's own values win", .dependencies { $0.greeter.name += ", test" })
+    @Test("A test's own values take precedence", .dependencies { $0.greeter.name += ", test" })
     func testValues() async {
         #expect(greeter.name == "suite, test")
         #expect(await Task { Welcome().name }.value == "suite, test")
     }
 
-    @Test("Setting up may wait and throw", .dependencies { $0.greeter = try await greeted() })
+    @Test("Setup can suspend and throw", .dependencies { $0.greeter = try await greeted() })
     func waits() {
         #expect(greeter.name == "fetched")
     }
 
-    @Test("Each case of a test has test values of its own", arguments: 0..<10)
+    @Test("Each case of a test has its own test values", arguments: 0..<10)
     func ownValues(number: Int) async {
         #expect(counter.count == 0)
         for _ in 0..<5 {

@@ -9,7 +9,7 @@ struct UnsetTests {
         @Dependency(UnsetKey.self) var greeter
     }
 
-    @Test("Reading an unset key fails the test that read it, and the test goes on")
+    @Test("Reading an unset key fails the test that reads it, and the test continues")
     func failsTheTest() {
         var name: String?
         withKnownIssue {
@@ -27,7 +27,7 @@ struct UnsetTests {
         #expect(name == "stand-in")
     }
 
-    @Test("A test with the trait fails at the reading too, once", .dependencies())
+    @Test("A test with the trait also fails at the read, once", .dependencies())
     func failsOnce() {
         let model = Model()
         withKnownIssue {
@@ -38,7 +38,7 @@ struct UnsetTests {
         #expect(model.greeter.name == "stand-in")
     }
 
-    @Test("A reading outside a wrapper names its own place")
+    @Test("A read outside a property wrapper reports its own location")
     func namesThePlace() throws {
         let issues = Mutex([DependencyIssue]())
         withDependencies {
@@ -66,7 +66,7 @@ struct UnsetTests {
         #expect(name == "set")
     }
 
-    @Test("A key with a live value only is not reported outside tests")
+    @Test("A key with only a live value is not reported outside tests")
     func liveIsFine() {
         let name = withDependencies {
             $0.context = .live

@@ -4,7 +4,7 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-@Suite("Work in the background", .timeLimit(.minutes(1)))
+@Suite("Background work", .timeLimit(.minutes(1)))
 struct BackgroundWorkTests {
     /// The events, in order.
     private final class Diary: Sendable {
@@ -37,7 +37,7 @@ struct BackgroundWorkTests {
         try await waitUntil { diary.all.count { $0.hasSuffix("runs") } == count }
     }
 
-    @Test("Cancelled, the parts end in reverse order, each finished before the next one ends")
+    @Test("On cancellation the parts end in reverse order, each after the previous has finished")
     func cancelled() async throws {
         var work = BackgroundWork()
         add("logs", to: &work)
@@ -56,7 +56,7 @@ struct BackgroundWorkTests {
         #expect(work.names == ["logs", "analytics", "outbox"])
     }
 
-    @Test("A part that fails ends the others, and its error is thrown")
+    @Test("A failing part ends the others, and its error is thrown")
     func failing() async throws {
         var work = BackgroundWork()
         add("a", to: &work)
@@ -72,7 +72,7 @@ struct BackgroundWorkTests {
         #expect(diary.all == ["a runs", "a ends", "a finishes: true"])
     }
 
-    @Test("A part that returns ends no other, and the run returns when none is left")
+    @Test("A part that returns does not end the others, and the run returns when none is left")
     func returning() async throws {
         var work = BackgroundWork()
         add("a", to: &work)
@@ -89,7 +89,7 @@ struct BackgroundWorkTests {
         try await BackgroundWork().run()
     }
 
-    @Test("The parts run as long as an operation does, and end with it")
+    @Test("The parts run for the duration of an operation and end with it")
     func operation() async throws {
         var work = BackgroundWork()
         add("a", to: &work)
@@ -104,7 +104,7 @@ struct BackgroundWorkTests {
         }
     }
 
-    @Test("A part that fails cancels the operation")
+    @Test("A failing part cancels the operation")
     func operationIsCancelled() async throws {
         var work = BackgroundWork()
         let gate = Gate()
@@ -122,7 +122,7 @@ struct BackgroundWorkTests {
         #expect(diary.all == ["ended"])
     }
 
-    @Test("What takes too long to finish is cancelled")
+    @Test("A part that exceeds its finish timeout is cancelled")
     func limit() async throws {
         let clock = TestClock()
         var work = BackgroundWork(clock: clock)
@@ -138,7 +138,7 @@ struct BackgroundWorkTests {
         #expect(diary.all == ["given up"])
     }
 
-    @Test("What is only done at the end waits for it, and values of the task are there")
+    @Test("Work added at the end runs after the operation, with the task's values")
     func atEnd() async throws {
         var work = BackgroundWork()
         let analytics = try AnalyticsService.inMemory()
@@ -151,7 +151,7 @@ struct BackgroundWorkTests {
         #expect(diary.all == ["operation", analytics.anonymousID])
     }
 
-    @Test("Analytics, an outbox, caches and a transport run together, and are flushed at the end")
+    @Test("Analytics, outbox, caches and transport run together and are flushed at the end")
     func areas() async throws {
         let vendor = ScriptedAnalyticsDestination()
         var settings = AnalyticsConfiguration()

@@ -10,7 +10,7 @@ import KeelLogging
 import Logging
 #endif
 
-@Suite("One observer of every area", .timeLimit(.minutes(1)))
+@Suite("A single observer of every area", .timeLimit(.minutes(1)))
 struct ObservingTests {
     /// The observations so far.
     private final class Lines: Sendable {
@@ -29,7 +29,7 @@ struct ObservingTests {
 
     private static let secret = "s3cret-of-ada"
 
-    @Test("One switch tells of every area, and no line has a value, a key or a token")
+    @Test("One observer receives every area, and no line has a value, a key or a token")
     func everyArea() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "keel-\(UUID())")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -106,7 +106,7 @@ struct ObservingTests {
         }
     }
 
-    @Test("Storage tells of what was called, of which collection, and with which outcome")
+    @Test("Storage observations state the call, its collection and its outcome")
     func storage() async throws {
         let storage = KeelConfiguration.preview(observer: observer)
             .client(on: InMemoryStorageAdapter().failing([nil, nil, .fail(.unavailable)]))
@@ -124,7 +124,7 @@ struct ObservingTests {
         #expect(commit.failure == nil && commit.duration != nil)
     }
 
-    @Test("The web service tells of method, status and failure, and of no address")
+    @Test("Network observations state method, status and failure, but no address")
     func network() async throws {
         let transport = ScriptedHTTPTransport([
             .status(.noContent), .failure(TransportError(.responseTimeout, "late")),
@@ -144,7 +144,7 @@ struct ObservingTests {
         #expect(!"\(told)".contains(Self.secret))
     }
 
-    @Test("A line reads as a sentence of the log, and a cancelled call is no warning")
+    @Test("An observation reads as a log sentence, and a cancelled call is not a warning")
     func line() {
         let details = ["writes": "2", "collection": "notes"]
         let line = KeelObservation(.storage, "commit", details: details, failure: "conflict")
@@ -154,7 +154,7 @@ struct ObservingTests {
         #expect("\(KeelObservation(.files, "list"))" == "files list")
     }
 
-    @Test("What an app measures has the code of its error")
+    @Test("A measured failure has the code of its error")
     func measure() async throws {
         struct Failure: Error {}
         #expect(await observer.measure(.repositories, "a") { 7 } == 7)
@@ -174,7 +174,7 @@ struct ObservingTests {
     }
 
     #if Logging
-    @Test("A logger gets debug lines for what succeeded, and warnings for what failed")
+    @Test("A logger receives debug lines for successes and warnings for failures")
     func logger() {
         let output = RecordingLogOutput()
         let logger = Logger(label: "keel") { label in

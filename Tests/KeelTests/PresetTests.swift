@@ -17,7 +17,7 @@ struct PresetTests {
         var path: EndpointPath { "/ping" }
     }
 
-    @Test("The test preset refuses a query that needs an index, and every request")
+    @Test("The test preset refuses queries without an index and all requests")
     func testPreset() async throws {
         let keel = KeelConfiguration.test()
         let storage = try keel.makeStorage()
@@ -32,7 +32,7 @@ struct PresetTests {
         await #expect(throws: NetworkError.self) { try await keel.makeNetwork().request(Ping()) }
     }
 
-    @Test("A declared index serves the query that the test preset refuses without it")
+    @Test("A declared index allows the query that the test preset otherwise refuses")
     func declaredIndex() async throws {
         let schema = StorageSchema(indexes: [IndexDefinition("notes", [.ascending("text")])])
         let storage = try KeelConfiguration.test(schema: schema).makeStorage()
@@ -41,7 +41,7 @@ struct PresetTests {
         #expect(try await storage.queryDocuments(query).map(\.id) == ["1"])
     }
 
-    @Test("A file keeps documents from one client to the next")
+    @Test("A file keeps documents across clients")
     func file() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "keel-\(UUID())")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -54,7 +54,7 @@ struct PresetTests {
         #expect(text == "Hello")
     }
 
-    @Test("Files are kept from one store to the next, and in memory by a preview")
+    @Test("Files persist across stores, and a preview keeps them in memory")
     func files() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "keel-\(UUID())")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -77,7 +77,7 @@ struct PresetTests {
     }
 
     @Test(
-        "Caches keep values from one store to the next, and a folder has one user at a time",
+        "Caches keep values across stores, and a folder has one user at a time",
         .timeLimit(.minutes(1))
     )
     func caches() async throws {
@@ -108,7 +108,7 @@ struct PresetTests {
         #expect(try await KeelConfiguration.test().makeCaches().tierUsage() == nil)
     }
 
-    @Test("Caches hold 64 MiB in memory, counted in bytes, unless told otherwise")
+    @Test("By default caches share 64 MiB of memory, counted in bytes")
     func cacheBudget() async throws {
         let budget = CacheLimits.bytes(64 << 20)
         let store = try KeelConfiguration.test().makeCaches()
@@ -135,7 +135,7 @@ struct PresetTests {
         #expect(store.count == 20_000)
     }
 
-    @Test("Secrets are in memory in tests, and in a file where the configuration says so")
+    @Test("Secrets are in memory in tests, and in a file if configured")
     func secrets() async throws {
         let memory = try KeelConfiguration.test().makeSecrets()
         try await memory.save("1", forKey: "token")
@@ -157,7 +157,7 @@ struct PresetTests {
         #endif
     }
 
-    @Test("Secrets that a test does not set fail the test by name")
+    @Test("Unset secrets fail the test by name")
     func unsetSecrets() async throws {
         await withKnownIssue {
             @Dependency(\.secrets) var secrets
@@ -168,7 +168,7 @@ struct PresetTests {
         }
     }
 
-    @Test("A position comes from a track in tests and previews, and from the platform for users")
+    @Test("Locations come from a track in tests and previews, and from the platform in production")
     func location() async throws {
         let test = KeelConfiguration.test().makeLocation()
         #expect(await test.capabilities().kind == .scripted)
@@ -188,7 +188,7 @@ struct PresetTests {
         #expect(try await LocationDependency.previewValue.currentLocation() == preview)
     }
 
-    @Test("A position that a test does not set fails the test by name")
+    @Test("An unset location fails the test by name")
     func unsetLocation() async throws {
         await withKnownIssue {
             @Dependency(\.location) var location
@@ -202,7 +202,7 @@ struct PresetTests {
     }
 
     #if Crypto
-    @Test("Security encrypts in tests and previews, each with keys of its own")
+    @Test("Security encrypts in tests and previews, with separate keys")
     func security() throws {
         @Dependency(\.security) var security
         #expect(security.hash(Data()).hasPrefix("e3b0c44298fc1c14"))
@@ -218,7 +218,7 @@ struct PresetTests {
         }
     }
 
-    @Test("A keyset under the platform's secrets is made once, and is there after a restart")
+    @Test("A keyset under the platform's secrets is created once and survives a restart")
     func keptSecurity() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "keel-\(UUID())")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -241,7 +241,7 @@ struct PresetTests {
     }
     #endif
 
-    @Test("Events are in memory in tests, and kept from one service to the next in a folder")
+    @Test("Events are in memory in tests and persist across services in a folder")
     func analytics() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "keel-\(UUID())")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -253,7 +253,7 @@ struct PresetTests {
         #expect(try keel.makeAnalytics().userID == "u-17")
     }
 
-    @Test("Analytics and caches of a test are in memory, and its own")
+    @Test("Analytics and caches of a test are in memory and its own")
     func ownValues() async throws {
         @Dependency(\.analytics) var analytics
         @Dependency(\.caches) var caches
@@ -279,7 +279,7 @@ struct PresetTests {
     }
 
     #if Logging
-    @Test("Logs go to a file in production, to nobody in tests, and a level has its symbol")
+    @Test("Logs go to a file in production and nowhere in tests, and levels have symbols")
     func logging() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "keel-\(UUID())")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -314,7 +314,7 @@ struct PresetTests {
         #expect(reports.plans.map(\.suggestion) == [IndexDefinition("notes", [.ascending("text")])])
     }
 
-    @Test("Storage that a test does not set fails the test by name, and touches nothing")
+    @Test("Unset storage fails the test by name and changes nothing")
     func unsetStorage() async throws {
         await withKnownIssue {
             @Dependency(\.storage) var storage
@@ -328,7 +328,7 @@ struct PresetTests {
     }
 
     @Test(
-        "Storage and network are what the test sets",
+        "Storage and network have the values that the test sets",
         .dependencies {
             $0.storage = StorageClient(InMemoryStorageAdapter())
             $0.network = KeelConfiguration.preview().makeNetwork()

@@ -46,12 +46,12 @@ struct DocumentationTests {
         }
     }
 
-    @Test("Every block of code in a comment names its language", arguments: DocumentedFile.all)
+    @Test("Every code block in a comment names its language", arguments: DocumentedFile.all)
     func namesLanguages(_ file: DocumentedFile) {
         #expect(file.bareBlocks.isEmpty, "write ```swift, ```text or another in these lines")
     }
 
-    @Test("An exception is of an example that is there and not compiled", arguments: exceptions)
+    @Test("Every exception names an existing example that is not compiled", arguments: exceptions)
     func isStillAnException(_ exception: Exception) throws {
         let file = try #require(DocumentedFile.all.first { $0.path == exception.page })
         let examples = file.examples.filter { exception.fits($0, of: file) }
@@ -63,7 +63,7 @@ struct DocumentationTests {
         #expect(!exception.reason.isEmpty)
     }
 
-    @Test("Every row of the coverage that is built has an example")
+    @Test("Every built row of the coverage page has an example")
     func coversRows() throws {
         let page = DocumentedFile.root.appending(path: "Documentation/Coverage.md")
         let lines = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "\n")
@@ -76,7 +76,7 @@ struct DocumentationTests {
         }
     }
 
-    @Test("Pages and comments are found, and a line that no test compiles is noticed")
+    @Test("Pages and comments are found, and a line that no test compiles is detected")
     func notices() {
         let paths = Set(DocumentedFile.all.map(\.path))
         for path in [

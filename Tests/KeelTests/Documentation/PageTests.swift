@@ -25,7 +25,7 @@ struct PageTests {
         return own + (others ?? [])
     }()
 
-    @Test("Each row stands below the heading of its table", arguments: pages)
+    @Test("Each table row follows its table's heading", arguments: pages)
     func tables(_ page: String) throws {
         let lines = try Self.lines(page)
         var isCode = false
@@ -53,7 +53,7 @@ struct PageTests {
     }
 
     @Test(
-        "Each suite that a page names is there",
+        "Each suite that a page names exists",
         arguments: ["Documentation/Checklists.md", "Documentation/Coverage.md"]
     )
     func suites(_ page: String) throws {
@@ -75,7 +75,7 @@ struct PageTests {
         #expect(count > 20)
     }
 
-    @Test("Each rule of the linter that the checklists name is there")
+    @Test("Each linter rule that the checklists name exists")
     func rules() throws {
         let files = try Self.paths("Lint/Sources/KeelLint/Rules", ".swift")
         let text = try files.flatMap { try Self.lines($0) }.joined(separator: "\n")

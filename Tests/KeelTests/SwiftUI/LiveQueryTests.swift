@@ -41,7 +41,7 @@ struct LiveQueryTests {
     private let storage = StorageClient(InMemoryStorageAdapter())
     private var notes: DocumentCollection<Note> { storage.collection("notes", as: Note.self) }
 
-    @Test("A view that is shown listens by itself, and ends with the view")
+    @Test("A visible view listens automatically and stops with the view")
     func listens() async throws {
         try await notes.save(Note(id: "1", text: "Milk"))
         var view: NoteList? = withDependencies {
@@ -60,7 +60,7 @@ struct LiveQueryTests {
         try await waitUntil { storage.hub.count == 0 }
     }
 
-    @Test("A view that is made anew with another query shows that one, of another collection too")
+    @Test("A view recreated with another query shows that query, even from another collection")
     func madeAnew() async throws {
         try await notes.saveAll([
             Note(id: "1", text: "Milk"), Note(id: "2", text: "Ink", folder: "b"),
@@ -90,7 +90,7 @@ struct LiveQueryTests {
         try await waitUntil { state.live.items.map(\.text) == ["Oil"] }
     }
 
-    @Test("Its live collection takes another query")
+    @Test("The live collection accepts another query")
     func anotherQuery() async throws {
         try await notes.saveAll([
             Note(id: "1", text: "Milk"), Note(id: "2", text: "Ink", folder: "b"),
