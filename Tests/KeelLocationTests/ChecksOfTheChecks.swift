@@ -3,7 +3,7 @@ import KeelLocation
 import Synchronization
 import Testing
 
-@Suite("The checks notice a source of positions that breaks a promise", .timeLimit(.minutes(5)))
+@Suite("The checks detect a location source that breaks a promise", .timeLimit(.minutes(5)))
 struct ChecksOfTheChecks {
     @Test(arguments: BrokenLocationAdapter.Fault.allCases)
     func notices(_ fault: BrokenLocationAdapter.Fault) async throws {

@@ -3,7 +3,7 @@ import KeelLocation
 import KeelTestKit
 import Testing
 
-@Suite("Sources of positions keep their promises", .timeLimit(.minutes(5)))
+@Suite("Location sources keep their promises", .timeLimit(.minutes(5)))
 struct ConformanceTests {
     static let scripted: LocationAdapterSubject.Features = [
         .searches, .details, .permission, .repeats, .breaks,
@@ -24,7 +24,10 @@ struct ConformanceTests {
         try await check.run(on: Self.subject())
     }
 
-    @Test("Through every decorator", arguments: LocationAdapterCheck.applicable(to: Self.scripted))
+    @Test(
+        "A track with every decorator",
+        arguments: LocationAdapterCheck.applicable(to: Self.scripted)
+    )
     func decorators(_ check: LocationAdapterCheck) async throws {
         try await check.run(
             on: Self.subject { $0.failing([]).recorded().observed { _ in } }
@@ -34,7 +37,7 @@ struct ConformanceTests {
     #if canImport(Glibc)
     static let gpsd: LocationAdapterSubject.Features = [.searches, .details, .repeats, .breaks]
 
-    @Test("gpsd, on a double of it", arguments: LocationAdapterCheck.applicable(to: Self.gpsd))
+    @Test("gpsd, as a test double", arguments: LocationAdapterCheck.applicable(to: Self.gpsd))
     func onDouble(_ check: LocationAdapterCheck) async throws {
         try await check.run(
             on: LocationAdapterSubject(features: Self.gpsd) { _ in
@@ -58,7 +61,7 @@ struct ConformanceTests {
     }
     #endif
 
-    @Test("There are at least forty checks, each of a name of its own")
+    @Test("There are at least forty checks with unique names")
     func count() {
         let names = LocationAdapterCheck.all.map(\.testDescription)
         #expect(Set(names).count == names.count)

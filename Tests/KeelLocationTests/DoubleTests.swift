@@ -4,11 +4,11 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-@Suite("Tracks, doubles and decorators of sources of positions", .timeLimit(.minutes(2)))
+@Suite("Tracks, doubles and decorators of location sources", .timeLimit(.minutes(2)))
 struct DoubleTests {
     private let clock = TestClock()
 
-    @Test("A track is played on its clock, from the beginning for each who monitors")
+    @Test("A track plays on its clock, from the start for each monitor")
     func track() async throws {
         let fixes = try (0..<3).map { try fix(1, Double($0)) }
         let adapter = ScriptedLocationAdapter(.fixes(fixes, every: .seconds(5)), clock: clock)
@@ -31,7 +31,7 @@ struct DoubleTests {
         try await waitUntil { clock.sleeperCount == 0 }
     }
 
-    @Test("A track with pauses can go round, one without cannot")
+    @Test("A track with pauses can repeat, and one without cannot")
     func endless() async throws {
         let step = LocationTrack.Step(after: .seconds(1), .fix(try fix(1, 2)))
         let adapter = ScriptedLocationAdapter(LocationTrack([step], repeats: true), clock: clock)
@@ -51,7 +51,7 @@ struct DoubleTests {
         endOnce()
     }
 
-    @Test("Calls and what was reported are remembered in order")
+    @Test("Calls and reports are recorded in order")
     func records() async throws {
         let adapter = ScriptedLocationAdapter(.fixes([try fix(1, 2)])).recorded()
         let location = LocationService(
@@ -72,7 +72,7 @@ struct DoubleTests {
         #expect(adapter.callCount == 0)
     }
 
-    @Test("Faults: a failure, silence, an interruption, a delay")
+    @Test("Faults inject a failure, silence, an interruption and a delay")
     func faults() async throws {
         let fixes = try (0..<5).map { try fix(1, Double($0)) }
         let track = ScriptedLocationAdapter(.fixes(fixes, every: .zero))
@@ -103,7 +103,7 @@ struct DoubleTests {
         #expect(adapter.callCount == 5)
     }
 
-    @Test("Observers learn what was done and what failed, and no position")
+    @Test("Observers see operations and failures, but no positions")
     func observes() async throws {
         let seen = Mutex<[LocationObservation]>([])
         let track = ScriptedLocationAdapter(permission: .notDetermined, answering: .always)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Location errors")
 struct LocationErrorTests {
-    @Test("Every code has a name of its own and advice", arguments: LocationError.Code.known)
+    @Test("Every code has a unique name and advice", arguments: LocationError.Code.known)
     func advice(_ code: LocationError.Code) {
         #expect(LocationError.Code.known.filter { $0 == code }.count == 1)
         #expect(code.advice.hasSuffix("."))
@@ -13,13 +13,13 @@ struct LocationErrorTests {
         #expect(error.description == "\(code.name): It failed.")
     }
 
-    @Test("What passes by itself is transient, what somebody has decided is not")
+    @Test("Only failures that pass by themselves are transient")
     func transience() {
         let transient = LocationError.Code.known.filter(\.isTransient)
         #expect(Set(transient) == [.unavailable, .timedOut, .signalLost, .disconnected])
     }
 
-    @Test("Each permission that is no permission has its error")
+    @Test("Each permission that is not granted has its error")
     func permissions() {
         let refusals = LocationPermission.allCases.map { $0.refusal?.code }
         #expect(

@@ -3,7 +3,7 @@ import KeelLocation
 import KeelTestKit
 import Testing
 
-@Suite("The position of the moment", .timeLimit(.minutes(2)))
+@Suite("Current location", .timeLimit(.minutes(2)))
 struct CurrentLocationTests {
     private let clock = TestClock()
     private let adapter = ScriptedLocationAdapter()
@@ -12,7 +12,7 @@ struct CurrentLocationTests {
         LocationService(adapter, configuration: .init(clock: clock))
     }
 
-    @Test("The first fix that is accurate enough is returned, and the monitoring ends")
+    @Test("The first sufficiently accurate fix is returned, and monitoring ends")
     func accurate() async throws {
         let location = location
         let finding = Task { try await location.currentLocation(accuracy: 20) }
@@ -25,7 +25,7 @@ struct CurrentLocationTests {
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test("A fix that is there is returned at once, and a stale one is not")
+    @Test("A current fix is returned at once, and a stale one is not")
     func present() async throws {
         let location = location
         try await location.startMonitoring()
@@ -41,7 +41,7 @@ struct CurrentLocationTests {
         #expect(adapter.totalMonitorCount == 1)
     }
 
-    @Test("An old fix that a source begins with is not the position of the moment")
+    @Test("An old fix that the source starts with is not the current location")
     func old() async throws {
         let location = location
         let finding = Task { try await location.currentLocation() }
@@ -51,7 +51,7 @@ struct CurrentLocationTests {
         #expect(try await finding.value == fix(1, 3))
     }
 
-    @Test("When the time is over, the error says what there was")
+    @Test("After the timeout, the error states the best accuracy that was reached")
     func timesOut() async throws {
         let location = location
         let finding = Task { try await location.currentLocation(accuracy: 5, timeout: .seconds(9)) }
@@ -67,7 +67,7 @@ struct CurrentLocationTests {
         await adapter.waitForMonitors(0)
     }
 
-    @Test("A source that is out of reach is waited for, and is the cause when time is over")
+    @Test("A disconnected source is waited for and is the cause of the timeout")
     func outOfReach() async throws {
         adapter.setFailure(LocationError(.disconnected, "gpsd is out of reach."))
         let location = location
@@ -85,7 +85,7 @@ struct CurrentLocationTests {
         #expect(try await patient.value == fix(1, 2))
     }
 
-    @Test("A refusal is thrown at once, before and while it waits")
+    @Test("A refusal is thrown at once, before and during the wait")
     func refusal() async throws {
         let denied = LocationService(ScriptedLocationAdapter(permission: .denied))
         let error = await #expect(throws: LocationError.self) { try await denied.currentLocation() }
@@ -98,7 +98,7 @@ struct CurrentLocationTests {
         #expect(late?.code == .permissionRestricted)
     }
 
-    @Test("A cancelled call ends with that, and nobody monitors any more")
+    @Test("A cancelled call throws a cancellation, and monitoring ends")
     func cancelled() async {
         let location = location
         let finding = Task { try await location.currentLocation() }
@@ -116,7 +116,7 @@ struct CurrentLocationTests {
         #expect(adapter.totalMonitorCount == 1)
     }
 
-    @Test("Numbers that cannot be are refused")
+    @Test("Invalid arguments are rejected")
     func arguments() async {
         let location = location
         for (accuracy, timeout) in [(0.0, 1), (-1, 1), (.nan, 1), (1, 0), (1, -1)] {

@@ -4,7 +4,7 @@ import KeelLocation
 import KeelTestKit
 import Testing
 
-@Suite("The service of positions", .timeLimit(.minutes(2)))
+@Suite("Location service", .timeLimit(.minutes(2)))
 struct LocationServiceTests {
     private let clock = TestClock()
     private let adapter = ScriptedLocationAdapter()
@@ -43,7 +43,7 @@ struct LocationServiceTests {
         #expect(location.state == .fixed(fix))
     }
 
-    @Test("A fix that comes after a stale one becomes stale in its own time")
+    @Test("A fix after a stale one becomes stale in turn")
     func staleAgain() async throws {
         let location = service()
         var states = location.states.makeAsyncIterator()
@@ -63,7 +63,9 @@ struct LocationServiceTests {
         #expect(await states.next() == .stale(second, age: .seconds(10)))
     }
 
-    @Test("A slow reader of states gets the newest, and a new one begins with the present")
+    @Test(
+        "A slow reader of states gets the newest one, and a new reader starts with the current one"
+    )
     func newest() async throws {
         let location = service()
         var slow = location.states.makeAsyncIterator()
@@ -74,7 +76,7 @@ struct LocationServiceTests {
         #expect(adapter.totalMonitorCount == 1)
     }
 
-    @Test("A slow reader of fixes keeps the newest 64")
+    @Test("A slow reader of fixes gets the newest 64")
     func bounded() async throws {
         var fixes = service().fixes().makeAsyncIterator()
         for number in 0..<100 { adapter.send(.fix(try fix(1, Double(number)))) }
@@ -83,7 +85,7 @@ struct LocationServiceTests {
         }
     }
 
-    @Test("Fixes are filtered by distance, for each reader")
+    @Test("Fixes are filtered by distance for each reader")
     func filtered() async throws {
         let location = service()
         var far = location.fixes(minimumDistance: 100).makeAsyncIterator()
@@ -95,7 +97,7 @@ struct LocationServiceTests {
         for number in 0..<10 { #expect(try await all.next() == fix(Double(number) * 0.0005, 0)) }
     }
 
-    @Test("Nobody monitors while nobody listens, unless it was asked for")
+    @Test("Nothing is monitored without readers, unless requested")
     func economy() async throws {
         let location = service()
         _ = location.states
@@ -119,7 +121,7 @@ struct LocationServiceTests {
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test("A service that goes away ends its monitoring")
+    @Test("A released service ends its monitoring")
     func goesAway() async throws {
         do {
             let location = service()
@@ -130,7 +132,7 @@ struct LocationServiceTests {
         await adapter.waitForMonitors(0)
     }
 
-    @Test("A sequence ends with the task that reads it, and with it nothing else")
+    @Test("A sequence ends with its reading task, without affecting others")
     func taskEnds() async throws {
         let location = service()
         var other = location.states.makeAsyncIterator()
@@ -146,7 +148,7 @@ struct LocationServiceTests {
         #expect(await other.next()?.isFixed == true)
     }
 
-    @Test("Fixes wait through failures that pass, and throw one that does not")
+    @Test("Fixes continue after transient failures and throw a lasting one")
     func failures() async throws {
         let adapter = ScriptedLocationAdapter(permission: .whenInUse)
         var fixes = service(adapter).fixes().makeAsyncIterator()
@@ -161,7 +163,7 @@ struct LocationServiceTests {
         #expect(adapter.monitorCount == 0)
     }
 
-    @Test("Regions are entered and left in turns, also for a reader who misses fixes")
+    @Test("Region entries and exits alternate, even for a reader that misses fixes")
     func regions() async throws {
         let here = try LocationRegion(
             id: "here",
@@ -185,7 +187,7 @@ struct LocationServiceTests {
         #expect(error?.code == .invalidArgument)
     }
 
-    @Test("Permission is asked for once, and only where it can be given")
+    @Test("Permission is requested once, and only if it can be granted")
     func permission() async throws {
         let adapter = ScriptedLocationAdapter(permission: .notDetermined, answering: .always)
         let location = service(adapter)
@@ -202,7 +204,7 @@ struct LocationServiceTests {
         #expect(try await free.requestPermission(.always) == .notRequired)
     }
 
-    @Test("A source that is not there says so, each time")
+    @Test("An unavailable source reports its error for each call")
     func unavailable() async {
         let location = LocationService(unavailable: LocationError(.unsupported, "There is none."))
         #expect(await location.capabilities().problem == .unsupported)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import struct KeelLocation.LocationTracker
 
-@Suite("What is known about a position")
+@Suite("Location state tracking")
 struct LocationTrackerTests {
     private var tracker = LocationTracker(staleAfter: .seconds(10), lostAfter: .seconds(60))
 
@@ -36,7 +36,7 @@ struct LocationTrackerTests {
         #expect(tracker.lastFix == fix)
     }
 
-    @Test("A newer fix puts the deadline off, also from stale and lost")
+    @Test("A newer fix extends the deadline, also from stale and lost")
     mutating func renews() throws {
         _ = take(.fix(try fix(1, 2)), at: 0)
         let second = try fix(1, 3)
@@ -48,13 +48,13 @@ struct LocationTrackerTests {
         #expect(take(.fix(second), at: 81) == .fixed(second))
     }
 
-    @Test("Time that leaps over both deadlines loses the position at once")
+    @Test("A time jump past both deadlines loses the position at once")
     mutating func leaps() throws {
         _ = take(.fix(try fix(1, 2)), at: 0)
         #expect(pass(1_000) == .lost(since: date(1_000), because: .signalLost))
     }
 
-    @Test("A fix that was old when it came counts with its age, and is no live fix")
+    @Test("An old fix keeps its age and is not a live fix")
     mutating func old() throws {
         let fix = try fix(1, 2)
         let updates = tracker.take(.fix(fix, age: .seconds(30)), at: .seconds(100), date: date(100))
@@ -64,7 +64,7 @@ struct LocationTrackerTests {
         #expect(take(.fix(fix, age: .seconds(-5)), at: 101) == .fixed(fix))
     }
 
-    @Test("A receiver that searches has lost what it had, and what it never had it searches")
+    @Test("Searching loses an existing position, and without one the state stays searching")
     mutating func searches() throws {
         #expect(take(.searching, at: 1) == .searching)
         _ = take(.fix(try fix(1, 2)), at: 2)
@@ -72,7 +72,7 @@ struct LocationTrackerTests {
         #expect(take(.searching, at: 9) == .lost(since: date(3), because: .signalLost))
     }
 
-    @Test("The time of the loss stays when its reason changes")
+    @Test("The time of the loss is kept when its reason changes")
     mutating func reasons() throws {
         let broken = LocationError(.disconnected, "It broke.")
         #expect(take(.failure(broken), at: 1) == .lost(since: date(1), because: .disconnected))
@@ -85,7 +85,7 @@ struct LocationTrackerTests {
         #expect(pass(1_000) == .lost(since: date(4), because: .signalLost))
     }
 
-    @Test("Equal fixes are each told, as fixes and not as states")
+    @Test("Equal fixes are each reported as fixes, not as states")
     mutating func equal() throws {
         let fix = try fix(1, 2)
         _ = take(.fix(fix), at: 1)

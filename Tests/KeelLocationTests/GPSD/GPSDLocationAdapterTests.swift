@@ -4,9 +4,9 @@ import KeelLocation
 import KeelTestKit
 import Testing
 
-@Suite("gpsd, on a double of it", .timeLimit(.minutes(2)))
+@Suite("gpsd adapter with a test double", .timeLimit(.minutes(2)))
 struct GPSDLocationAdapterTests {
-    @Test("It asks for reports in JSON, of one receiver where one is named")
+    @Test("The adapter requests JSON reports, from a single receiver if one is named")
     func handshake() async throws {
         let double = try GPSDDouble()
         let reports = Reports()
@@ -25,7 +25,7 @@ struct GPSDLocationAdapterTests {
         try await waitUntil { double.clientCount == 0 }
     }
 
-    @Test("Malformed and endless lines are skipped and counted, and reports go on")
+    @Test("Malformed and endless lines are skipped and counted, and reports continue")
     func malformed() async throws {
         let double = try GPSDDouble()
         let adapter = double.adapter()
@@ -47,7 +47,7 @@ struct GPSDLocationAdapterTests {
         end()
     }
 
-    @Test("Another version of the protocol is not supported, and not tried again")
+    @Test("Another protocol version is unsupported and not retried")
     func version() async throws {
         let double = try GPSDDouble(.init(protocolMajor: 4))
         let reports = Reports()
@@ -58,7 +58,7 @@ struct GPSDLocationAdapterTests {
         end()
     }
 
-    @Test("A gpsd without a receiver says that it has none")
+    @Test("A gpsd without a receiver is unavailable")
     func noDevice() async throws {
         let double = try GPSDDouble(.init(devices: []))
         let reports = Reports()
@@ -74,7 +74,7 @@ struct GPSDLocationAdapterTests {
         endOther()
     }
 
-    @Test("A refusal to report is told, and tried again")
+    @Test("A refusal to report is passed on and retried")
     func refusal() async throws {
         let double = try GPSDDouble(.init(refusal: "no such device"))
         let reports = Reports()
@@ -85,7 +85,7 @@ struct GPSDLocationAdapterTests {
         end()
     }
 
-    @Test("Where nobody listens, it is disconnected, and connects when somebody does")
+    @Test("Without a listening gpsd the adapter is disconnected, and it connects when one listens")
     func absent() async throws {
         let double = try GPSDDouble()
         double.stop()
@@ -99,7 +99,7 @@ struct GPSDLocationAdapterTests {
         end()
     }
 
-    @Test("A name that is no host is out of reach")
+    @Test("An invalid host name is reported as disconnected")
     func resolving() async {
         var configuration = GPSDLocationAdapter.Configuration(host: "no host")
         configuration.reconnection = RetryPolicy(baseDelay: .milliseconds(1))
@@ -112,7 +112,7 @@ struct GPSDLocationAdapterTests {
         #expect(reports.failures.first?.description.contains("getaddrinfo") == true)
     }
 
-    @Test("One that does not greet is given up after the limit, on the clock")
+    @Test("A gpsd that sends no greeting is abandoned at the time limit")
     func silentGreeting() async throws {
         let clock = TestClock()
         let double = try GPSDDouble(.init(greets: false))
@@ -127,7 +127,7 @@ struct GPSDLocationAdapterTests {
         try await waitUntil { double.clientCount == 0 }
     }
 
-    @Test("One that falls silent is asked, and given up when it does not answer")
+    @Test("A silent gpsd is polled and abandoned if it does not respond")
     func silence() async throws {
         let clock = TestClock()
         let double = try GPSDDouble(.init(answers: false))
@@ -147,7 +147,7 @@ struct GPSDLocationAdapterTests {
         end()
     }
 
-    @Test("One that is silent and answers is kept")
+    @Test("A silent gpsd that responds is kept")
     func quiet() async throws {
         let clock = TestClock()
         let double = try GPSDDouble()
@@ -172,7 +172,7 @@ struct GPSDLocationAdapterTests {
         end()
     }
 
-    @Test("The pause before connecting again is the policy's, and ending cuts it short")
+    @Test("The pause before reconnecting follows the policy, and ending cuts it short")
     func pauses() async throws {
         let clock = TestClock()
         let double = try GPSDDouble()
@@ -197,7 +197,7 @@ struct GPSDLocationAdapterTests {
         try await waitUntil { clock.sleeperCount == 0 }
     }
 
-    @Test("A hundred monitorings begin and end, and leave no connection behind")
+    @Test("A hundred monitoring sessions leave no connection behind")
     func leaves() async throws {
         let double = try GPSDDouble()
         let adapter = double.adapter()

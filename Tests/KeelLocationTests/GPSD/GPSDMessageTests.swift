@@ -6,7 +6,7 @@ import Testing
 @testable import enum KeelLocation.GPSDMessage
 @testable import struct KeelLocation.LineSplitter
 
-@Suite("What gpsd says")
+@Suite("gpsd messages")
 struct GPSDMessageTests {
     private let now = Date(timeIntervalSince1970: 1)
 
@@ -23,7 +23,7 @@ struct GPSDMessageTests {
         "epc":46.00,"geoidSep":23.300,"eph":19.000,"sep":29.830}
         """
 
-    @Test("A report in three dimensions has everything")
+    @Test("A three-dimensional report has all values")
     func full() throws {
         guard case .fix(let fix, let device)? = read(report) else {
             Issue.record("it was not read")
@@ -40,7 +40,7 @@ struct GPSDMessageTests {
         #expect(fix.time == Date(timeIntervalSince1970: 1_772_366_405))
     }
 
-    @Test("A report in two dimensions has no altitude, whatever stands in it")
+    @Test("A two-dimensional report has no altitude, whatever it contains")
     func flat() throws {
         let line = report.replacingOccurrences(of: #""mode":3"#, with: #""mode":2"#)
         guard case .fix(let fix, _)? = read(line) else {
@@ -51,7 +51,7 @@ struct GPSDMessageTests {
         #expect(fix.speed == 11.524)
     }
 
-    @Test("Without eph the error comes from the axes, without a time it is the machine's")
+    @Test("Without eph the accuracy comes from the axes, without a time the machine's is used")
     func fallbacks() {
         let line = #"{"class":"TPV","mode":2,"lat":1,"lon":2,"epx":3.0,"epy":4.0}"#
         guard case .fix(let fix, let device)? = read(line) else {
@@ -63,7 +63,7 @@ struct GPSDMessageTests {
         #expect(device == nil)
     }
 
-    @Test("Modes 0 and 1 are no fix", arguments: [0, 1])
+    @Test("Modes 0 and 1 have no fix", arguments: [0, 1])
     func modes(_ mode: Int) {
         guard case .noFix("a")? = read(#"{"class":"TPV","device":"a","mode":\#(mode)}"#) else {
             Issue.record("it was not read")
@@ -72,7 +72,7 @@ struct GPSDMessageTests {
     }
 
     @Test(
-        "What is no message, or cannot be, is nothing",
+        "Invalid messages and values are ignored",
         arguments: [
             "", "{", "null", "[]", "12", #"{"mode":3}"#, #"{"class":3}"#,
             #"{"class":"TPV"}"#, #"{"class":"TPV","mode":3}"#,
@@ -88,7 +88,7 @@ struct GPSDMessageTests {
     )
     func malformed(_ line: String) { #expect(read(line) == nil) }
 
-    @Test("Reports that were changed anywhere are read or refused, and stop nothing")
+    @Test("Mutated reports are read or rejected without a crash")
     func mutated() {
         var random = SeededRandom(seed: 20_260_301)
         let original = Array(report.utf8)
@@ -113,7 +113,7 @@ struct GPSDMessageTests {
         #expect(count > 1_000)
     }
 
-    @Test("The rest is known by its class")
+    @Test("Other messages are recognized by their class")
     func others() throws {
         guard
             case .version(3)? = read(#"{"class":"VERSION","release":"3.22","proto_major":3}"#),
@@ -130,7 +130,7 @@ struct GPSDMessageTests {
         }
     }
 
-    @Test("Lines come whole, however their bytes come", arguments: [1, 2, 3, 7, 100])
+    @Test("Lines are joined from chunks of any size", arguments: [1, 2, 3, 7, 100])
     func splits(_ size: Int) {
         let bytes = Array("one\r\n\r\n\ntwo\nthree \r\nrest".utf8)
         var splitter = LineSplitter(limit: 10)
@@ -142,7 +142,7 @@ struct GPSDMessageTests {
         #expect(lines == ["one", "two", "three "])
     }
 
-    @Test("A line beyond the limit is skipped to its end, and counted once")
+    @Test("A line beyond the limit is skipped to its end and counted once")
     func limits() {
         var splitter = LineSplitter(limit: 5)
         let long = splitter.take(Array("12345\n123456789012345".utf8))

@@ -6,7 +6,7 @@ import KeelTestKit
 import Testing
 
 @Suite(
-    "A real gpsd, fed by a track",
+    "A real gpsd fed by a track",
     .serialized,
     .timeLimit(.minutes(3)),
     .enabled(if: RealGPSD.program != nil, "gpsd is not installed: Scripts/setup.sh test")
@@ -28,7 +28,7 @@ struct RealGPSDTests {
         )
     }
 
-    @Test("The fixes are those of the track")
+    @Test("The fixes match the track")
     func fixes() async throws {
         let gpsd = try RealGPSD()
         defer { gpsd.stop() }
@@ -56,7 +56,7 @@ struct RealGPSDTests {
         #expect(adapter.statistics.malformedLineCount == 0)
     }
 
-    @Test("The modes lead from searching to flat, to spatial, and back to nothing")
+    @Test("The mode changes from searching to 2D, to 3D, and back to none")
     func modes() async throws {
         let gpsd = try RealGPSD()
         defer { gpsd.stop() }
@@ -115,7 +115,7 @@ struct RealGPSDTests {
         #expect(location.state?.isFixed == true)
     }
 
-    @Test("A gpsd that is killed is disconnected, and found again when it is back")
+    @Test("A killed gpsd is disconnected, and reconnected when it is back")
     func killed() async throws {
         let gpsd = try RealGPSD()
         defer { gpsd.stop() }

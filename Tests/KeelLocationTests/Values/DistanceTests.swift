@@ -76,7 +76,7 @@ struct DistanceTests {
         ),
     ]
 
-    @Test("Known distances, there and back", arguments: Self.pairs)
+    @Test("Known distances are correct in both directions", arguments: Self.pairs)
     func known(_ pair: Pair) throws {
         let start = try LocationCoordinate(latitude: pair.start.0, longitude: pair.start.1)
         let end = try LocationCoordinate(latitude: pair.end.0, longitude: pair.end.1)
@@ -85,7 +85,7 @@ struct DistanceTests {
         #expect(abs(end.distance(to: start) - pair.metres) < tolerance)
     }
 
-    @Test("A filter passes the first fix, and those far enough from the last one it passed")
+    @Test("A filter passes the first fix and those far enough from the last one passed")
     func filter() throws {
         var filter = DistanceFilter(100)
         // About 55 m apart: every second one is far enough.
@@ -93,7 +93,7 @@ struct DistanceTests {
         #expect(passed == [true, false, true, false, true, false])
     }
 
-    @Test("A filter sees across the date line")
+    @Test("A filter works across the date line")
     func dateLine() throws {
         var filter = DistanceFilter(1_000)
         #expect(filter.passes(try fix(0, 179.9999)))
@@ -101,7 +101,7 @@ struct DistanceTests {
         #expect(!next)
     }
 
-    @Test("Without a distance everything passes, the same place too")
+    @Test("Without a distance all fixes pass, even at the same position")
     func none() throws {
         var filter = DistanceFilter(0)
         for _ in 0..<3 { #expect(filter.passes(try fix(1, 2))) }

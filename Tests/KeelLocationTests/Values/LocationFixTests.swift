@@ -7,7 +7,7 @@ struct LocationFixTests {
     private let time = Date(timeIntervalSince1970: 1_772_366_400)
 
     @Test(
-        "What is no place cannot be made",
+        "Invalid coordinates cannot be created",
         arguments: [
             (90.0000001, 0.0), (-91, 0), (0, 180.0000001), (0, -181), (.nan, 0), (0, .nan),
             (.infinity, 0), (0, -.infinity),
@@ -27,7 +27,7 @@ struct LocationFixTests {
         }
     }
 
-    @Test("The ends of what is a place are places")
+    @Test("Coordinates at the limits are valid")
     func ends() throws {
         for (latitude, longitude) in [(90.0, 180.0), (-90, -180), (0, 0)] {
             let place = try LocationCoordinate(latitude: latitude, longitude: longitude)
@@ -35,7 +35,7 @@ struct LocationFixTests {
         }
     }
 
-    @Test("Numbers of a fix that cannot be are refused")
+    @Test("Invalid values of a fix are rejected")
     func numbers() throws {
         let place = try LocationCoordinate(latitude: 1, longitude: 2)
         let makings: [() throws -> LocationFix] = [
@@ -54,7 +54,7 @@ struct LocationFixTests {
         #expect(try LocationFix(place, course: 360, time: time).course == 0)
     }
 
-    @Test("A fix comes back from JSON as it was, and a wrong one does not")
+    @Test("A fix survives JSON coding, and an invalid one does not decode")
     func coding() throws {
         let fix = try LocationFix(
             LocationCoordinate(latitude: -33.86882, longitude: 151.20929),
@@ -74,7 +74,7 @@ struct LocationFixTests {
         }
     }
 
-    @Test("An accuracy that is unknown is not good enough where one is asked for")
+    @Test("An unknown accuracy does not satisfy a requested one")
     func accuracy() throws {
         #expect(try fix(1, 2).isAccurate(to: nil))
         #expect(try !fix(1, 2).isAccurate(to: 1_000))

@@ -20,7 +20,7 @@ struct RegionTests {
         try fix(metres / 111_195.0802, 0, accuracy: accuracy)
     }
 
-    @Test("It is entered and left once, with a margin between both")
+    @Test("A region is entered and left once, with a margin in between")
     func margin() throws {
         var watch = RegionWatch([try region()])
         let way = [2_000, 1_001, 999, 0, 1_001, 1_049, 999, 1_051, 1_049, 1_001, 999]
@@ -30,7 +30,7 @@ struct RegionTests {
         )
     }
 
-    @Test("Noise at the edge is one entry without end")
+    @Test("Noise at the edge causes a single entry")
     func noise() throws {
         var watch = RegionWatch([try region()])
         let events = try (0..<100).flatMap { number in
@@ -39,7 +39,7 @@ struct RegionTests {
         #expect(events.map(\.kind) == [.entered])
     }
 
-    @Test("A fix that may be anywhere leaves nothing")
+    @Test("A fix that is too inaccurate causes no exit")
     func uncertain() throws {
         var watch = RegionWatch([try region()])
         #expect(try watch.take(at(0)).map(\.kind) == [.entered])
@@ -47,7 +47,7 @@ struct RegionTests {
         #expect(try watch.take(at(1_500, accuracy: 400)).map(\.kind) == [.exited])
     }
 
-    @Test("A first fix inside is an entry, one outside is nothing")
+    @Test("A first fix inside is an entry, and one outside causes no event")
     func first() throws {
         var inside = RegionWatch([try region()])
         #expect(try inside.take(at(10)).map(\.kind) == [.entered])
@@ -56,7 +56,7 @@ struct RegionTests {
         #expect(try outside.take(at(5_000)).isEmpty)
     }
 
-    @Test("What is left is told before what is entered, each with its region")
+    @Test("Exits are reported before entries, each with its region")
     func several() throws {
         let here = try region("here")
         let there = try LocationRegion(
@@ -74,7 +74,7 @@ struct RegionTests {
         )
     }
 
-    @Test("A region over the date line is one region")
+    @Test("A region can span the date line")
     func dateLine() throws {
         let fiji = try LocationRegion(
             id: "fiji",
@@ -86,7 +86,7 @@ struct RegionTests {
     }
 
     @Test(
-        "A region that cannot be is refused",
+        "An invalid region is rejected",
         arguments: [(0.0, 1.0), (-1, 1), (.nan, 1), (20_000_001, 1), (10, -1), (10, .nan)]
             as [(Double, Double)]
     )
