@@ -8,7 +8,7 @@ struct ConcurrentMapTests {
     private struct Broken: Error {}
 
     @Test(
-        "Results come in the order of the elements, however long each takes",
+        "Results have the order of the elements, however long each call takes",
         arguments: [0, 1, 3, 100]
     )
     func keepsOrder(limit: Int) async {
@@ -19,7 +19,7 @@ struct ConcurrentMapTests {
         #expect(results == (0..<50).map { $0 * 2 })
     }
 
-    @Test("No more calls than the limit are under way")
+    @Test("The number of concurrent calls stays within the limit")
     func isBounded() async throws {
         let state = Mutex((now: 0, most: 0))
         _ = try await AnySequence(0..<40).map { $0 }.concurrentMap(limit: 4) { number in
@@ -36,7 +36,7 @@ struct ConcurrentMapTests {
         #expect(state.withLock { $0.most } > 1)
     }
 
-    @Test("The first error ends the others and starts no more")
+    @Test("The first error cancels running calls and starts no more")
     func stopsAtErrors() async {
         let started = Counter()
         await #expect(throws: Broken.self) {
@@ -50,7 +50,7 @@ struct ConcurrentMapTests {
         #expect(started.count <= 7)
     }
 
-    @Test("An empty sequence gives nothing, and optional results stay what they are")
+    @Test("An empty sequence has no results, and optional results are kept as they are")
     func edges() async {
         #expect(await [Int]().concurrentMap(limit: 2) { $0 }.isEmpty)
         let optionals = await [1, 2].concurrentMap(limit: 2) { $0 == 1 ? nil : $0 }

@@ -14,7 +14,7 @@ struct Note: Codable, Sendable, Hashable, Identifiable {
 
 @Suite("Data sources")
 struct DataSourceTests {
-    @Test("A collection takes more elements than one batch")
+    @Test("A collection accepts more elements than fit in one batch")
     func savesMany() async throws {
         let storage = StorageClient(InMemoryStorageAdapter())
         let source = CollectionDataSource(storage.collection("notes", as: Note.self))
@@ -25,7 +25,7 @@ struct DataSourceTests {
         #expect(try await source.findAll().isEmpty)
     }
 
-    @Test("A failing store is a failure of the data source, with its cause")
+    @Test("A store failure becomes a data source error with its cause")
     func mapsFailures() async {
         let storage = StorageClient(InMemoryStorageAdapter().failing { _ in .fail(.diskFull) })
         let source = CollectionDataSource(storage.collection("notes", as: Note.self))
@@ -57,7 +57,7 @@ struct DataSourceTests {
         return service
     }
 
-    @Test("All pages are loaded, in order")
+    @Test("All pages are loaded in order")
     func loadsPages() async throws {
         let service = try service([
             "first": PageDTO(items: [1, 2], next: "b"), "b": PageDTO(items: [3], next: nil),
@@ -70,7 +70,7 @@ struct DataSourceTests {
         #expect(pages.flatMap(\.items) == [1, 2, 3])
     }
 
-    @Test("Pages that lead in a circle are an error, not a loop")
+    @Test("A page cycle is an error instead of a loop")
     func refusesCircles() async throws {
         let service = try service([
             "first": PageDTO(items: [1], next: "b"), "b": PageDTO(items: [2], next: "b"),
@@ -85,7 +85,7 @@ struct DataSourceTests {
         #expect(error?.code == .unreadable)
     }
 
-    @Test("A response is mapped to the domain, or the field that does not fit is named")
+    @Test("A response is mapped to the domain, or the invalid field is named")
     func mapsResponses() async throws {
         let service = try TestService()
         service.serve()

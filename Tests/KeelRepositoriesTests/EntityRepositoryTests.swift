@@ -63,7 +63,7 @@ struct EntityRepositoryTests {
         try await restaurants.all(policy).map(\.name)
     }
 
-    @Test("Things are loaded, kept, and found without a connection")
+    @Test("Entities are loaded, cached, and found offline")
     func loadsAndKeeps() async throws {
         #expect(try await names(.cacheFirst()).count == 3)
         service.goOffline()
@@ -72,7 +72,7 @@ struct EntityRepositoryTests {
         #expect(try await restaurants.fetchedAll(.networkFirst).freshness.isStale)
     }
 
-    @Test("An empty list that the service gave is kept like any other")
+    @Test("An empty list from the service is cached like any other")
     func keepsEmptyLists() async throws {
         let never = await #expect(throws: RepositoryError.self) { try await names() }
         #expect(never?.code == .notCached)
@@ -83,7 +83,7 @@ struct EntityRepositoryTests {
         #expect(try await names(.cacheFirst()).isEmpty)
     }
 
-    @Test("A list stays one that is kept when its last thing goes")
+    @Test("A cached list stays cached when its last element is deleted")
     func keepsEmptiedLists() async throws {
         service.set([.sample(1)])
         _ = try await restaurants.all()
@@ -94,7 +94,7 @@ struct EntityRepositoryTests {
         #expect(fetched.value.isEmpty && fetched.freshness.isStale)
     }
 
-    @Test("A change that the service refused no longer keeps its state away")
+    @Test("A rejected change no longer hides the service's state")
     func refreshesRefused() async throws {
         _ = try await restaurants.all()
         try await restaurants.saveOffline(try restaurant(1, name: "Refused"))
@@ -105,7 +105,7 @@ struct EntityRepositoryTests {
         #expect(try await names().first == "Restaurant 1")
     }
 
-    @Test("A list from the service takes the place of what is kept")
+    @Test("A list from the service replaces the cached list")
     func replaces() async throws {
         _ = try await restaurants.all()
         service.set([.sample(2, name: "Two"), .sample(4)])
@@ -113,7 +113,7 @@ struct EntityRepositoryTests {
         #expect(try await names() == ["Two", "Restaurant 4"])
     }
 
-    @Test("Saving and deleting tell the service first, then this device, then who watches")
+    @Test("Saving and deleting reach the service first, then the device, then observers")
     func writesThrough() async throws {
         var states = restaurants.observeAll().makeAsyncIterator()
         while let state = await states.next() {
@@ -134,7 +134,7 @@ struct EntityRepositoryTests {
         #expect(try await names() == ["Restaurant 2", "Restaurant 3"])
     }
 
-    @Test("Changes made offline are seen here at once and at the service when it is there")
+    @Test("Offline changes are visible at once and are sent to the service later")
     func writesOffline() async throws {
         _ = try await restaurants.all()
         service.goOffline()
@@ -168,7 +168,7 @@ struct EntityRepositoryTests {
         #expect(try await names(.networkOnly) == ["One", "Restaurant 3", "Nine"])
     }
 
-    @Test("A change and its request are committed together, or neither is")
+    @Test("A change and its outbox request are committed together or not at all")
     func commitsTogether() async throws {
         let commits = Counter()
         let adapter = InMemoryStorageAdapter()
@@ -189,7 +189,7 @@ struct EntityRepositoryTests {
         #expect(try await Outbox(plain).pending().isEmpty)
     }
 
-    @Test("A source of another kind gets its change after the request is in the outbox")
+    @Test("A source of another kind is changed after the request is in the outbox")
     func usesOtherSources() async throws {
         let repository = EntityRepository<Restaurant>(
             "restaurants",
@@ -215,7 +215,7 @@ struct EntityRepositoryTests {
         #expect(error?.code == .unsupported)
     }
 
-    @Test("What cannot be mapped is an error of the list, or is reported and left out")
+    @Test("An unmappable element is an error of the list, or is reported and dropped")
     func reportsDropped() async throws {
         var bad = RestaurantDTO.sample(5)
         bad.opened = "soon"
@@ -233,7 +233,7 @@ struct EntityRepositoryTests {
         #expect(dropped.withLock { $0 }.map(\.index) == [1])
     }
 
-    @Test("An operation that nobody described is refused by name")
+    @Test("An undefined operation is refused by name")
     func refusesUndescribed() async throws {
         let repository = EntityRepository<Restaurant>(
             "restaurants",
@@ -250,7 +250,7 @@ struct EntityRepositoryTests {
         #expect(offline?.code == .unsupported)
     }
 
-    @Test("What is prefetched is here when it is wanted")
+    @Test("Prefetched entities are available offline")
     func prefetches() async throws {
         let prefetcher = restaurants.prefetcher()
         prefetcher.prefetch((1...3).map { RestaurantDTO.uuid($0) })

@@ -8,7 +8,7 @@ import KeelSync
 import KeelTestKit
 import Testing
 
-@Suite("The chain of errors")
+@Suite("Error chain")
 struct ErrorChainTests {
     private func check(_ error: some KeelError) {
         #expect(!error.code.name.isEmpty)
@@ -18,7 +18,7 @@ struct ErrorChainTests {
         #expect(error.isCancellation == (error.code.name == "cancelled"))
     }
 
-    @Test("Every code has a name, advice and text for people")
+    @Test("Every code has a name, advice and a user-facing text")
     func explainsCodes() {
         for code in DataSourceError.Code.known { check(DataSourceError(code)) }
         for code in RepositoryError.Code.known { check(RepositoryError(code)) }
@@ -33,7 +33,7 @@ struct ErrorChainTests {
     }
 
     @Test(
-        "Every transport code has a meaning up to the repository",
+        "Every transport code maps to a repository code",
         arguments: TransportError.Code.known
     )
     func mapsTransport(code: TransportError.Code) {
@@ -51,7 +51,7 @@ struct ErrorChainTests {
     }
 
     @Test(
-        "Every network code has a meaning up to the repository",
+        "Every network code maps to a repository code",
         arguments: NetworkError.Code.known
     )
     func mapsNetwork(code: NetworkError.Code) {
@@ -62,7 +62,7 @@ struct ErrorChainTests {
     }
 
     @Test(
-        "Every storage code has a meaning up to the repository",
+        "Every storage code maps to a repository code",
         arguments: StorageError.Code.known
     )
     func mapsStorage(code: StorageError.Code) {
@@ -74,14 +74,14 @@ struct ErrorChainTests {
         #expect(RepositoryError(source).code != .unknown)
     }
 
-    @Test("Every outbox code has a meaning up to the repository", arguments: OutboxError.Code.known)
+    @Test("Every outbox code maps to a repository code", arguments: OutboxError.Code.known)
     func mapsOutbox(code: OutboxError.Code) {
         let source = DataSourceError(OutboxError(code))
         #expect(source.code != .unknown)
         #expect(RepositoryError(source).code != .unknown)
     }
 
-    @Test("Every code of a data source means something to who uses a repository")
+    @Test("Every data source code maps to a repository code")
     func mapsDataSource() {
         for code in DataSourceError.Code.known where code != .unknown {
             let error = RepositoryError(DataSourceError(code))
@@ -91,7 +91,7 @@ struct ErrorChainTests {
     }
 
     @Test(
-        "A refusing status becomes what it means",
+        "Each error status maps to its code",
         arguments: [
             (400, RepositoryError.Code.invalid), (401, .signInRequired), (403, .notPermitted),
             (404, .notFound), (409, .conflict), (410, .notFound), (412, .conflict),
@@ -109,7 +109,7 @@ struct ErrorChainTests {
 
     private enum AppError: Error, Equatable { case offline, gone, other }
 
-    @Test("A repository's error becomes the app's own")
+    @Test("A repository error maps to the app's own error")
     func mapsToTheApp() async {
         let table: [RepositoryError.Code: AppError] = [.unreachable: .offline, .notFound: .gone]
         #expect(RepositoryError(.notFound).mapped(to: table, else: .other) == .gone)
@@ -141,7 +141,7 @@ struct ErrorChainTests {
         }
     }
 
-    @Test("Whatever fails below, one closure without a signature turns it into the app's error")
+    @Test("A single untyped closure maps any failure to the app's error")
     func mapsEverything() async throws {
         let notFound = StorageError(.documentNotFound, "none")
         #expect(await code(of: notFound) == .notFound)

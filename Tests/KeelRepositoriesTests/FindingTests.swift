@@ -8,7 +8,7 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-@Suite("Search and conditions with a policy", .timeLimit(.minutes(1)))
+@Suite("Searches and queries with a policy", .timeLimit(.minutes(1)))
 struct FindingTests {
     private func world(outbox: ((StorageClient) -> Outbox)? = nil) -> PlaceWorld {
         let world = PlaceWorld(outbox: outbox)
@@ -22,7 +22,7 @@ struct FindingTests {
 
     // MARK: Search
 
-    @Test("A search asks the service, keeps what it found, and keeps its order")
+    @Test("A search asks the service, caches its results, and keeps their order")
     func searches() async throws {
         let world = world()
         #expect(try await world.places.search("a").map(\.id) == ["a2", "a1"])
@@ -37,7 +37,7 @@ struct FindingTests {
         #expect(world.store.readCount == reads)
     }
 
-    @Test("Policies mean for a search what they mean for a list")
+    @Test("Policies apply to a search as to a list")
     func keepsPolicies() async throws {
         let world = world()
         let places = world.places
@@ -60,7 +60,7 @@ struct FindingTests {
         #expect(try await places.search("a", .cacheThenNetwork).count == 2)
     }
 
-    @Test("A kept answer shows things as they are here, and none that is gone")
+    @Test("A cached answer shows current local values and no deleted ones")
     func showsCurrent() async throws {
         let world = world(outbox: { Outbox($0) })
         let places = world.places
@@ -75,7 +75,7 @@ struct FindingTests {
         #expect(try await places.all(.cacheOnly).map(\.version) == [10])
     }
 
-    @Test("A search that nobody described is refused by name, and a lossy one reports")
+    @Test("An undefined search is refused by name, and a lossy one reports dropped elements")
     func reportsSearches() async throws {
         let places = EntityRepository<Place>(
             "places",
@@ -108,7 +108,7 @@ struct FindingTests {
 
     // MARK: Conditions
 
-    @Test("A condition is answered by the store, once all things are here")
+    @Test("A query is answered by the store once all entities are cached")
     func queries() async throws {
         let world = world()
         let places = world.places
@@ -135,7 +135,7 @@ struct FindingTests {
         #expect(try await places.query(where: none, .cacheOnly).isEmpty)
     }
 
-    @Test("A condition on another type is refused, with the type that is meant")
+    @Test("A predicate on another type is refused, and the error names the expected type")
     func refusesOtherTypes() async throws {
         let world = world()
         let error = await #expect(throws: RepositoryError.self) {

@@ -33,12 +33,15 @@ struct LocalDataSourceTests {
         )
     }
 
-    @Test("In memory, the promises are kept", arguments: LocalDataSourceCheck<Note>.all)
+    @Test("An in-memory source keeps its promises", arguments: LocalDataSourceCheck<Note>.all)
     func inMemory(_ check: LocalDataSourceCheck<Note>) async throws {
         try await check.run(on: Self.subject { InMemoryDataSource<Note>() })
     }
 
-    @Test("Over a store in memory, they are kept", arguments: LocalDataSourceCheck<Note>.all)
+    @Test(
+        "A collection in an in-memory store keeps its promises",
+        arguments: LocalDataSourceCheck<Note>.all
+    )
     func collection(_ check: LocalDataSourceCheck<Note>) async throws {
         try await check.run(
             on: Self.subject {
@@ -49,7 +52,7 @@ struct LocalDataSourceTests {
     }
 
     #if SQLite
-    @Test("Over SQLite, they are kept", arguments: LocalDataSourceCheck<Note>.all)
+    @Test("A collection in SQLite keeps its promises", arguments: LocalDataSourceCheck<Note>.all)
     func sqlite(_ check: LocalDataSourceCheck<Note>) async throws {
         try await check.run(
             on: Self.subject {
@@ -62,7 +65,7 @@ struct LocalDataSourceTests {
 
     // MARK: The checks themselves
 
-    @Test("A source that breaks a promise is noticed by its group", arguments: Flaw.allCases)
+    @Test("A source that breaks a promise fails a check of that group", arguments: Flaw.allCases)
     func notices(_ flaw: Flaw) async throws {
         let checks = LocalDataSourceCheck<Note>.all.filter { $0.group == flaw.group }
         var caught = 0
@@ -82,7 +85,7 @@ struct LocalDataSourceTests {
         #expect(caught < checks.count || checks.count < 3)
     }
 
-    @Test("Each check has a name of its own")
+    @Test("Each check has a unique name")
     func names() {
         let names = LocalDataSourceCheck<Note>.all.map(\.testDescription)
         #expect(Set(names).count == names.count)

@@ -7,7 +7,7 @@ import Testing
 struct MappingTests {
     private let good = RestaurantDTO.sample(1)
 
-    @Test("A DTO and a thing of the domain become each other")
+    @Test("A DTO and a domain value are converted into each other")
     func mapsBothWays() throws {
         var dto = good
         dto.website = "https://example.com/a?b=c"
@@ -16,7 +16,7 @@ struct MappingTests {
         #expect(RestaurantDTO(domain: restaurant) == dto)
     }
 
-    @Test("What does not fit is an error with its field, never a random id or the date of today")
+    @Test("An invalid value is an error with its field, never a random id or today's date")
     func blamesFields() {
         let cases: [(String, MappingError.Code, (inout RestaurantDTO) -> Void)] = [
             ("id", .missing, { $0.id = nil }),
@@ -40,7 +40,7 @@ struct MappingTests {
     }
 
     @Test(
-        "Dates are read in the forms that services use",
+        "Dates are read in the formats that services use",
         arguments: [
             ("2024-02-29T12:00:00Z", 1_709_208_000.0),
             ("2024-02-29T12:00:00.250Z", 1_709_208_000.25),
@@ -53,7 +53,7 @@ struct MappingTests {
     }
 
     @Test(
-        "What is no date is refused",
+        "Invalid dates are rejected",
         arguments: ["", "2023-02-29T12:00:00Z", "2024-02-29", "12:00", "2024-02-29T25:00:00Z"]
     )
     func refusesDates(text: String) {
@@ -77,7 +77,7 @@ struct MappingTests {
         }
     }
 
-    @Test("A field inside others is named with the way to it")
+    @Test("A nested field is named with its path")
     func namesThePath() throws {
         #expect(try Order(lines: [Line(count: 1)], gift: nil).toDomain() == [1])
         let deep = #expect(throws: MappingError.self) {
@@ -102,7 +102,7 @@ struct MappingTests {
         #expect(inline?.field == "numbers[1].value")
     }
 
-    @Test("A refusal of the domain is kept as the cause")
+    @Test("A domain error is kept as the cause")
     func keepsCauses() {
         struct TooMany: Error {}
         let error = #expect(throws: MappingError.self) {
@@ -112,7 +112,7 @@ struct MappingTests {
         #expect(error?.cause is TooMany)
     }
 
-    @Test("A list keeps what fits and reports the rest with index and reason")
+    @Test("A lossy list keeps valid elements and reports the rest with index and reason")
     func mapsLossyLists() throws {
         let json = """
             [{"id": "\(RestaurantDTO.uuid(1))", "name": "A", "cuisine": "thai",
@@ -129,7 +129,7 @@ struct MappingTests {
         #expect([good, RestaurantDTO()].toDomainDroppingFailures().dropped.map(\.index) == [1])
     }
 
-    @Test("A fixture that does not fit says which and why")
+    @Test("The error for an invalid fixture names the fixture and the reason")
     func explainsFixtures() throws {
         let folder = FileManager.default.temporaryDirectory
             .appending(path: "fixtures-\(UUID().uuidString)")

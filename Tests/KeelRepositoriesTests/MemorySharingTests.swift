@@ -8,9 +8,9 @@ import Testing
 import KeelStorageSQLite
 #endif
 
-@Suite("Memory and other writers", .timeLimit(.minutes(2)))
+@Suite("Repository memory and other writers", .timeLimit(.minutes(2)))
 struct MemorySharingTests {
-    @Test("A write of another repository on the store is seen")
+    @Test("Writes by another repository on the same store are visible")
     func seesRepositories() async throws {
         let one = PlaceWorld()
         let other = one.another()
@@ -24,7 +24,7 @@ struct MemorySharingTests {
         try await waitUntil { try await other.places.entity("1", .cacheOnly).version == 3 }
     }
 
-    @Test("Changes past the repository are seen, and only what they concern is asked for again")
+    @Test("Changes outside the repository are visible, and only affected entries are read again")
     func seesStrangers() async throws {
         let world = PlaceWorld()
         for id in ["1", "2"] { try await world.put(id, 1) }
@@ -41,7 +41,7 @@ struct MemorySharingTests {
         await #expect(throws: RepositoryError.self) { try await places.entity("1", .cacheOnly) }
     }
 
-    @Test("What the repository itself writes does not make it ask again")
+    @Test("The repository's own writes cause no further reads")
     func ignoresItsEcho() async throws {
         let world = PlaceWorld()
         for id in ["1", "2"] { world.service.set(id, 1) }
@@ -55,7 +55,7 @@ struct MemorySharingTests {
         #expect(world.store.readCount == reads)
     }
 
-    @Test("An invalidation in a ledger that two share makes the other ask the service")
+    @Test("An invalidation in a shared ledger makes the other repository ask the service")
     func seesInvalidations() async throws {
         let one = PlaceWorld(ledger: { CollectionFetchLedger($0) })
         one.service.set("1", 1)
@@ -73,7 +73,7 @@ struct MemorySharingTests {
         try await waitUntil { try await one.places.all().map(\.version) == [2] }
     }
 
-    @Test("A resource that follows a collection sees its changes")
+    @Test("A resource that follows a collection reflects its changes")
     func followsResources() async throws {
         let world = PlaceWorld()
         try await world.put("1", 1)
@@ -95,7 +95,7 @@ struct MemorySharingTests {
         #expect(try await world.loader.load(doubled, .cacheOnly).value == 12)
     }
 
-    @Test("A store without a change log is asked each time")
+    @Test("A store without a change log is read each time")
     func asksWithoutLog() async throws {
         let world = PlaceWorld(store: WatchedStore(without: .changeLog))
         try await world.put("1", 1)
@@ -105,7 +105,7 @@ struct MemorySharingTests {
         #expect(world.memory?.count == 0)
     }
 
-    @Test("While changes cannot be followed the store is asked, and then memory answers again")
+    @Test("The store is read while changes cannot be followed, and memory is used again afterwards")
     func outlivesLostLogs() async throws {
         let world = PlaceWorld()
         try await world.put("1", 1)
@@ -125,7 +125,7 @@ struct MemorySharingTests {
         }
     }
 
-    @Test("A memory that goes ends its listening")
+    @Test("A released memory stops listening")
     func endsListening() async throws {
         let world = PlaceWorld(memory: nil)
         try await world.put("1", 1)
@@ -147,7 +147,7 @@ struct MemorySharingTests {
 
 #if SQLite
 extension MemorySharingTests {
-    @Test("A write of another process on the file is seen")
+    @Test("Writes by another process to the file are visible")
     func seesProcesses() async throws {
         let file = SQLiteStorageLocation.temporary()
         var configuration = SQLiteStorageAdapter.Configuration()

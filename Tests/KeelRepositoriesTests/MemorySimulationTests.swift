@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// Held reads, writes, invalidations and changes by other processes, in an order drawn from a seed.
-@Suite("Memory of repositories, simulated", .timeLimit(.minutes(5)))
+@Suite("Repository memory, simulated", .timeLimit(.minutes(5)))
 struct MemorySimulationTests {
     /// The values that readers may expect: versions only grow.
     private final class Model: Sendable {
@@ -43,7 +43,7 @@ struct MemorySimulationTests {
     private static let ids = ["1", "2", "3"]
 
     @Test(
-        "A read never returns what is older than a write that was acknowledged before it",
+        "A read never returns a value older than a previously acknowledged write",
         arguments: 1...40
     )
     func simulates(seed: UInt64) async throws {

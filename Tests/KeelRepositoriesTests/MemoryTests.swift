@@ -6,7 +6,7 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-@Suite("Memory of repositories", .timeLimit(.minutes(2)))
+@Suite("Repository memory", .timeLimit(.minutes(2)))
 struct MemoryTests {
     private func world(_ memory: ResourceMemory? = ResourceMemory()) -> PlaceWorld {
         let world = PlaceWorld(memory: memory)
@@ -35,7 +35,7 @@ struct MemoryTests {
         #expect(world.memory?.hits == 2)
     }
 
-    @Test("What the service sent is in memory on the way back, an empty list too")
+    @Test("Results from the service fill the memory, including an empty list")
     func fills() async throws {
         let world = world()
         _ = try await world.places.entity("1")
@@ -54,7 +54,7 @@ struct MemoryTests {
         #expect(empty.store.readCount == emptyReads)
     }
 
-    @Test("Many who ask at once ask the store once")
+    @Test("Concurrent reads ask the store once")
     func shares() async throws {
         let world = world()
         try await world.put("1", 5)
@@ -76,7 +76,7 @@ struct MemoryTests {
         #expect(world.store.readCount == reads + 1)
     }
 
-    @Test("A resource of one's own is remembered, until its tag is invalidated")
+    @Test("A custom resource is remembered until its tag is invalidated")
     func remembersResources() async throws {
         let reads = Counter()
         let kept = Mutex("old")
@@ -109,7 +109,7 @@ struct MemoryTests {
         #expect(try await loader.load(resource, .cacheOnly).value == "half")
     }
 
-    @Test("A source that tells nobody of changes is remembered and follows the loader's writes")
+    @Test("A source without change notifications is remembered and follows the loader's writes")
     func remembersOtherSources() async throws {
         let service = PlaceService()
         service.set("1", 1)
@@ -129,7 +129,7 @@ struct MemoryTests {
 
     // MARK: Limits of the savings
 
-    @Test("A write, an invalidation and a forgetting are seen by the next read")
+    @Test("The next read reflects a write, an invalidation and a removal")
     func seesWrites() async throws {
         let world = world()
         let places = world.places
@@ -162,7 +162,7 @@ struct MemoryTests {
         #expect(try await places.entity("1").version == 9)
     }
 
-    @Test("Each policy gives with a memory what it gives without one")
+    @Test("Each policy gives the same results with and without memory")
     func keepsPolicies() async throws {
         let (with, without) = (world(), world(nil))
         func outcome(_ world: PlaceWorld, _ policy: FetchPolicy) async -> [String] {
@@ -211,7 +211,7 @@ struct MemoryTests {
         #expect(try #require(with.memory).hits > 0)
     }
 
-    @Test("A failing store is not asked for what is in memory")
+    @Test("A failing store is not asked for remembered values")
     func outlivesFailures() async throws {
         let world = world()
         _ = try await world.places.all()
@@ -226,7 +226,7 @@ struct MemoryTests {
 
     // MARK: Races
 
-    @Test("A read that was under way when a write came does not bring the old value back")
+    @Test("A read that was in progress during a write does not restore the old value")
     func ignoresOldReads() async throws {
         let world = world()
         try await world.put("1", 1)
@@ -252,7 +252,7 @@ struct MemoryTests {
         #expect(try await places.all(.cacheOnly).map(\.version) == [2])
     }
 
-    @Test("A read that was under way when another process wrote does not stay")
+    @Test("A read that was in progress during another process's write is not remembered")
     func ignoresOldReadsOfOthers() async throws {
         let world = world()
         try await world.put("1", 1)
@@ -271,7 +271,7 @@ struct MemoryTests {
         #expect(try await places.entity("1", .cacheOnly).version == 2)
     }
 
-    @Test("A caller who is cancelled leaves, and the others get their value")
+    @Test("A cancelled caller leaves, and the others get their value")
     func leaves() async throws {
         let world = world()
         try await world.put("1", 1)
@@ -293,7 +293,7 @@ struct MemoryTests {
 
     // MARK: Bounds
 
-    @Test("A memory holds no more than it may, by entries and by bytes")
+    @Test("A memory stays within its limits on entries and bytes")
     func isBounded() async throws {
         for limits in [CacheLimits.count(2), .bytes(1_000)] {
             let world = PlaceWorld(memory: ResourceMemory(limits))

@@ -6,7 +6,7 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-@Suite("Users of one repository", .timeLimit(.minutes(2)))
+@Suite("Users of a shared repository", .timeLimit(.minutes(2)))
 struct MemoryUsersTests {
     /// The signed-in user, set by a test.
     private final class Session: Sendable {
@@ -40,7 +40,7 @@ struct MemoryUsersTests {
     }
 
     @Test(
-        "Nobody sees what another user has loaded, in memory or in the store",
+        "Users do not see what another user has loaded, in memory or in the store",
         arguments: [true, false]
     )
     func keepsApart(withMemory: Bool) async throws {
@@ -73,7 +73,7 @@ struct MemoryUsersTests {
         #expect(await code { _ = try await places.entity("1", .cacheOnly) } == .notCached)
     }
 
-    @Test("The same user finds what is kept, over restarts and in memory")
+    @Test("The same user finds cached values, in memory and across restarts")
     func keepsForOne() async throws {
         let store = WatchedStore()
         let world = world(store: store)
@@ -91,7 +91,7 @@ struct MemoryUsersTests {
         #expect(await code { _ = try await later.places.all(.cacheOnly) } == .notCached)
     }
 
-    @Test("Signing out empties memory")
+    @Test("Signing out empties the memory")
     func empties() async throws {
         let world = world()
         world.service.set("1", 1)
@@ -108,7 +108,7 @@ struct MemoryUsersTests {
         #expect(memory.count == 0)
     }
 
-    @Test("An answer for a user who has signed out is neither kept nor returned")
+    @Test("A response for a user who has signed out is neither cached nor returned")
     func dropsAnswers() async throws {
         let world = world()
         let places = world.places
@@ -126,7 +126,7 @@ struct MemoryUsersTests {
         #expect(try await places.all().isEmpty)
     }
 
-    @Test("A read that began for one user does not return what another has loaded meanwhile")
+    @Test("A read that started for one user does not return what another has loaded meanwhile")
     func dropsReads() async throws {
         let world = world()
         let places = world.places
@@ -144,7 +144,7 @@ struct MemoryUsersTests {
         #expect(await early == .signInRequired)
     }
 
-    @Test("A write for a user who has signed out changes nothing here")
+    @Test("A write for a user who has signed out changes nothing locally")
     func dropsWrites() async throws {
         let world = world(outbox: { Outbox($0) })
         let places = world.places
@@ -160,7 +160,7 @@ struct MemoryUsersTests {
         #expect(try await Outbox(world.storage).pending().count == 2)
     }
 
-    @Test("Who watches does not see what was shown to another user")
+    @Test("An observer does not see what was shown to another user")
     func watches() async throws {
         let world = world()
         world.service.set("1", 1)
@@ -175,7 +175,7 @@ struct MemoryUsersTests {
         #expect(await states.next() == .failed(RepositoryError(.unreachable), last: nil))
     }
 
-    @Test("Nothing is read where it cannot be told who is signed in, and nothing is removed")
+    @Test("Nothing is read while the user is unknown, and nothing is removed")
     func refusesUnknown() async throws {
         let world = world()
         world.service.set("1", 1)
@@ -187,7 +187,7 @@ struct MemoryUsersTests {
         #expect(try await world.places.all(.cacheOnly).count == 1)
     }
 
-    @Test("A resource of one's own is returned to the user for whom it was fetched")
+    @Test("A custom resource is returned only to the user it was fetched for")
     func keepsResourcesApart() async throws {
         let world = world()
         let kept = Mutex<String?>(nil)

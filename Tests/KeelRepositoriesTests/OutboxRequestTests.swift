@@ -7,7 +7,7 @@ import KeelSync
 import KeelTestKit
 import Testing
 
-@Suite("Requests in an outbox")
+@Suite("Outbox requests")
 struct OutboxRequestTests {
     private struct PostNote: Endpoint {
         typealias Response = EmptyResponse
@@ -19,7 +19,9 @@ struct OutboxRequestTests {
         var body: RequestBody? { .json(["text": text]) }
     }
 
-    @Test("A request is sent as the endpoint said, with its key and without kept credentials")
+    @Test(
+        "A request is sent as the endpoint defines it, with its key and without stored credentials"
+    )
     func sendsRequests() async throws {
         let service = try TestService()
         service.transport.enqueue(contentsOf: [.json("{}")])
@@ -39,7 +41,7 @@ struct OutboxRequestTests {
         #expect(String(decoding: call.body, as: UTF8.self) == #"{"text":"hello"}"#)
     }
 
-    @Test("A body that is produced while it is sent cannot be kept")
+    @Test("A streamed body cannot be stored")
     func refusesStreams() {
         struct Upload: ServiceEndpoint {
             var method: HTTPRequest.Method { .post }
@@ -60,7 +62,7 @@ struct OutboxRequestTests {
         return await HTTPOutboxSender(service.client).send(OutboxDelivery(write))
     }
 
-    @Test("Each status means what the table says", arguments: 200..<600)
+    @Test("Each status has the verdict in the table", arguments: 200..<600)
     func judgesStatuses(status: Int) async throws {
         let verdict = try await verdict(
             .status(.init(code: status), headers: [.retryAfter: "7"])
@@ -76,7 +78,7 @@ struct OutboxRequestTests {
         #expect(verdict == expected)
     }
 
-    @Test("Deleting what is gone is a success")
+    @Test("Deleting what is already gone succeeds")
     func acceptsGone() async throws {
         for status in [404, 410] {
             let verdict = try await verdict(
@@ -88,7 +90,7 @@ struct OutboxRequestTests {
     }
 
     @Test(
-        "Every failed exchange is one that counts, or one that does not",
+        "Each failed exchange counts as an attempt or as unreachable, depending on its code",
         arguments: TransportError.Code.known
     )
     func judgesFailures(code: TransportError.Code) async throws {
@@ -104,7 +106,7 @@ struct OutboxRequestTests {
         }
     }
 
-    @Test("A write of another kind is rejected, not sent")
+    @Test("A write of another kind is rejected without sending")
     func rejectsOthers() async throws {
         let service = try TestService()
         let verdict = await HTTPOutboxSender(service.client)
@@ -116,7 +118,7 @@ struct OutboxRequestTests {
         #expect(service.transport.calls.isEmpty)
     }
 
-    @Test("The network's states say whether there may be a way")
+    @Test("The network's states determine whether the service may be reachable")
     func tellsWays() async {
         let source = ScriptedNetworkPathSource(.init(.satisfied))
         let network = NetworkStatus(source)

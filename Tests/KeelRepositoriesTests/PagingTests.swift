@@ -3,10 +3,10 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-@Suite("Pages and prefetching", .timeLimit(.minutes(1)))
+@Suite("Paging and prefetching", .timeLimit(.minutes(1)))
 @MainActor
 struct PagingTests {
-    @Test("Pages are loaded one after the other, up to the end")
+    @Test("Pages are loaded one after another to the end")
     func loadsPages() async {
         let calls = Counter()
         let list = PagedList<Int> { cursor in
@@ -25,7 +25,7 @@ struct PagingTests {
         #expect(calls.count == 3)
     }
 
-    @Test("Whoever asks while a page is under way waits for that one")
+    @Test("A caller waits for a page that is already loading")
     func loadsOnce() async throws {
         let gate = Gate()
         let calls = Counter()
@@ -51,7 +51,7 @@ struct PagingTests {
         #expect(list.items == [1])
     }
 
-    @Test("A failure leaves what is there, and the same page is tried again")
+    @Test("A failure keeps the loaded items, and the same page is loaded again")
     func triesAgain() async {
         let calls = Counter()
         let list = PagedList<String> { cursor in
@@ -66,7 +66,7 @@ struct PagingTests {
         #expect(list.error == nil)
     }
 
-    @Test("A reset begins anew, and the page under way no longer counts")
+    @Test("A reset starts over, and the page in progress is ignored")
     func resets() async throws {
         let gate = Gate()
         let calls = Counter()
@@ -87,7 +87,7 @@ struct PagingTests {
         #expect(!list.isLoading)
     }
 
-    @Test("Pages that lead in a circle end the list with an error")
+    @Test("A page cycle ends the list with an error")
     func refusesCircles() async {
         let list = PagedList<Int> { _ in Page([1], next: .token("a")) }
         await list.loadAll()
@@ -95,7 +95,7 @@ struct PagingTests {
         #expect(list.error?.code == .unexpectedResponse)
     }
 
-    @Test("A page whose last user leaves is cancelled, and can be asked for again")
+    @Test("A page whose last caller leaves is cancelled and can be loaded again")
     func cancels() async throws {
         let calls = Counter()
         let list = PagedList<Int> { _ in
@@ -112,7 +112,7 @@ struct PagingTests {
         #expect(list.items == [7])
     }
 
-    @Test("Things are prefetched a few at a time, once each, and can be given up")
+    @Test("Elements are prefetched a few at a time, once each, and can be cancelled")
     func prefetches() async throws {
         let gate = Gate()
         let state = Mutex((loaded: [Int](), now: 0, most: 0))
@@ -140,7 +140,7 @@ struct PagingTests {
         #expect(state.withLock { $0.most } <= 3)
     }
 
-    @Test("What is under way ends with the prefetcher")
+    @Test("Prefetching in progress ends with the prefetcher")
     func endsWithItsOwner() async throws {
         let ended = Counter()
         let begun = Counter()

@@ -68,7 +68,7 @@ struct ResourceLoaderTests {
         #expect(subject.fetches.count == 0)
     }
 
-    @Test("cacheFirst asks when nothing is kept, when it is too old, and after an invalidation")
+    @Test("cacheFirst asks without a cached value, when it is too old, and after an invalidation")
     func cacheFirst() async throws {
         let policy = FetchPolicy.cacheFirst(maxAge: .seconds(60))
         #expect(try await load(policy) == Fetched("remote", .current))
@@ -87,7 +87,7 @@ struct ResourceLoaderTests {
         #expect(subject.fetches.count == 4)
     }
 
-    @Test("What is kept helps out when nobody answers, and only then")
+    @Test("A cached value is returned only if the source does not respond")
     func fallsBack() async throws {
         _ = try await load(.networkOnly)
         wall.advance(by: 100)
@@ -105,7 +105,7 @@ struct ResourceLoaderTests {
         await #expect(throws: RepositoryError.self) { try await load(.networkOnly) }
     }
 
-    @Test("networkFirst and networkOnly keep what they load")
+    @Test("networkFirst and networkOnly cache what they load")
     func keeps() async throws {
         for policy in [FetchPolicy.networkFirst, .networkOnly] {
             subject.say("\(policy)")
@@ -114,7 +114,7 @@ struct ResourceLoaderTests {
         }
     }
 
-    @Test("What the source no longer has is forgotten here")
+    @Test("A value that the source no longer has is removed from the cache")
     func forgets() async throws {
         _ = try await load(.networkOnly)
         subject.fail(.notFound)
@@ -123,7 +123,7 @@ struct ResourceLoaderTests {
         #expect(subject.copy.withLock { $0 } == nil)
     }
 
-    @Test("cacheThenNetwork returns what is kept and brings it up to date in the background")
+    @Test("cacheThenNetwork returns the cached value and refreshes it in the background")
     func refreshes() async throws {
         subject.copy.withLock { $0 = "old" }
         #expect(try await load(.cacheThenNetwork) == Fetched("old", .stale(age: nil)))
@@ -156,7 +156,7 @@ struct ResourceLoaderTests {
 
     // MARK: Sharing and racing
 
-    @Test("A thousand callers at once ask the source once")
+    @Test("A thousand concurrent callers ask the source once")
     func sharesFetches() async throws {
         let gate = Gate()
         subject.gate.withLock { $0 = gate }
@@ -169,7 +169,7 @@ struct ResourceLoaderTests {
         #expect(subject.fetches.count == 1)
     }
 
-    @Test("An answer that was under way while something was written is neither kept nor shared")
+    @Test("A response in progress during a write is neither cached nor shared")
     func ignoresOldAnswers() async throws {
         let gate = Gate()
         subject.gate.withLock { $0 = gate }
@@ -191,7 +191,7 @@ struct ResourceLoaderTests {
         #expect(try await load(.cacheFirst()).freshness == .cached(age: .zero))
     }
 
-    @Test("A ledger in a store outlasts the loader, and forgets by tag")
+    @Test("A ledger in a store outlives the loader, and entries can be invalidated by tag")
     func remembers() async throws {
         let storage = StorageClient(InMemoryStorageAdapter())
         let wall = wall
@@ -215,7 +215,7 @@ struct ResourceLoaderTests {
 
     // MARK: Watching
 
-    @Test("A watcher sees what is kept, then what the source says, then each change")
+    @Test("An observer sees the cached value, then the source's, then each change")
     func watches() async throws {
         subject.copy.withLock { $0 = "kept" }
         var states = loader.observe(subject.resource).makeAsyncIterator()
@@ -232,7 +232,7 @@ struct ResourceLoaderTests {
         #expect(await states.next() == .failed(RepositoryError(.unreachable), last: "mine"))
     }
 
-    @Test("A watcher with cacheFirst sees one value while it is young enough")
+    @Test("An observer with cacheFirst sees a single value while it is fresh")
     func watchesCacheFirst() async throws {
         _ = try await load(.networkOnly)
         let policy = FetchPolicy.cacheFirst(maxAge: .seconds(60))
@@ -247,7 +247,7 @@ struct ResourceLoaderTests {
         #expect(await old.next() == .loaded("remote", .stale(age: .seconds(100))))
     }
 
-    @Test("Watching ends with its task")
+    @Test("Observing ends with its task")
     func endsWatching() async throws {
         let states = loader.observe(subject.resource)
         let seen = Counter()

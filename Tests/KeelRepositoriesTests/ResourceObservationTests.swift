@@ -5,7 +5,7 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-@Suite("Steps of loads", .timeLimit(.minutes(2)))
+@Suite("Observed steps of loads", .timeLimit(.minutes(2)))
 struct ResourceObservationTests {
     private final class Steps: Sendable {
         private let stored = Mutex<[ResourceObservation]>([])
@@ -37,7 +37,7 @@ struct ResourceObservationTests {
         ) { $0.id }
     }
 
-    @Test("A list asks memory, then the store, then the service, and each step is told")
+    @Test("A list asks memory, then the store, then the service, and reports each step")
     func list() async throws {
         let service = PlaceService()
         service.set("1", 1)
@@ -50,7 +50,7 @@ struct ResourceObservationTests {
         #expect(steps.take() == ["places memory found"])
     }
 
-    @Test("A failure of the service and of the store is told with its code")
+    @Test("Failures of the service and the store are reported with their codes")
     func failures() async throws {
         let (service, store) = (PlaceService(), WatchedStore())
         let places = places(service, store)
@@ -62,7 +62,7 @@ struct ResourceObservationTests {
         #expect(steps.take() == ["places store storage"])
     }
 
-    @Test("Many who ask at once make one step at the service, and no step has a key")
+    @Test("Concurrent reads report one step at the service, and no step contains a key")
     func shared() async throws {
         let service = PlaceService()
         service.set("secret", 1)
@@ -78,7 +78,7 @@ struct ResourceObservationTests {
         #expect(!told.contains { $0.contains("secret") })
     }
 
-    @Test("A resource of one's own has no name")
+    @Test("The steps of a custom resource have no name")
     func own() async throws {
         let loader = ResourceLoader(observer: { [steps] in steps.add($0) })
         let resource = Resource("menus/42") {

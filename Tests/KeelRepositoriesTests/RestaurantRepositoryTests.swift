@@ -77,7 +77,7 @@ private struct KeptRestaurantRepository: RestaurantRepository {
     }
 }
 
-@Suite("The restaurants of the source documents", .timeLimit(.minutes(1)))
+@Suite("Restaurants from the source documents", .timeLimit(.minutes(1)))
 struct RestaurantRepositoryTests {
     private let service: TestService
     private let storage = StorageClient(InMemoryStorageAdapter())
@@ -116,7 +116,7 @@ struct RestaurantRepositoryTests {
         try #require(UUID(uuidString: RestaurantDTO.uuid(number)))
     }
 
-    @Test("Restaurants are listed cache first, over launches, and found alone")
+    @Test("Restaurants are listed cache first, across launches, and found individually")
     func lists() async throws {
         let (repository, _) = launch()
         #expect(try await repository.restaurants().count == 4)
@@ -129,7 +129,7 @@ struct RestaurantRepositoryTests {
         await #expect(throws: DomainError.notFound) { try await relaunched.restaurant(id(77)) }
     }
 
-    @Test("A search goes to the service, with its words encoded")
+    @Test("A search is sent to the service with encoded words")
     func searches() async throws {
         service.set([.sample(1, name: "Thai Palace"), .sample(2, name: "Roma")])
         let (repository, _) = launch()
@@ -141,7 +141,7 @@ struct RestaurantRepositoryTests {
         )
     }
 
-    @Test("A favourite chosen offline is there at once, and at the service after the next launch")
+    @Test("An offline favorite is visible at once and reaches the service after the next launch")
     func choosesOffline() async throws {
         let (repository, _) = launch()
         _ = try await repository.restaurants()

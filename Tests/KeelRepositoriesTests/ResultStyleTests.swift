@@ -6,7 +6,7 @@ import KeelSync
 import KeelTestKit
 import Testing
 
-@Suite("Data sources in the style of results")
+@Suite("Result-style data sources")
 struct ResultStyleTests {
     struct User: Equatable, Sendable {
         var id: UUID
@@ -87,7 +87,7 @@ struct ResultStyleTests {
         if case .failure(let error) = result { error.code } else { nil }
     }
 
-    @Test("A response becomes a thing of the domain")
+    @Test("A response becomes a domain value")
     func succeeds() async throws {
         let json = #"{"id":"\#(id)","display_name":"Ann"}"#
         let remote = try remote([.json(json), .json("[\(json),\(json)]"), .json("[]")])
@@ -97,7 +97,7 @@ struct ResultStyleTests {
         #expect(try await remote.all().get() == [])
     }
 
-    @Test("Each link of the chain has its code, and keeps the link before it")
+    @Test("Each link of the error chain has its code and keeps the previous link")
     func fails() async throws {
         let remote = try remote([
             .failure(TransportError(.offline)),
@@ -125,7 +125,7 @@ struct ResultStyleTests {
         if case .failure(let error) = unmappable { #expect(error.mappingError != nil) }
     }
 
-    @Test("A data source gives a status a meaning of its own")
+    @Test("A data source can give a status its own meaning")
     func interprets() async throws {
         let remote = try remote([
             .status(.noContent), .status(.notFound), .status(.forbidden),
@@ -138,7 +138,7 @@ struct ResultStyleTests {
     }
 
     @Test(
-        "A failed exchange means what the same failure of a call means",
+        "A failed exchange maps to the same code as a failed call",
         arguments: TransportError.Code.known
     )
     func agrees(_ code: TransportError.Code) {
@@ -147,7 +147,7 @@ struct ResultStyleTests {
         #expect(DataSourceError(error).transportError?.code == code)
     }
 
-    @Test("A refusing status means what the same status of a call means", arguments: 100...599)
+    @Test("An error status maps to the same code as a failed call", arguments: 100...599)
     func agreesOnStatuses(_ status: Int) throws {
         let response = NetworkResponse(head: HTTPResponse(status: .init(code: status)))
         let error = DataSourceError(errorResponse: response)
@@ -156,7 +156,7 @@ struct ResultStyleTests {
     }
 
     @Test(
-        "A request with a coding of its own is kept in that coding, and an address of its own is not kept"
+        "An outbox request keeps its own coding, and an endpoint with an absolute URL is rejected"
     )
     func keepsInOutbox() async throws {
         struct Put: Endpoint {
