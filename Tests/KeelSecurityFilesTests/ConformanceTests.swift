@@ -12,7 +12,7 @@ struct ConformanceTests {
     static let memory = FileStoreSubject.Features.complete.subtracting([.reopening, .checksums])
 
     @Test(
-        "in memory",
+        "An in-memory store",
         arguments: FileStoreCheck.applicable(to: memory),
         FileBinding.allCases
     )
@@ -31,7 +31,7 @@ struct ConformanceTests {
     static let local = FileStoreSubject.Features.complete.subtracting([.watching, .checksums])
     #endif
 
-    @Test("in a folder", arguments: FileStoreCheck.applicable(to: local))
+    @Test("A store in a folder", arguments: FileStoreCheck.applicable(to: local))
     func inFolder(_ check: FileStoreCheck) async throws {
         let folder = FileManager.default.temporaryDirectory
             .appending(path: "keel-encrypted-\(UUID().uuidString)")

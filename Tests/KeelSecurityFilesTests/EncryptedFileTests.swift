@@ -28,7 +28,7 @@ struct EncryptedFileTests {
         }
     }
 
-    @Test("Nothing of the bytes stands in the store, and sizes are those of the plain bytes")
+    @Test("The store contains no plaintext, and sizes are those of the plaintext")
     func hidden() async throws {
         let files = FileStore(try store.encrypted(with: streams()))
         let told = try await files.write(
@@ -46,7 +46,7 @@ struct EncryptedFileTests {
         #expect(try await files.read("a.txt") == text)
     }
 
-    @Test("Equal files are not equal in the store")
+    @Test("Equal files have different ciphertexts")
     func salted() async throws {
         let files = FileStore(try store.encrypted(with: streams(), binding: .context))
         try await files.write(text, to: "a")
@@ -55,7 +55,7 @@ struct EncryptedFileTests {
         #expect(try await plain.read("a") != plain.read("b"))
     }
 
-    @Test("Every part is the part, around the ends of all segments")
+    @Test("Every range is read correctly around all segment boundaries")
     func parts() async throws {
         let files = FileStore(try store.encrypted(with: streams()))
         let bytes = Data((0..<12_500).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
@@ -77,7 +77,7 @@ struct EncryptedFileTests {
         }
     }
 
-    @Test("A part asks the store for its own segments and the beginning, and nothing else")
+    @Test("Reading a range fetches only its own segments and the header")
     func partsAreSmall() async throws {
         let count = Mutex(0)
         let counted = store.observed { call in
@@ -89,7 +89,7 @@ struct EncryptedFileTests {
         #expect(count.withLock { $0 } <= 2 * 4096 + 40)
     }
 
-    @Test("A flipped bit anywhere is noticed, and so is what is missing or too much")
+    @Test("Flipped bits, missing bytes and extra bytes are detected")
     func damage() async throws {
         let files = FileStore(try store.encrypted(with: streams()))
         try await files.write(Data(count: 9000), to: "a")
@@ -107,7 +107,7 @@ struct EncryptedFileTests {
         }
     }
 
-    @Test("A part of a damaged segment is noticed, one beside of it is read")
+    @Test("A range in a damaged segment is refused, and one beside it is read")
     func damagedPart() async throws {
         let files = FileStore(try store.encrypted(with: streams()))
         try await files.write(Data(count: 9000), to: "a")
@@ -118,7 +118,7 @@ struct EncryptedFileTests {
         #expect(try await files.read("a", range: .bytes(100, count: 5)) == Data(count: 5))
     }
 
-    @Test("A file that somebody put in the place of another is refused, unless that is allowed")
+    @Test("A file replaced by another is refused unless allowed")
     func swapped() async throws {
         for binding in FileBinding.allCases {
             let files = FileStore(try store.encrypted(with: streams(), binding: binding))
@@ -151,7 +151,7 @@ struct EncryptedFileTests {
         #expect(await code { try await mai.read(path) } == .damaged)
     }
 
-    @Test("After a rotation, old files are read and new ones have the new key")
+    @Test("After a rotation, old files are readable and new ones use the new key")
     func rotation() async throws {
         let old = try Keyset.make(.aes256GCMHKDF4KB)
         let files = FileStore(try store.encrypted(with: StreamingEncryption(keyset: old)))
@@ -176,7 +176,7 @@ struct EncryptedFileTests {
         }
     }
 
-    @Test("A store that is in use follows the file of its keys, and keeps to one size of segments")
+    @Test("A store in use follows its keyset file and keeps its segment size")
     func sharedKeys() async throws {
         let keys = KeysetFile(
             at: "/app/keys.json",
@@ -217,7 +217,7 @@ struct EncryptedFileTests {
         #expect(try await files.read("a") == text)
     }
 
-    @Test("A move whose old file cannot be removed says so, and loses nothing")
+    @Test("A move that cannot remove the old file reports it and loses nothing")
     func halfMove() async throws {
         let failing = store.failing { call in
             call.kind == .delete ? .fail(.permissionDenied) : nil
@@ -229,7 +229,7 @@ struct EncryptedFileTests {
         #expect(try await files.read("b") == text)
     }
 
-    @Test("A cache inside holds encrypted files")
+    @Test("An inner cache holds encrypted files")
     func cached() async throws {
         let cache = InMemoryFileStoreAdapter()
         let files = FileStore(try store.cached(in: cache).encrypted(with: streams()))

@@ -7,7 +7,7 @@ import KeelSecuritySecrets
 import KeelTestKit
 import Testing
 
-@Suite("A keyset that is kept under the secrets of an app", .timeLimit(.minutes(2)))
+@Suite("A keyset protected by the app's secret store", .timeLimit(.minutes(2)))
 struct KeptKeysetTests {
     private let adapter = InMemorySecretStoreAdapter()
     private let files = SimulatedFileSystem()
@@ -27,13 +27,13 @@ struct KeptKeysetTests {
         })
     }
 
-    @Test("What one service encrypts, a later one decrypts")
+    @Test("A later service decrypts what an earlier one encrypted")
     func restart() throws {
         let sealed = try service(adapter).encrypt(Data("note".utf8))
         #expect(try service(adapter).decrypt(sealed) == Data("note".utf8))
     }
 
-    @Test("Services that begin at the same time use one keyset")
+    @Test("Services that start concurrently use one keyset")
     func race() async throws {
         let sealed = try await withThrowingTaskGroup(of: Data.self) { group in
             for _ in 0..<20 {
@@ -50,7 +50,7 @@ struct KeptKeysetTests {
         #expect(later.keys?.keyset.keys.count == 1)
     }
 
-    @Test("A store that does not compare across processes has its key made by one at a time")
+    @Test("Without comparison across processes, services create the key one at a time")
     func raceWithoutComparing() async throws {
         let careless = CarelessAdapter(adapter)
         let sealed = try await withThrowingTaskGroup(of: Data.self) { group in
@@ -67,7 +67,7 @@ struct KeptKeysetTests {
         for data in sealed { #expect(try later.decrypt(data) == Data([7])) }
     }
 
-    @Test("A store that cannot be read is an error that says what to do, and makes no keyset")
+    @Test("An unreadable store is an error with advice, and no keyset is created")
     func unreadable() throws {
         let sealed = try service(adapter).encrypt(Data("note".utf8))
         let before = try content()
@@ -82,7 +82,7 @@ struct KeptKeysetTests {
         #expect(try service(adapter).decrypt(sealed) == Data("note".utf8))
     }
 
-    @Test("A store that is locked before there is a keyset makes none, and the next call does")
+    @Test("A store that is locked at first creates no keyset, and the next call does")
     func lockedAtFirst() throws {
         let service = try service(adapter.failing([.fail(.locked)]))
         let error = #expect(throws: SecurityError.self) { try service.encrypt(Data()) }
@@ -91,7 +91,7 @@ struct KeptKeysetTests {
         #expect(try service.decrypt(service.encrypt(Data([1]))) == Data([1]))
     }
 
-    @Test("A store without the key of a keyset that is there gets no other one")
+    @Test("A store that lacks an existing keyset's key gets no other key")
     func lostKey() async throws {
         let sealed = try service(adapter).encrypt(Data("note".utf8))
         let empty = InMemorySecretStoreAdapter()
@@ -102,7 +102,7 @@ struct KeptKeysetTests {
         #expect(try service(adapter).decrypt(sealed) == Data("note".utf8))
     }
 
-    @Test("A key that was made before a crash is used for the keyset that was not")
+    @Test("A key created before a crash is used for the keyset created later")
     func crashBetween() async throws {
         let secrets = try SecretStore(adapter, service: "app")
         _ = try await SecretStoreKeySource(secrets, key: "keyset-key").keyEncryptionKey()
@@ -117,7 +117,7 @@ struct KeptKeysetTests {
     }
 
     #if os(Linux) || os(macOS)
-    @Test("Processes that begin at the same time use one keyset, and it is there afterwards")
+    @Test("Processes that start concurrently use one keyset, which persists")
     func processes() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "keel-\(UUID())")
         defer { try? FileManager.default.removeItem(at: folder) }

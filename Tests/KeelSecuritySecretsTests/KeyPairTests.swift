@@ -6,13 +6,13 @@ import KeelSecuritySecrets
 import KeelTestKit
 import Testing
 
-@Suite("Key pairs in a store of secrets")
+@Suite("Key pairs in a secret store")
 struct KeyPairTests {
     private let adapter = InMemorySecretStoreAdapter()
 
     private func secrets() throws -> SecretStore { try SecretStore(adapter, service: "app") }
 
-    @Test("A pair is made once, and kept", arguments: SignatureAlgorithm.allCases)
+    @Test("A signing key pair is created once and kept", arguments: SignatureAlgorithm.allCases)
     func signing(_ algorithm: SignatureAlgorithm) async throws {
         let secrets = try secrets()
         let missing = await #expect(throws: SecretError.self) {
@@ -28,7 +28,7 @@ struct KeyPairTests {
         #expect(try await secrets.list() == ["device"])
     }
 
-    @Test("An RSA pair is made once, and kept")
+    @Test("An RSA key pair is created once and kept")
     func rsa() async throws {
         let sealed = try await secrets().rsaPublicKey(forKey: "mail").encrypt(Data("hello".utf8))
         let key = try await secrets().rsaPrivateKey(forKey: "mail", createsIfMissing: false)
@@ -36,7 +36,7 @@ struct KeyPairTests {
         #expect(try await secrets().list() == ["mail"])
     }
 
-    @Test("Who asks at the same time gets the same pair")
+    @Test("Concurrent callers get the same key pair")
     func race() async throws {
         let keys = try await withThrowingTaskGroup(of: Data.self) { group in
             for _ in 0..<50 {
@@ -49,7 +49,7 @@ struct KeyPairTests {
         #expect(keys.count == 1)
     }
 
-    @Test("Another kind of key, and what is none, is refused and stays as it is")
+    @Test("A key of another kind and invalid data are refused and stay unchanged")
     func foreign() async throws {
         let secrets = try secrets()
         try await secrets.save("no key", forKey: "text")
@@ -68,7 +68,7 @@ struct KeyPairTests {
         #expect(try await secrets.loadString(forKey: "p256") == held)
     }
 
-    @Test("Who stops waiting for the key is told so")
+    @Test("A cancelled call for the key throws a cancellation")
     func cancellation() async throws {
         let source = SecretStoreKeySource(try secrets())
         let keyset = try Keyset.make(.aes256GCM)
@@ -81,7 +81,7 @@ struct KeyPairTests {
         #expect(try await secrets().list().isEmpty)
     }
 
-    @Test("A keyset is encrypted under a key that lives in the store")
+    @Test("A keyset is encrypted under a key in the store")
     func keyset() async throws {
         let source = SecretStoreKeySource(try secrets())
         let keyset = try Keyset.make(.aes256GCM)

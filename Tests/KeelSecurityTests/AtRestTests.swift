@@ -9,7 +9,7 @@ import Testing
 struct AtRestTests {
     private static let planted = "the secret of the house"
 
-    @Test("A journal is read after a rotation, and shows nothing on disk")
+    @Test("A journal is readable after a rotation and exposes nothing on disk")
     func journal() async throws {
         try await Self.inFolder { folder async throws in
             var keyset = try Keyset.make(.aes256GCM)
@@ -31,7 +31,7 @@ struct AtRestTests {
         }
     }
 
-    @Test("A cache finds its entries after a rotation, and shows nothing on disk")
+    @Test("A cache finds its entries after a rotation and exposes nothing on disk")
     func cache() async throws {
         try await Self.inFolder { folder async throws in
             var keyset = try Keyset.make(.aes256GCM)

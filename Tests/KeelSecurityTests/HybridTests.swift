@@ -8,9 +8,9 @@ private let hybridAlgorithms: [KeyAlgorithm] = [
     .hpkeX25519AES128GCM, .hpkeX25519AES256GCM, .hpkeX25519ChaCha20Poly1305,
 ]
 
-@Suite("Encryption for others")
+@Suite("Hybrid encryption")
 struct HybridTests {
-    @Test("The owner reads what the public keyset encrypted", arguments: hybridAlgorithms)
+    @Test("The owner decrypts what the public keyset encrypted", arguments: hybridAlgorithms)
     func roundTrip(_ algorithm: KeyAlgorithm) throws {
         var owner = try Keyset.make(algorithm)
         let place = Data("reports/1".utf8)
@@ -42,7 +42,7 @@ struct HybridTests {
         #expect(try copy.publicKeyset().keys.count == 4)
     }
 
-    @Test("The next public key takes its turn by the clock")
+    @Test("The next public key becomes primary by its date")
     func dates() throws {
         let start = Date(timeIntervalSince1970: 2_000_000_000)
         var owner = try Keyset.make(.hpkeX25519AES256GCM)
@@ -57,7 +57,7 @@ struct HybridTests {
         #expect(try sealed.map { try reader.decrypt($0) } == [Data([1]), Data([2])])
     }
 
-    @Test("What was changed, shortened or moved is refused")
+    @Test("Changed, truncated and moved messages are refused")
     func tampering() throws {
         let owner = try Keyset.make(.hpkeX25519AES256GCM)
         let place = Data("reports/1".utf8)
@@ -80,7 +80,7 @@ struct HybridTests {
         #expect(throws: SecurityError.self) { try other.decrypt(sealed, contextInfo: place) }
     }
 
-    @Test("A public keyset has no secret, and is not rotated")
+    @Test("A public keyset contains no secret and cannot be rotated")
     func publicHalves() throws {
         var owner = try Keyset.make(.hpkeX25519AES256GCM)
         let secret = owner.cleartextJSON()
@@ -99,7 +99,7 @@ struct HybridTests {
         #expect(throws: SecurityError.self) { try Keyset.make(.aes256GCM).publicKeyset() }
     }
 
-    @Test("Halves that do not belong together are refused")
+    @Test("Key halves that do not match are refused")
     func mixedHalves() throws {
         let one = [UInt8](try Keyset.make(.hpkeX25519AES256GCM).cleartextBinary())
         for index in one.indices {
@@ -128,7 +128,7 @@ struct HybridTests {
 struct HybridPeerTests {
     private static let cases = 250
 
-    @Test("Messages are read both ways", arguments: hybridAlgorithms, [true, false])
+    @Test("Messages are decrypted in both directions", arguments: hybridAlgorithms, [true, false])
     func bothWays(_ algorithm: KeyAlgorithm, _ isTheirs: Bool) async throws {
         let owner = isTheirs ? try await theirKeyset(algorithm) : try Keyset.make(algorithm)
         let secret = owner.cleartextJSON().base64EncodedString()

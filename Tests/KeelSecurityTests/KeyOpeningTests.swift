@@ -5,7 +5,7 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-@Suite("Keys that are opened at the first use", .timeLimit(.minutes(1)))
+@Suite("Keys opened at first use", .timeLimit(.minutes(1)))
 struct KeyOpeningTests {
     private func service(
         _ keyset: Keyset,
@@ -34,7 +34,7 @@ struct KeyOpeningTests {
         #expect(security.keys != nil)
     }
 
-    @Test("Keys that were prepared are those that calls use")
+    @Test("Calls use the prepared keys")
     func prepared() async throws {
         let security = service(try Keyset.make(.aes256GCM))
         try await security.prepare()
@@ -44,7 +44,7 @@ struct KeyOpeningTests {
         try await SecurityService().prepare()
     }
 
-    @Test("What the opening throws, the call throws, and the next one opens anew")
+    @Test("A failed opening fails the call, and the next call opens the keys again")
     func failing() async throws {
         let security = service(try Keyset.make(.aes256GCM), failing: 3)
         let error = #expect(throws: SecurityError.self) { try security.encrypt(Data()) }
@@ -54,7 +54,7 @@ struct KeyOpeningTests {
         #expect(try security.decrypt(security.encrypt(Data([1]))) == Data([1]))
     }
 
-    @Test("Calls that hold every thread of the tasks do not keep the keys from being opened")
+    @Test("Calls that block every task thread do not prevent the keys from being opened")
     func manyWaiting() async throws {
         let security = service(try Keyset.make(.aes256GCM))
         let count = 4 * ProcessInfo.processInfo.activeProcessorCount
@@ -67,7 +67,7 @@ struct KeyOpeningTests {
         #expect(sealed.count == count)
     }
 
-    @Test("An observer hears of each call, with the code of its failure and without data")
+    @Test("An observer sees each call and the code of its failure, without data")
     func observed() throws {
         let heard = Mutex<[SecurityObservation]>([])
         let security = service(try Keyset.make(.aes256GCM)).observed { observation in

@@ -13,7 +13,7 @@ struct KeyRingTests {
         var last: Keyset? { saved.withLock(\.last) }
     }
 
-    @Test("A key is replaced before its limit, and every message can be read from what was saved")
+    @Test("A key is replaced before its limit, and the saved keyset decrypts every message")
     func limit() throws {
         let shelf = Shelf()
         var configuration = KeyRing.Configuration()
@@ -54,7 +54,7 @@ struct KeyRingTests {
         Issue.record("no rotation in \(count) messages")
     }
 
-    @Test("A ring that cannot save refuses at the limit")
+    @Test("A ring that cannot save refuses to encrypt at the limit")
     func noSaving() throws {
         var configuration = KeyRing.Configuration()
         configuration.messageLimit = 3
@@ -67,7 +67,7 @@ struct KeyRingTests {
         )
     }
 
-    @Test("Where saving fails nothing is encrypted")
+    @Test("If saving fails, nothing is encrypted")
     func savingFails() throws {
         struct Full: Error {}
         var configuration = KeyRing.Configuration()
@@ -82,7 +82,7 @@ struct KeyRingTests {
         }
     }
 
-    @Test("Rotation under load loses no read")
+    @Test("Rotation under load fails no read")
     func load() async throws {
         let shelf = Shelf()
         var configuration = KeyRing.Configuration()
@@ -105,7 +105,7 @@ struct KeyRingTests {
         #expect(ring.keyset.keys.count == 1600 / 50)
     }
 
-    @Test("After a pass of re-encryption the older key is not needed any more")
+    @Test("After re-encryption the older key is no longer needed")
     func reencryption() throws {
         var keyset = try Keyset.make(.aes256GCM)
         let old = keyset.primaryID
@@ -133,7 +133,7 @@ struct KeyRingTests {
         #expect(report.unreadable == 1)
     }
 
-    @Test("It seals bytes for other areas, each time differently")
+    @Test("A ring seals bytes for other areas, differently each time")
     func sealing() throws {
         let ring = KeyRing(try .make(.aes256GCM))
         let sealed = try ring.seal([1, 2, 3], context: [9])
@@ -143,7 +143,7 @@ struct KeyRingTests {
         #expect(throws: SecurityError.self) { try ring.open([], context: []) }
     }
 
-    @Test("A fingerprint has 32 bytes, and depends on value, context and keyset")
+    @Test("A fingerprint has 32 bytes and depends on value, context and keyset")
     func fingerprints() throws {
         let ring = KeyRing(try .make(.aes256GCM))
         let print = try ring.fingerprint([1, 2], context: [3])
@@ -154,7 +154,7 @@ struct KeyRingTests {
         #expect(try KeyRing(.make(.aes256GCM)).fingerprint([1, 2], context: [3]) != print)
     }
 
-    @Test("Fingerprints stay the same when keys come and go, in Keel's keysets and in Tink's")
+    @Test("Fingerprints survive key changes, in Keel's keysets and in Tink's")
     func stableFingerprints() throws {
         for keyset in [
             try Keyset.make(.aes256GCM), try Keyset.known("AesGcmKey", key: [UInt8](1...32)),

@@ -5,7 +5,7 @@ import KeelSecurity
 import KeelTestKit
 import Testing
 
-@Suite("A keyset in a file")
+@Suite("Keyset files")
 struct KeysetFileTests {
     private let files = SimulatedFileSystem()
 
@@ -31,7 +31,7 @@ struct KeysetFileTests {
         }
     }
 
-    @Test("It is made once, read, and changed")
+    @Test("A keyset file is created once, read and changed")
     func lifecycle() async throws {
         #expect(
             await code { () async throws(SecurityError) in try await file().load() } == .keyNotFound
@@ -55,7 +55,7 @@ struct KeysetFileTests {
         #expect(copy.primaryID == changed.primaryID)
     }
 
-    @Test("A change that fails, or another key, leaves the file as it is")
+    @Test("A failed change or another key leaves the file unchanged")
     func refusals() async throws {
         try await file().create(try Keyset.make(.aes256GCM))
         let before = files.disk
@@ -84,7 +84,7 @@ struct KeysetFileTests {
         #expect(files.disk["/app/keys.json"] == before["/app/keys.json"])
     }
 
-    @Test("A ring saves its rotations, beside those of others")
+    @Test("A ring saves its rotations beside those of others")
     func ring() async throws {
         var configuration = KeyRing.Configuration()
         configuration.messageLimit = 4
@@ -103,7 +103,7 @@ struct KeysetFileTests {
         #expect(try await file().load().keys.count == 6)
     }
 
-    @Test("A save that failed at its end does not lock the ring out")
+    @Test("A save that fails at its end does not lock out the ring")
     func failedEnd() async throws {
         var configuration = KeyRing.Configuration()
         configuration.maximumReservation = 1
@@ -125,7 +125,7 @@ struct KeysetFileTests {
         }
     }
 
-    @Test("A ring that keeps nothing destroys nothing")
+    @Test("A ring without storage destroys no key")
     func nothingKept() throws {
         var keyset = try Keyset.make(.aes256GCM)
         let old = keyset.primaryID
@@ -142,7 +142,7 @@ struct KeysetFileTests {
         #expect(keeping.keyset.key(old)?.status == .destroyed)
     }
 
-    @Test("A power failure during a rotation leaves the old keyset or the new one")
+    @Test("A power failure during a rotation leaves the old or the new keyset")
     func powerFailure() async throws {
         let old = try Keyset.make(.aes256GCM)
         try await file().create(old)

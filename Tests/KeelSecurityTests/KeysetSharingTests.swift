@@ -6,7 +6,7 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-@Suite("A keyset file that several rings share")
+@Suite("A keyset file shared by several rings")
 struct KeysetSharingTests {
     private let files = SimulatedFileSystem()
     private let none = Data()
@@ -23,7 +23,7 @@ struct KeysetSharingTests {
     private let old = FixedKeySource()
     private let new = FixedKeySource(bytes: [UInt8](1...32))
 
-    @Test("Two rings encrypt by turns, read each other's messages, and count together")
+    @Test("Two rings encrypt in turn, read each other's messages, and share a count")
     func turns() async throws {
         var configuration = KeyRing.Configuration()
         configuration.maximumReservation = 3
@@ -41,7 +41,7 @@ struct KeysetSharingTests {
         #expect((40...46).contains(kept.primary.usage))
     }
 
-    @Test("A rotation by another program holds from the next message on, without a restart")
+    @Test("Another program's rotation applies from the next message on, without a restart")
     func rotation() async throws {
         let ring = try await file().ring(creating: .aes256GCM)
         let before = try ring.encrypt(Data([1]), associatedData: none)
@@ -77,7 +77,7 @@ struct KeysetSharingTests {
         #expect(ring.keyset.key(first)?.status == .destroyed)
     }
 
-    @Test("A ring refuses to encrypt when its key is in no file, and reads on")
+    @Test("A ring whose key is missing from the file refuses to encrypt but still decrypts")
     func otherKeyset() async throws {
         let ring = try await file().ring(creating: .aes256GCM)
         let sealed = try ring.encrypt(Data([1]), associatedData: none)
@@ -130,7 +130,7 @@ struct KeysetSharingTests {
         #expect((20...320).contains(usage))
     }
 
-    @Test("The key-encryption key is changed under rings that know both, which go on")
+    @Test("Rings that know both key-encryption keys continue when the key is changed")
     func rewrapping() async throws {
         let ring = try await file(new, old).ring(creating: .aes256GCM)
         try await file(new).rewrap(under: old)
@@ -142,7 +142,7 @@ struct KeysetSharingTests {
         await #expect(throws: SecurityError.self) { try await file(old).load() }
     }
 
-    @Test("A rewrap without the right key, or that fails, leaves the file as it was")
+    @Test("A rewrap that fails or lacks the right key leaves the file unchanged")
     func failedRewrap() async throws {
         try await file(old).create(try Keyset.make(.aes256GCM))
         let before = files.disk["/app/keys.json"]
@@ -168,7 +168,7 @@ struct KeysetSharingTests {
         #expect(try await other.load().keys.count == 1)
     }
 
-    @Test("A ring that knows the old key alone uses up what it has reserved, and is refreshed")
+    @Test("A ring with only the old key uses up its reservation and continues after a refresh")
     func lateKey() async throws {
         let source = ChangingKeySource(old)
         let file = KeysetFile(at: "/app/keys.json", under: source, files: files)
@@ -189,7 +189,7 @@ struct KeysetSharingTests {
         #expect(try await self.file(new).load().primary.usage > 16)
     }
 
-    @Test("A ring that cannot read the file stops when that says that its key is gone")
+    @Test("A ring that cannot read the file stops when its key has been destroyed")
     func unreadableDestruction() async throws {
         let ring = try await file(old).ring(creating: .aes256GCM)
         _ = try ring.encrypt(Data(), associatedData: none)
@@ -207,7 +207,7 @@ struct KeysetSharingTests {
         )
     }
 
-    @Test("Rings of many tasks on one file of the disk count every message")
+    @Test("Rings of many tasks on one file count every message")
     func load() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(
             path: "keel-keys-\(UUID().uuidString)"

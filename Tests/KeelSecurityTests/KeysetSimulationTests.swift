@@ -7,10 +7,10 @@ import Synchronization
 import Testing
 
 /// A simulation of rings, streams and a terminal that share one keyset file.
-@Suite("Keys with two parties")
+@Suite("Keysets with two parties, simulated")
 struct KeysetSimulationTests {
     @Test(
-        "While keys are rotated, disabled, destroyed and rewrapped, messages flow and are counted",
+        "Messages are encrypted and counted while keys are rotated, disabled, destroyed and rewrapped",
         arguments: 1...40
     )
     func simulation(_ seed: Int) async throws {
@@ -21,7 +21,7 @@ struct KeysetSimulationTests {
     }
 
     @Test(
-        "While keys of streams are rotated, disabled, destroyed and rewrapped, streams flow",
+        "Streams are encrypted while their keys are rotated, disabled, destroyed and rewrapped",
         arguments: 1...15
     )
     func streams(_ seed: Int) async throws {

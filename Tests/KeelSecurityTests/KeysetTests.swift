@@ -9,7 +9,7 @@ import Testing
 struct KeysetTests {
     private let start = Date(timeIntervalSince1970: 1_795_341_600)
 
-    @Test("Both formats keep everything", arguments: valueAlgorithms + streamAlgorithms)
+    @Test("Both formats preserve everything", arguments: valueAlgorithms + streamAlgorithms)
     func formats(_ algorithm: KeyAlgorithm) throws {
         var keyset = try Keyset.make(algorithm)
         let first = keyset.primaryID
@@ -34,7 +34,7 @@ struct KeysetTests {
         }
     }
 
-    @Test("After a rotation the old data can still be read, until its key is disabled")
+    @Test("After a rotation, old data is readable until its key is disabled")
     func rotation() throws {
         var keyset = try Keyset.make(.aes256GCM)
         let old = keyset.primaryID
@@ -53,7 +53,7 @@ struct KeysetTests {
         #expect(code { () throws(SecurityError) in try keyset.setPrimary(old) } == .invalidArgument)
     }
 
-    @Test("The primary key cannot be disabled or destroyed, and an unknown one not be found")
+    @Test("The primary key cannot be disabled or destroyed, and an unknown key is not found")
     func primary() throws {
         var keyset = try Keyset.make(.aes256GCM)
         let id = keyset.primaryID
@@ -80,7 +80,7 @@ struct KeysetTests {
         )
     }
 
-    @Test("Going back to an older key lasts")
+    @Test("Returning to an older key is permanent")
     func goingBack() throws {
         var keyset = try Keyset.make(.aes256GCM)
         let old = keyset.primaryID
@@ -92,7 +92,7 @@ struct KeysetTests {
         #expect(keyset.primaryID == old)
     }
 
-    @Test("A primary key that has expired gives way, or encrypts nothing")
+    @Test("An expired primary key is replaced, or encryption is refused")
     func expiry() throws {
         var keyset = try Keyset.make(.aes256GCM)
         let first = keyset.primaryID
@@ -116,7 +116,7 @@ struct KeysetTests {
         }
     }
 
-    @Test("The bytes that a keyset was read from are overwritten, and not a copy of them")
+    @Test("The bytes that a keyset was read from are overwritten in place")
     func wiping() throws {
         let keyset = try Keyset.make(.aes256GCM)
         var bytes = [UInt8](keyset.cleartextBinary())
@@ -128,7 +128,7 @@ struct KeysetTests {
     }
 
     @Test(
-        "An encrypted keyset needs its key and its place",
+        "An encrypted keyset requires its key and its associated data",
         arguments: [Keyset.Format.json, .binary]
     )
     func encrypted(_ format: Keyset.Format) async throws {
@@ -162,7 +162,7 @@ struct KeysetTests {
         }
     }
 
-    @Test("A destroyed key of which Tink left nothing does not disturb")
+    @Test("A destroyed key without key material from Tink is accepted")
     func hollow() throws {
         let keyset = try Keyset.make(.aes256GCM)
         let sealed = try SecurityService(keyset: keyset).encrypt(Data("hello".utf8))
@@ -176,7 +176,7 @@ struct KeysetTests {
         #expect(try SecurityService(keyset: again).decrypt(sealed) == Data("hello".utf8))
     }
 
-    @Test("Early dates stay dates")
+    @Test("Early dates survive coding")
     func earlyDates() throws {
         var keyset = try Keyset.make(.aes256GCM)
         try keyset.setDates(KeyDates(expires: .distantPast), of: keyset.primaryID)
@@ -184,7 +184,7 @@ struct KeysetTests {
         #expect(copy.primary.dates.allowsEncryption(at: .now) == false)
     }
 
-    @Test("A source that fails is told")
+    @Test("A failing source is reported")
     func sources() async throws {
         let keyset = try Keyset.make(.aes256GCM)
         let failed = await #expect(throws: SecurityError.self) {
@@ -193,7 +193,7 @@ struct KeysetTests {
         #expect(failed?.code == .keyStoreFailed)
     }
 
-    @Test("Damaged keysets are refused, and none ends the program")
+    @Test("Damaged keysets are rejected without a crash")
     func damaged() throws {
         let bytes = try Keyset.make(.aes256GCM).cleartextBinary()
         for length in 0..<bytes.count { _ = try? Keyset(cleartextBinary: bytes.prefix(length)) }

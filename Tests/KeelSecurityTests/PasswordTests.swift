@@ -9,7 +9,7 @@ import Testing
 struct PasswordTests {
     private let small = PasswordHasher(cost: .init(memory: 64, passes: 2, lanes: 1))
 
-    @Test("A hash verifies its password and no other, and has a salt of its own")
+    @Test("A hash verifies only its password and has its own salt")
     func roundTrip() async throws {
         let hash = try await small.hash("correct horse")
         #expect(hash.hasPrefix("$argon2id$v=19$m=64,t=2,p=1$"))
@@ -19,13 +19,13 @@ struct PasswordTests {
         #expect(try await small.hash("correct horse") != hash)
     }
 
-    @Test("The usual cost is that of the documentation")
+    @Test("The default cost matches the documentation")
     func usualCost() {
         let cost = PasswordHasher().cost
         #expect((cost.memory, cost.passes, cost.lanes) == (19_456, 2, 1))
     }
 
-    @Test("A rehash is needed for another cost, function or version, and for what is no hash")
+    @Test("A rehash is needed for another cost, function or version, and for invalid hashes")
     func rehash() async throws {
         let hash = try await small.hash("a")
         #expect(!small.needsRehash(hash))
@@ -36,7 +36,7 @@ struct PasswordTests {
         #expect(small.needsRehash("hunter2"))
     }
 
-    @Test("What is no hash, or asks for too much, is refused without its text in the error")
+    @Test("Invalid and excessive hashes are rejected, and errors do not contain their text")
     func invalid() async throws {
         let hash = try await small.hash("a")
         let texts = [
@@ -57,7 +57,7 @@ struct PasswordTests {
         }
     }
 
-    @Test("A cost out of bounds makes no hash")
+    @Test("A cost out of bounds is rejected")
     func bounds() async {
         for cost in [
             Argon2Cost(memory: 7), .init(passes: 0), .init(lanes: 65),
@@ -71,9 +71,9 @@ struct PasswordTests {
     }
 }
 
-@Suite("Passwords and other libraries", .enabled(if: Peer.isPresent, Peer.absence))
+@Suite("Passwords in other libraries", .enabled(if: Peer.isPresent, Peer.absence))
 struct PasswordPeerTests {
-    @Test("argon2-cffi verifies 200 hashes of Keel's, and refuses other passwords")
+    @Test("argon2-cffi verifies 200 of Keel's hashes and rejects other passwords")
     func theyVerify() async throws {
         var random = Seeded(state: 41)
         var tasks: [[String: String]] = []
@@ -99,7 +99,7 @@ struct PasswordPeerTests {
         }
     }
 
-    @Test("Keel verifies 200 hashes of argon2-cffi, of every variant")
+    @Test("Keel verifies 200 hashes by argon2-cffi, of every variant")
     func weVerify() async throws {
         var random = Seeded(state: 42)
         let tasks = (0..<200).map { number in
@@ -121,7 +121,7 @@ struct PasswordPeerTests {
         }
     }
 
-    @Test("Keel verifies 200 hashes of the reference's own program, of every variant")
+    @Test("Keel verifies 200 hashes by the reference program, of every variant")
     func sameAsTheTool() async throws {
         var random = Seeded(state: 43)
         let tasks = (0..<200).map { number in
@@ -144,7 +144,7 @@ struct PasswordPeerTests {
         }
     }
 
-    @Test("Keel verifies hashes of scrypt")
+    @Test("Keel verifies scrypt hashes")
     func scrypt() async throws {
         let tasks = (1...20).map { number in
             [

@@ -7,7 +7,7 @@ import Testing
 struct PublicKeyTests {
     private static let rsa = Result { try RSAPrivateKey() }
 
-    @Test("What is encrypted with the public key is decrypted with the private one")
+    @Test("The private key decrypts what the public key encrypted")
     func rsa() throws {
         let key = try Self.rsa.get()
         let copy = try RSAPublicKey(pemRepresentation: key.publicKey.pemRepresentation)
@@ -26,7 +26,7 @@ struct PublicKeyTests {
         )
     }
 
-    @Test("What was changed, shortened or moved is refused")
+    @Test("Changed, truncated and moved messages are refused")
     func rsaTampering() throws {
         let key = try Self.rsa.get()
         let place = Data("notes/1".utf8)
@@ -50,7 +50,7 @@ struct PublicKeyTests {
     }
 
     @Test(
-        "A signature verifies with its key and data alone",
+        "A signature verifies only with its key and data",
         arguments: SignatureAlgorithm.allCases
     )
     func signatures(_ algorithm: SignatureAlgorithm) throws {
@@ -84,7 +84,7 @@ struct PublicKeyTests {
         )
     }
 
-    @Test("A signing key is written as PEM and read back", arguments: SignatureAlgorithm.allCases)
+    @Test("A signing key survives PEM coding", arguments: SignatureAlgorithm.allCases)
     func pem(_ algorithm: SignatureAlgorithm) throws {
         let key = SigningKey(algorithm)
         let text = key.cleartextPEM()
@@ -102,7 +102,7 @@ struct PublicKeyTests {
         }
     }
 
-    @Test("The key of RFC 8410, section 10.3")
+    @Test("The key of RFC 8410, section 10.3, is read")
     func standardPEM() throws {
         let key = try SigningKey(
             pemRepresentation: """
@@ -117,7 +117,7 @@ struct PublicKeyTests {
         )
     }
 
-    @Test("No text or dump of a private key shows it")
+    @Test("No text or dump of a private key reveals it")
     func noSecrets() throws {
         let key = try Self.rsa.get()
         let signing = SigningKey()
@@ -133,9 +133,9 @@ struct PublicKeyTests {
     }
 }
 
-@Suite("Public keys and the package cryptography", .enabled(if: Peer.isPresent, Peer.absence))
+@Suite("Public keys in the Python package cryptography", .enabled(if: Peer.isPresent, Peer.absence))
 struct PublicKeyPeerTests {
-    @Test("RSA-OAEP is read both ways")
+    @Test("RSA-OAEP is decrypted in both directions")
     func rsa() async throws {
         let key = try RSAPrivateKey()
         let pem = Data(try key.cleartextPEM().utf8).base64EncodedString()
@@ -156,7 +156,7 @@ struct PublicKeyPeerTests {
         }
     }
 
-    @Test("PEM is read both ways", arguments: SignatureAlgorithm.allCases)
+    @Test("PEM is read in both directions", arguments: SignatureAlgorithm.allCases)
     func pem(_ algorithm: SignatureAlgorithm) async throws {
         let name = algorithm == .ed25519 ? "ed25519" : "p256"
         let key = SigningKey(algorithm)
@@ -173,7 +173,7 @@ struct PublicKeyPeerTests {
         #expect(key.publicKey.isValid(signature, for: text))
     }
 
-    @Test("Signatures are verified both ways", arguments: SignatureAlgorithm.allCases)
+    @Test("Signatures are verified in both directions", arguments: SignatureAlgorithm.allCases)
     func signatures(_ algorithm: SignatureAlgorithm) async throws {
         let key = SigningKey(algorithm)
         let name = algorithm == .ed25519 ? "ed25519" : "p256"

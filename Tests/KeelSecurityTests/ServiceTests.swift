@@ -4,11 +4,11 @@ import KeelCore
 import KeelSecurity
 import Testing
 
-@Suite("The security service")
+@Suite("Security service")
 struct ServiceTests {
     private let note = Data("meet at nine".utf8)
 
-    @Test("What is encrypted can be decrypted", arguments: valueAlgorithms)
+    @Test("Encrypted data can be decrypted", arguments: valueAlgorithms)
     func roundTrip(_ algorithm: KeyAlgorithm) throws {
         let security = SecurityService(keyset: try .make(algorithm))
         let sealed = try security.encrypt(note, associatedData: Data("notes/1".utf8))
@@ -19,7 +19,7 @@ struct ServiceTests {
         #expect(try security.decrypt(security.encrypt(Data())) == Data())
     }
 
-    @Test("Without a keyset it hashes, and says that it has no key")
+    @Test("Without a keyset the service hashes, and encryption reports a missing key")
     func noKeys() throws {
         let security = SecurityService()
         #expect(code { () throws(SecurityError) in try security.encrypt(note) } == .keyNotFound)
@@ -27,7 +27,7 @@ struct ServiceTests {
         #expect(security.hash(Data()).hasPrefix("e3b0c44298fc1c149afbf4c8996fb924"))
     }
 
-    @Test("A hash is lower-case hexadecimal SHA-256, and is verified in either case")
+    @Test("A hash is lowercase hexadecimal SHA-256 and is verified in either case")
     func hashes() throws {
         let security = SecurityService()
         let hash = security.hash(Data("abc".utf8))
@@ -41,7 +41,7 @@ struct ServiceTests {
         }
     }
 
-    @Test("Pieces of any size have the hash of the whole")
+    @Test("The hash of chunks of any size equals the hash of the whole")
     func streamingHash() async throws {
         let security = SecurityService()
         var random = Seeded(state: 1)
@@ -57,7 +57,7 @@ struct ServiceTests {
         }
     }
 
-    @Test("An error of the pieces is the cause")
+    @Test("An error of the chunks is the cause")
     func streamingHashFails() async {
         struct Broken: Error {}
         let pieces = AsyncThrowingStream<Data, any Error> { $0.finish(throwing: Broken()) }
@@ -68,7 +68,7 @@ struct ServiceTests {
         #expect(error?.cause is Broken)
     }
 
-    @Test("A code of HMAC is that of RFC 4231, and needs the same key and data")
+    @Test("An HMAC matches RFC 4231 and depends on key and data")
     func authenticationCodes() throws {
         let security = SecurityService()
         let key = Data(repeating: 0x0B, count: 20)
@@ -85,7 +85,7 @@ struct ServiceTests {
         )
     }
 
-    @Test("Random bytes have the length asked for, and differ")
+    @Test("Random bytes have the requested length and differ")
     func randomBytes() throws {
         let security = SecurityService()
         for count in [0, 1, 31, 32, 4097] {
@@ -100,7 +100,7 @@ struct ServiceTests {
         )
     }
 
-    @Test("A token can stand in an address, and is not short")
+    @Test("A token is URL-safe and not short")
     func tokens() throws {
         let security = SecurityService()
         for _ in 0..<100 {
@@ -116,7 +116,7 @@ struct ServiceTests {
         )
     }
 
-    @Test("Each code has advice and a name of its own")
+    @Test("Each code has advice and a unique name")
     func codes() {
         #expect(Set(SecurityError.Code.known.map(\.name)).count == SecurityError.Code.known.count)
         for code in SecurityError.Code.known {

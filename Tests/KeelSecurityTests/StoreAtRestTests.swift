@@ -5,7 +5,7 @@ import KeelStorage
 import KeelStorageSQLite
 import Testing
 
-@Suite("A store that is encrypted with a key ring", .timeLimit(.minutes(5)))
+@Suite("A store encrypted with a key ring", .timeLimit(.minutes(5)))
 struct StoreAtRestTests {
     private let folder = FileManager.default.temporaryDirectory
         .appending(path: "keel-security-\(UUID().uuidString)")
@@ -34,7 +34,7 @@ struct StoreAtRestTests {
         }
     }
 
-    @Test("Nothing planted is in the database and its log, but the field of an ordered index")
+    @Test("Database and log expose no planted text except the field of an ordered index")
     func hides() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         var keyset = try Keyset.make(.aes256GCM)
@@ -53,7 +53,7 @@ struct StoreAtRestTests {
         }
     }
 
-    @Test("Rotations under load lose no read")
+    @Test("Rotations under load fail no read")
     func rotatesUnderLoad() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let ring = KeyRing(try Keyset.make(.aes256GCM))

@@ -14,7 +14,7 @@ struct StreamingTests {
         0, 1, 100, 4039, 4040, 4041, 8119, 8120, 8121, 12_199, 12_200, 12_201, 50_000,
     ]
 
-    @Test("What is encrypted can be decrypted, in pieces of any size", arguments: streamAlgorithms)
+    @Test("Encrypted data can be decrypted in chunks of any size", arguments: streamAlgorithms)
     func roundTrip(_ algorithm: KeyAlgorithm) throws {
         let streams = try StreamingEncryption(keyset: .make(algorithm))
         var random = Seeded(state: 21)
@@ -28,7 +28,7 @@ struct StreamingTests {
         }
     }
 
-    @Test("A keyset for values is refused, and one for streams does not encrypt values")
+    @Test("Streaming refuses a keyset for values, and a keyset for streams does not encrypt values")
     func kinds() throws {
         #expect(
             code { () throws(SecurityError) in
@@ -45,7 +45,7 @@ struct StreamingTests {
         )
     }
 
-    @Test("Any truncation is refused")
+    @Test("Any truncation is detected")
     func truncation() throws {
         let streams = try StreamingEncryption(keyset: .make(.aes256GCMHKDF4KB))
         let sealed = try Self.encrypted(Data(count: 9000), streams)
@@ -57,7 +57,7 @@ struct StreamingTests {
         #expect(Self.refuses(sealed + sealed.suffix(4096), streams))
     }
 
-    @Test("Any flipped bit is refused")
+    @Test("Any flipped bit is detected")
     func flips() throws {
         let streams = try StreamingEncryption(keyset: .make(.aes256GCMHKDF4KB))
         let sealed = try Self.encrypted(Data(count: 9000), streams)
@@ -70,7 +70,7 @@ struct StreamingTests {
         }
     }
 
-    @Test("Swapped, repeated and missing segments are refused, and those of another stream")
+    @Test("Swapped, repeated, missing and foreign segments are detected")
     func segments() throws {
         let streams = try StreamingEncryption(keyset: .make(.aes256GCMHKDF4KB))
         let sealed = try Self.encrypted(Data(count: 20_000), streams)
@@ -86,7 +86,7 @@ struct StreamingTests {
         #expect(Self.refuses(sealed.prefix(4096) + other[4096...], streams))
     }
 
-    @Test("Another place and another keyset are refused")
+    @Test("Other associated data and another keyset are refused")
     func otherPlace() throws {
         let streams = try StreamingEncryption(keyset: .make(.aes256GCMHKDF4KB))
         let sealed = try Self.encrypted(Data(count: 5000), streams)
@@ -95,7 +95,7 @@ struct StreamingTests {
         #expect(Self.refuses(sealed, try StreamingEncryption(keyset: .make(.aes256GCMHKDF64KB))))
     }
 
-    @Test("After a rotation, also to other segments, old streams can be read")
+    @Test("After a rotation, also to another segment size, old streams are readable")
     func rotation() throws {
         var keyset = try Keyset.make(.aes256GCMHKDF4KB)
         let old = keyset.primaryID
@@ -110,7 +110,7 @@ struct StreamingTests {
         #expect(Self.refuses(sealed, try StreamingEncryption(keyset: keyset)))
     }
 
-    @Test("The next key takes its turn by the clock, and a stream does not begin without one")
+    @Test("The next key becomes primary by its date, and without a current key no stream starts")
     func dates() throws {
         let start = Date(timeIntervalSince1970: 2_000_000_000)
         let time = Mutex(start)
@@ -133,7 +133,7 @@ struct StreamingTests {
         #expect(code { () throws(SecurityError) in try streams.encryptor() } == .keyNotFound)
     }
 
-    @Test("Streams follow the file of their keys")
+    @Test("Streams follow their keyset file")
     func sharedFile() async throws {
         let file = KeysetFile(
             at: "/app/keys.json",
@@ -154,7 +154,7 @@ struct StreamingTests {
         #expect(try Self.decrypted(later, StreamingEncryption(keyset: changed)) == Data([2]))
     }
 
-    @Test("An encryptor that is handed on is the same one: no nonce is used twice")
+    @Test("A copied encryptor shares its state and reuses no nonce")
     func handedOn() throws {
         let streams = try StreamingEncryption(keyset: .make(.aes256GCMHKDF4KB))
         let encryptor = try streams.encryptor()
@@ -169,7 +169,7 @@ struct StreamingTests {
         #expect(code { () throws(SecurityError) in try other.finish() } == .invalidArgument)
     }
 
-    @Test("After its end, and after an error, a stream takes nothing more")
+    @Test("After its end or an error, a stream accepts no more data")
     func ends() throws {
         let streams = try StreamingEncryption(keyset: .make(.aes256GCMHKDF4KB))
         let encryptor = try streams.encryptor()
@@ -187,7 +187,7 @@ struct StreamingTests {
         }
     }
 
-    @Test("Any part can be read on its own", arguments: [0, 1, 4040, 4041, 8120, 30_000])
+    @Test("Any range can be read on its own", arguments: [0, 1, 4040, 4041, 8120, 30_000])
     func seeking(_ size: Int) throws {
         let streams = try StreamingEncryption(keyset: .make(.aes256GCMHKDF4KB))
         var random = Seeded(state: 24)
@@ -207,7 +207,7 @@ struct StreamingTests {
         )
     }
 
-    @Test("A stream that is cut off cannot be opened for reading, a changed segment not be read")
+    @Test("A truncated stream cannot be opened, and a changed segment cannot be read")
     func seekingDamaged() throws {
         let streams = try StreamingEncryption(keyset: .make(.aes256GCMHKDF4KB))
         let sealed = try Self.encrypted(Data(count: 9000), streams)

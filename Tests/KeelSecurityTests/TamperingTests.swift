@@ -4,7 +4,7 @@ import KeelCore
 import KeelSecurity
 import Testing
 
-@Suite("Changed data is refused")
+@Suite("Tampered data is refused")
 struct TamperingTests {
     private let place = Data("notes/1".utf8)
 
@@ -36,7 +36,7 @@ struct TamperingTests {
         #expect(Self.refuses(security, [0] + sealed, place))
     }
 
-    @Test("Another place, and another keyset", arguments: valueAlgorithms)
+    @Test("Other associated data and another keyset", arguments: valueAlgorithms)
     func otherPlace(_ algorithm: KeyAlgorithm) throws {
         let security = SecurityService(keyset: try .make(algorithm))
         let sealed = try security.encrypt(Data("meet at nine".utf8), associatedData: place)
@@ -46,7 +46,7 @@ struct TamperingTests {
         #expect(Self.refuses(SecurityService(keyset: try .make(algorithm)), sealed, place))
     }
 
-    @Test("A slice of a larger buffer is read from its own beginning")
+    @Test("A slice of a larger buffer is decrypted with its own indices")
     func slices() throws {
         let security = SecurityService(keyset: try .make(.aes256GCM))
         let sealed = try security.encrypt(Data([1, 2, 3]))
@@ -55,7 +55,7 @@ struct TamperingTests {
         #expect(try security.decrypt(security.encrypt(buffer[3..<5])) == buffer[3..<5])
     }
 
-    @Test("No error, description or dump shows a key or what was encrypted")
+    @Test("No error, description or dump reveals a key or plaintext")
     func noSecrets() async throws {
         let secret = [UInt8](repeating: 0x5A, count: 32)
         let keyset = try Keyset.known("AesGcmKey", key: secret)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Tink's streams in Python", .enabled(if: Peer.isPresent, Peer.absence))
 struct TinkStreamTests {
-    @Test("Streams are read both ways", arguments: streamAlgorithms, [true, false])
+    @Test("Streams are decrypted in both directions", arguments: streamAlgorithms, [true, false])
     func bothWays(_ algorithm: KeyAlgorithm, _ isTheirs: Bool) async throws {
         var random = Seeded(state: 31)
         let keyset = try await isTheirs ? theirKeyset(algorithm) : Keyset.make(algorithm)

@@ -8,7 +8,7 @@ struct TinkTests {
     private static let cases = 500
 
     @Test(
-        "Tink reads what Keel encrypts",
+        "Tink decrypts what Keel encrypts",
         arguments: valueAlgorithms.filter { $0 != .chaCha20Poly1305 }
     )
     func theyRead(_ algorithm: KeyAlgorithm) async throws {
@@ -42,7 +42,7 @@ struct TinkTests {
     }
 
     @Test(
-        "Keel reads what Tink encrypts",
+        "Keel decrypts what Tink encrypts",
         arguments: ["AES256_GCM", "AES128_GCM", "AES256_GCM_SIV", "AES256_GCM_RAW"]
     )
     func weRead(_ template: String) async throws {
@@ -74,7 +74,7 @@ struct TinkTests {
         }
     }
 
-    @Test("ChaCha20-Poly1305 is that of the package cryptography")
+    @Test("ChaCha20-Poly1305 matches the Python package cryptography")
     func chaCha() async throws {
         var random = Seeded(state: 14)
         let key = random.data(32)
@@ -114,7 +114,7 @@ struct TinkTests {
         }
     }
 
-    @Test("Encrypted keysets are read both ways")
+    @Test("Encrypted keysets are read in both directions")
     func encryptedKeysets() async throws {
         let kek = [UInt8](0..<32)
         let kekJSON = try Keyset.known("AesGcmKey", key: kek).cleartextJSON().base64EncodedString()
@@ -154,7 +154,7 @@ struct TinkTests {
         }
     }
 
-    @Test("Tink refuses what was changed, as Keel does")
+    @Test("Tink refuses tampered data as Keel does")
     func refusals() async throws {
         let keyset = try Keyset.make(.aes256GCM)
         let sealed = try SecurityService(keyset: keyset).encrypt(Data("hello".utf8))
