@@ -3,7 +3,7 @@ import KeelSecrets
 import Synchronization
 import Testing
 
-@Suite("The checks notice a secret store that breaks a promise")
+@Suite("The checks detect a secret store that breaks a promise")
 struct ChecksOfTheChecks {
     private static let features: SecretStoreSubject.Features = [.writable, .anyBytes, .anyNames]
 

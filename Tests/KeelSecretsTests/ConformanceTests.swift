@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Secret stores keep their promises")
 struct ConformanceTests {
-    @Test("In memory", arguments: SecretStoreCheck.applicable(to: Self.memory))
+    @Test("An in-memory store", arguments: SecretStoreCheck.applicable(to: Self.memory))
     func inMemory(_ check: SecretStoreCheck) async throws {
         try await check.run(
             on: SecretStoreSubject(features: Self.memory) { _ in
@@ -16,7 +16,7 @@ struct ConformanceTests {
 
     private static let memory: SecretStoreSubject.Features = [.writable, .anyBytes, .anyNames]
 
-    @Test("Through every decorator", arguments: SecretStoreCheck.applicable(to: Self.memory))
+    @Test("A store with every decorator", arguments: SecretStoreCheck.applicable(to: Self.memory))
     func decorators(_ check: SecretStoreCheck) async throws {
         try await check.run(
             on: SecretStoreSubject(features: Self.memory) { _ in
@@ -30,7 +30,7 @@ struct ConformanceTests {
         )
     }
 
-    @Test("In the environment", arguments: SecretStoreCheck.applicable(to: .readOnly))
+    @Test("The environment", arguments: SecretStoreCheck.applicable(to: .readOnly))
     func environment(_ check: SecretStoreCheck) async throws {
         try await check.run(
             on: SecretStoreSubject(features: .readOnly) { setting in
@@ -47,14 +47,14 @@ struct ConformanceTests {
         )
     }
 
-    @Test("There are at least sixty checks, each of a name of its own")
+    @Test("There are at least sixty checks with unique names")
     func count() {
         let names = SecretStoreCheck.all.map(\.testDescription)
         #expect(Set(names).count == names.count)
         #expect(SecretStoreCheck.applicable(to: .complete).count >= 60)
     }
 
-    @Test("The environment needs a prefix")
+    @Test("The environment requires a prefix")
     func prefix() {
         #expect(throws: SecretError.self) {
             try EnvironmentSecretStoreAdapter(service: "a", prefix: "")

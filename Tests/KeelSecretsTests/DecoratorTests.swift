@@ -7,7 +7,7 @@ import Testing
 struct DecoratorTests {
     private let name = SecretName(service: "app", account: "token")
 
-    @Test("Observers learn what was called and what failed, and no key and no secret")
+    @Test("Observers see calls and failures, but no keys and no secrets")
     func observes() async throws {
         let seen = Mutex<[SecretStoreObservation]>([])
         let clock = TestClock()
@@ -31,7 +31,7 @@ struct DecoratorTests {
         #expect(!"\(calls)".contains("token") && !"\(calls)".contains("s3cret"))
     }
 
-    @Test("Calls are remembered in order")
+    @Test("Calls are recorded in order")
     func records() async throws {
         let adapter = InMemorySecretStoreAdapter().recorded()
         let secrets = try SecretStore(adapter, service: "app")
@@ -49,7 +49,7 @@ struct DecoratorTests {
         #expect(adapter.callCount == 0)
     }
 
-    @Test("A reply that is lost comes after the effect, a failure before it")
+    @Test("A lost reply comes after the effect, and a failure before it")
     func faults() async throws {
         let memory = InMemorySecretStoreAdapter()
         let adapter = memory.failing([.fail(), .loseReply()])
@@ -62,7 +62,7 @@ struct DecoratorTests {
         #expect(adapter.callCount == 3)
     }
 
-    @Test("A store that is not there says so, each time")
+    @Test("An unavailable store reports its error for each call")
     func unavailable() async {
         let secrets = SecretStore(unavailable: SecretError(.noStore, "There is none."))
         #expect(await secrets.capabilities().problem == .noStore)

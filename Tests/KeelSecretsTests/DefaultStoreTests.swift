@@ -36,7 +36,7 @@ struct DefaultStoreTests {
         }
     }
 
-    @Test("An explicit choice is taken as it is, memory and a locked store too")
+    @Test("An explicit choice is used as it is, even memory or a locked store")
     func choice() async throws {
         let memory = InMemorySecretStoreAdapter()
         let first = try await SecretStore.platformDefault(service: "a", store: memory)
@@ -45,7 +45,7 @@ struct DefaultStoreTests {
         #expect(await second.capabilities().isLocked)
     }
 
-    @Test("A store that is not there is passed over, and one that is locked is not")
+    @Test("An unavailable store is skipped, and a locked one is not")
     func passedOver() async throws {
         let memory = InMemorySecretStoreAdapter()
         let store = try await SecretStore.choose(
@@ -105,7 +105,7 @@ struct DefaultStoreTests {
     }
 
     @Test(
-        "Once chosen, a store stays the one, whatever can be used when the program begins",
+        "A chosen store stays chosen, whichever stores are available at the next launch",
         arguments: [SecretError.Code.locked, .noBus, .unavailable, .timeout]
     )
     func remembered(_ problem: SecretError.Code) async throws {
@@ -122,7 +122,7 @@ struct DefaultStoreTests {
         #expect(try await desktop.laterStore().loadString(forKey: "token") == "1")
     }
 
-    @Test("A program that began without a keyring finds its secrets when there is one")
+    @Test("A program that started without a keyring still finds its secrets when there is one")
     func rememberedFile() async throws {
         let desktop = Desktop(.noBus)
         try await desktop.store().save("1", forKey: "token")
@@ -131,7 +131,7 @@ struct DefaultStoreTests {
         #expect(await desktop.keyring.names.isEmpty)
     }
 
-    @Test("Where nothing was noted, the store that has secrets of the service is taken")
+    @Test("Without a recorded choice, the store with the service's secrets is chosen")
     func unnoted() async throws {
         let desktop = Desktop(.noBus)
         try await desktop.store().save("1", forKey: "token")
@@ -141,7 +141,7 @@ struct DefaultStoreTests {
         #expect(try await desktop.store().loadString(forKey: "token") == "1")
     }
 
-    @Test("A look at the capabilities decides nothing")
+    @Test("Reading the capabilities makes no choice")
     func look() async throws {
         let desktop = Desktop(.noBus)
         let store = try desktop.laterStore()
@@ -195,7 +195,7 @@ struct DefaultStoreTests {
     }
     #endif
 
-    @Test("Looking later finds the same, stays with it, and looks again where there was none")
+    @Test("Without a usable store the choice is repeated, and a choice made later is kept")
     func later() async throws {
         let first = InMemorySecretStoreAdapter()
         let isLocked = Mutex(true)
@@ -240,7 +240,7 @@ struct DefaultStoreTests {
         }
     }
 
-    @Test("A look that is cancelled chooses nothing")
+    @Test("A cancelled probe chooses nothing")
     func cancelled() async throws {
         struct Cancelled: SecretStoreAdapter {
             let memory = InMemorySecretStoreAdapter()
@@ -269,7 +269,7 @@ struct DefaultStoreTests {
         #expect(try await memory.accounts(of: "a").isEmpty)
     }
 
-    @Test("Where no store can be used, the error says why")
+    @Test("Without a usable store, the error states the reasons")
     func none() async {
         do throws(SecretError) {
             _ = try await SecretStore.choose(service: "a", nil, from: [Refusing()])

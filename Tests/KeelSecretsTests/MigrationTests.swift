@@ -13,7 +13,7 @@ struct MigrationTests {
         destination = try SecretStore(InMemorySecretStoreAdapter(), service: "new")
     }
 
-    @Test("Everything is copied, then deleted where it came from")
+    @Test("Everything is copied and then deleted at the source")
     func moves() async throws {
         for key in ["A", "B", "C"] { try await source.save(key + key, forKey: key) }
         let report = try await source.migrate(to: destination)
@@ -24,7 +24,7 @@ struct MigrationTests {
         #expect(try await destination.loadString(forKey: "B") == "BB")
     }
 
-    @Test("What is there with the same bytes is present, with others it conflicts")
+    @Test("Equal secrets are reported as present, and different ones as conflicts")
     func present() async throws {
         for key in ["A", "B"] { try await source.save("1", forKey: key) }
         try await destination.save("1", forKey: "A")
@@ -36,7 +36,7 @@ struct MigrationTests {
         #expect(try await destination.loadString(forKey: "B") == "2")
     }
 
-    @Test("A store that cannot be written leaves everything where it is")
+    @Test("A read-only destination leaves everything in place")
     func readOnly() async throws {
         try await source.save("1", forKey: "A")
         let variables = try EnvironmentSecretStoreAdapter(
@@ -77,7 +77,7 @@ struct MigrationTests {
         }
     }
 
-    @Test("A copy that is not whole ends the migration, and nothing is deleted")
+    @Test("An incomplete copy ends the migration, and nothing is deleted")
     func verifies() async throws {
         try await source.save("1234", forKey: "A")
         let forgetful = try SecretStore(Forgetful(), service: "new")
@@ -89,7 +89,7 @@ struct MigrationTests {
         #expect(try await source.loadString(forKey: "A") == "1234")
     }
 
-    @Test("A store is not moved to itself, and a service to another of the same store is")
+    @Test("Secrets cannot be moved to the same service, but to another one in the same store")
     func itself() async throws {
         let adapter = InMemorySecretStoreAdapter()
         let first = try SecretStore(adapter, service: "one")
@@ -105,7 +105,7 @@ struct MigrationTests {
         #expect(try await second.list() == ["A"])
     }
 
-    @Test("What a migration leaves that was stopped is removed by the next one, and never moved")
+    @Test("A migration removes old markers of interrupted migrations and never moves markers")
     func leftMarks() async throws {
         let now = Date(timeIntervalSince1970: 1_800_000_000)
         try await source.save("1", forKey: "A")
@@ -124,7 +124,7 @@ struct MigrationTests {
     }
 
     #if Crypto
-    @Test("A migration to a file can be repeated after it failed")
+    @Test("A failed migration to a file can be repeated")
     func repeated() async throws {
         let folder = try TemporaryFolder()
         let adapter = EncryptedFileSecretStoreAdapter(

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Secret errors")
 struct SecretErrorTests {
-    @Test("Every code has a name of its own and advice", arguments: SecretError.Code.known)
+    @Test("Every code has a unique name and advice", arguments: SecretError.Code.known)
     func advice(_ code: SecretError.Code) {
         #expect(SecretError.Code.known.filter { $0 == code }.count == 1)
         #expect(code.advice.hasSuffix("."))
@@ -13,14 +13,14 @@ struct SecretErrorTests {
         #expect(error.description == "\(code.name): It failed.")
     }
 
-    @Test("A platform's status shows in the description")
+    @Test("The platform's status is part of the description")
     func status() {
         let status = SecretStoreStatus(domain: "OSStatus", number: -25_308)
         let error = SecretError(.locked, "The keychain is locked.", cause: status)
         #expect(error.description.hasSuffix("(cause: OSStatus -25308)"))
     }
 
-    @Test("An expectation tells nothing of its bytes")
+    @Test("An expectation does not reveal its bytes")
     func expectation() {
         let expectation = SecretExpectation.bytes(Array("pl4nted".utf8))
         var dumped = ""

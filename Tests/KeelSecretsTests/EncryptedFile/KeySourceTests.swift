@@ -5,7 +5,7 @@ import KeelSecrets
 import KeelTestKit
 import Testing
 
-@Suite("Sources of keys")
+@Suite("Key sources")
 struct KeySourceTests {
     private func code(_ source: any KeyEncryptionKeySource) async -> SecretError.Code? {
         do {
@@ -16,7 +16,7 @@ struct KeySourceTests {
         }
     }
 
-    @Test("A key file is made once, for its owner alone")
+    @Test("A key file is created once, for its owner alone")
     func made() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/keys/key"
@@ -29,7 +29,7 @@ struct KeySourceTests {
         #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
 
-    @Test("A key file that others may use is refused")
+    @Test("A key file that others can access is refused")
     func open() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/key"
@@ -40,7 +40,7 @@ struct KeySourceTests {
         }
     }
 
-    @Test("A key file behind a link is judged by itself, and a pipe is none and does not block")
+    @Test("A linked key file is checked itself, and a pipe is refused without blocking")
     func linksAndPipes() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/key"
@@ -55,7 +55,7 @@ struct KeySourceTests {
         #expect(await code(KeyFileSource(path: pipe)) == .missingKey)
     }
 
-    @Test("A missing key file is made on demand only")
+    @Test("A missing key file is created only on demand")
     func notMade() async throws {
         let files = SimulatedFileSystem()
         let source = KeyFileSource(path: "/k/key", createsIfMissing: false, files: files)
@@ -63,7 +63,7 @@ struct KeySourceTests {
         #expect(files.steps.isEmpty)
     }
 
-    @Test("A kill while a key file is made leaves no key or a whole one")
+    @Test("A kill during the creation of a key file leaves no key or a complete one")
     func crash() async throws {
         let files = SimulatedFileSystem()
         _ = try await KeyFileSource(path: "/k/key", files: files).keyEncryptionKey()
@@ -77,7 +77,7 @@ struct KeySourceTests {
         }
     }
 
-    @Test("A credential of systemd is read")
+    @Test("systemd credentials are read")
     func credential() async throws {
         let folder = try TemporaryFolder()
         let key = Data(1...32)
@@ -95,7 +95,7 @@ struct KeySourceTests {
         )
     }
 
-    @Test("A variable is read as digits or base64, and never quoted")
+    @Test("A variable is read as hexadecimal or base64, and its value is never quoted")
     func variable() async throws {
         let digits = String(repeating: "0aF1", count: 16)
         let variables = [
@@ -120,7 +120,7 @@ struct KeySourceTests {
         }
     }
 
-    @Test("A key's description is its name")
+    @Test("A key's description is its identifier")
     func description() throws {
         let key = try #require(
             KeyEncryptionKey(identifier: "name", bytes: [UInt8](repeating: 199, count: 32))

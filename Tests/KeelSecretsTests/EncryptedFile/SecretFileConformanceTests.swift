@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Encrypted files keep the promises of secret stores")
 struct SecretFileConformanceTests {
-    @Test("With a key of a source", arguments: SecretStoreCheck.applicable(to: .complete))
+    @Test("With a key from a source", arguments: SecretStoreCheck.applicable(to: .complete))
     func source(_ check: SecretStoreCheck) async throws {
         let folder = try TemporaryFolder()
         try await check.run(

@@ -5,7 +5,7 @@ import KeelSecrets
 import KeelTestKit
 import Testing
 
-@Suite("An encrypted file survives crashes")
+@Suite("Crash recovery of an encrypted secret file")
 struct SecretFileCrashTests {
     private func store(_ files: SimulatedFileSystem) throws -> SecretStore {
         try SecretStore(
@@ -55,7 +55,7 @@ struct SecretFileCrashTests {
         return contents
     }
 
-    @Test("A kill at any step, and inside any write, leaves old or new")
+    @Test("A kill at any step or inside any write leaves the old or the new state")
     func kill() async throws {
         let (files, states, steps) = try await history()
         for count in 0...files.steps.count {
@@ -73,7 +73,7 @@ struct SecretFileCrashTests {
         }
     }
 
-    @Test("A power failure at any step leaves what had returned, or the change under way")
+    @Test("A power failure at any step leaves the last completed change or the one in progress")
     func powerFailure() async throws {
         let (files, states, steps) = try await history()
         var random = SeededRandom(seed: 7)
@@ -89,7 +89,7 @@ struct SecretFileCrashTests {
         }
     }
 
-    @Test("A full disk refuses a change and leaves the old")
+    @Test("A full disk refuses a change and keeps the old state")
     func fullDisk() async throws {
         let files = SimulatedFileSystem()
         let store = try store(files)
@@ -109,7 +109,7 @@ struct SecretFileCrashTests {
     }
 
     @Test(
-        "A call on files that fails leaves old or new",
+        "A failed file system call leaves the old or the new state",
         arguments: ["create", "write", "sync", "rename", "remove", "syncFolder", "lock"]
     )
     func failingCall(_ call: String) async throws {
@@ -127,7 +127,7 @@ struct SecretFileCrashTests {
         #expect(try await store.loadString(forKey: "A") == "3")
     }
 
-    @Test("A lock that another keeps is a timeout, and changes nothing")
+    @Test("A lock held by another process causes a timeout and changes nothing")
     func lock() async throws {
         let files = SimulatedFileSystem()
         let store = try store(files)

@@ -7,7 +7,7 @@ import KeelTestKit
 import Testing
 import _CryptoExtras
 
-@Suite("The format of an encrypted file")
+@Suite("Encrypted secret file format")
 struct SecretFileFormatTests {
     private let files = SimulatedFileSystem()
     private let path = "/store/secrets.keel"
@@ -30,7 +30,7 @@ struct SecretFileFormatTests {
         }
     }
 
-    @Test("Every byte is authenticated, and so is the length")
+    @Test("Every byte and the length are authenticated")
     func everyByte() async throws {
         try await store().save("pl4nted", forKey: "A")
         let whole = try #require(files.disk[path])
@@ -53,7 +53,7 @@ struct SecretFileFormatTests {
         #expect(try await code() == nil)
     }
 
-    @Test("The key of a file is changed, from a source to a passphrase and back")
+    @Test("A file's key can be changed from a source to a passphrase and back")
     func rekeying() async throws {
         let passphrase = SecretFileKey.passphrase(
             "pass",
@@ -78,7 +78,7 @@ struct SecretFileFormatTests {
         #expect(try await store.loadString(forKey: "B") == "2")
     }
 
-    @Test("A change of the key that fails leaves the file and the key as they were")
+    @Test("A failed key change keeps the file and the key")
     func failedRekeying() async throws {
         let adapter = EncryptedFileSecretStoreAdapter(
             folder: "/store",
@@ -98,7 +98,7 @@ struct SecretFileFormatTests {
         #expect(try await store.loadString(forKey: "A") == "1")
     }
 
-    @Test("A damaged file is refused for saving too, and left as it is")
+    @Test("A damaged file is also refused for saving, and stays unchanged")
     func damagedIsKept() async throws {
         try await store().save("1", forKey: "A")
         files.disk[path]?.removeLast()
@@ -108,7 +108,7 @@ struct SecretFileFormatTests {
         #expect(await (try store()).capabilities().problem == .damaged)
     }
 
-    @Test("Another key is told from damage, by its name and without it")
+    @Test("A wrong key is distinguished from damage, by its identifier and without it")
     func wrongKey() async throws {
         try await store().save("1", forKey: "A")
         #expect(try await code(.source(FixedKeySource(identifier: "other"))) == .wrongKey)
@@ -116,7 +116,7 @@ struct SecretFileFormatTests {
         #expect(try await code(.passphrase("a", cost: .init(memory: 64))) == .wrongKey)
     }
 
-    @Test("Another passphrase is told from damage")
+    @Test("A wrong passphrase is distinguished from damage")
     func wrongPassphrase() async throws {
         let cost = Argon2Cost(memory: 64)
         try await store(.passphrase("right", cost: cost)).save("1", forKey: "A")
@@ -126,7 +126,7 @@ struct SecretFileFormatTests {
         #expect(try await code(.passphrase("right", cost: .init(memory: 128))) == nil)
     }
 
-    @Test("A later version is refused, and a cost beyond reason too")
+    @Test("A later version and an excessive cost are rejected")
     func refused() async throws {
         try await store().save("1", forKey: "A")
         files.disk[path]?[8] = 2
@@ -142,7 +142,7 @@ struct SecretFileFormatTests {
         await #expect(throws: SecretError.self) { try await store(wild).save("1", forKey: "A") }
     }
 
-    @Test("Two writes of the same secrets have no salt, nonce or ciphertext in common")
+    @Test("Two writes of the same secrets share no salt, nonce or ciphertext")
     func fresh() async throws {
         try await store().save("1", forKey: "A")
         let first = try #require(files.disk[path])
@@ -154,7 +154,7 @@ struct SecretFileFormatTests {
         #expect(same.count < 12)
     }
 
-    @Test("A reader made from the page that describes it opens a file")
+    @Test("A reader written from the format's documentation opens a file")
     func byThePage() async throws {
         try await store().save("pl4nted", forKey: "A")
         let file = try #require(files.disk[path])
@@ -178,7 +178,7 @@ struct SecretFileFormatTests {
         #expect(Array(plain) == expected)
     }
 
-    @Test("Folder and file are for their owner alone")
+    @Test("Folder and file are accessible to their owner alone")
     func modes() async throws {
         let folder = try TemporaryFolder()
         let adapter = EncryptedFileSecretStoreAdapter(

@@ -4,7 +4,7 @@ import KeelSecrets
 import KeelTestKit
 import Testing
 
-@Suite("An encrypted file and other processes", .serialized)
+@Suite("Encrypted secret files and other processes", .serialized)
 struct SecretFileKillTests {
     private func store(_ folder: TemporaryFolder) throws -> SecretStore {
         let key = SecretFileKey.source(KeyFileSource(path: folder.path + "/key"))
@@ -16,7 +16,7 @@ struct SecretFileKillTests {
     private static let trials =
         ProcessInfo.processInfo.environment["KEEL_KILLS"].flatMap { Int($0) } ?? 24
 
-    @Test("A process that is killed leaves what it had saved")
+    @Test("A killed process leaves what it had saved")
     func kill() async throws {
         var folder = try TemporaryFolder()
         for trial in 0..<Self.trials {
@@ -45,7 +45,7 @@ struct SecretFileKillTests {
         }
     }
 
-    @Test("Two processes that save at the same time lose nothing")
+    @Test("Two processes that save concurrently lose nothing")
     func twoProcesses() async throws {
         let folder = try TemporaryFolder()
         let processes = try ["A", "B"].map { prefix in

@@ -46,7 +46,7 @@ struct SecretServiceStateTests {
         return answer.text.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    @Test("No bus")
+    @Test("Without a bus")
     func noBus() async throws {
         let bus = try await SessionBus()
         defer { bus.stop() }
@@ -67,7 +67,7 @@ struct SecretServiceStateTests {
         #expect(try await probe(bus) == "unavailable")
     }
 
-    @Test("No collection")
+    @Test("Without a collection")
     func noCollection() async throws {
         let bus = try await SessionBus()
         defer { bus.stop() }
@@ -89,7 +89,7 @@ struct SecretServiceStateTests {
         #expect(store.contains("noStore") && store.contains("secretService: locked"))
     }
 
-    @Test("A library that is not installed")
+    @Test("Without the library")
     func missingLibrary() async throws {
         let bus = try await SessionBus()
         defer { bus.stop() }

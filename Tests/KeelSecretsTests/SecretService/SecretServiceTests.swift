@@ -39,7 +39,7 @@ private struct UnlockedKeyring: SuiteTrait, TestScoping {
     UnlockedKeyring()
 )
 struct SecretServiceTests {
-    @Test("All of them", arguments: SecretStoreCheck.applicable(to: .complete))
+    @Test("Every promise", arguments: SecretStoreCheck.applicable(to: .complete))
     func promises(_ check: SecretStoreCheck) async throws {
         try await check.run(
             on: SecretStoreSubject(features: .complete) { _ in
@@ -48,7 +48,7 @@ struct SecretServiceTests {
         )
     }
 
-    @Test("secret-tool reads what Keel wrote")
+    @Test("secret-tool reads what Keel writes")
     func toolReads() async throws {
         let bus = try #require(UnlockedKeyring.bus)
         let store = try SecretStore(SecretServiceSecretStoreAdapter(), service: "keel tool")
@@ -59,7 +59,7 @@ struct SecretServiceTests {
         #expect(try await bus.run("secret-tool", lookup).status != 0)
     }
 
-    @Test("Keel reads, replaces, lists and deletes what secret-tool wrote")
+    @Test("Keel reads, replaces, lists and deletes what secret-tool writes")
     func toolWrites() async throws {
         let bus = try #require(UnlockedKeyring.bus)
         let names = ["service", "keel tool", "account", "bob"]
@@ -92,7 +92,7 @@ struct SecretServiceTests {
     }
 
     @Test(
-        "PyPI's SecretStorage reads what Keel wrote, and Keel what it wrote",
+        "PyPI's SecretStorage reads what Keel writes, and vice versa",
         .enabled(if: Self.python != nil, "SKIPPED: KEEL_PYTHON names no Python with SecretStorage")
     )
     func secretStorage() async throws {
@@ -109,7 +109,7 @@ struct SecretServiceTests {
         #expect(try await secretStorage("get", "keel python", "bob").status != 0)
     }
 
-    @Test("A deadline that is over is a timeout")
+    @Test("An expired deadline is a timeout")
     func deadline() async throws {
         let adapter = SecretServiceSecretStoreAdapter(deadline: .zero)
         await #expect {
@@ -119,7 +119,7 @@ struct SecretServiceTests {
         }
     }
 
-    @Test("It says that it persists, and that it compares for this process only")
+    @Test("The adapter declares persistence, and comparison only within this process")
     func capabilities() async {
         let capabilities = await SecretServiceSecretStoreAdapter().capabilities()
         #expect(capabilities.kind == .secretService)
