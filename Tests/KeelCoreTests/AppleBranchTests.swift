@@ -56,7 +56,7 @@ struct AppleBranchTests {
         return files
     }
 
-    @Test("The page lists each file, its stand-ins and what none compiles")
+    @Test("The page lists each file, its stand-ins and its uncompiled conditions")
     func isListed() throws {
         let files = try Self.files()
         #expect(files.count > 50)
@@ -83,7 +83,7 @@ struct AppleBranchTests {
         }
     }
 
-    @Test("Each stand-in is a module of the package, and each module a link to the sources")
+    @Test("Each stand-in is a module of the package, and each module links to the sources")
     func standInsExist() throws {
         let manager = FileManager.default
         let folder = Self.root.appending(path: "Tests/Apple")

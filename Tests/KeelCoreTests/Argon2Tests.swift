@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Argon2 and BLAKE2b")
 struct Argon2Tests {
-    @Test("BLAKE2b of “abc” is that of RFC 7693, and the others those of its authors")
+    @Test("BLAKE2b of “abc” matches RFC 7693, and other hashes match their authors' values")
     func blake2b() {
         let abc = Hexadecimal.text(of: BLAKE2b.hash(Array("abc".utf8), count: 64))
         #expect(abc.hasPrefix("ba80a53f981c4d0d6a2797b69f12f6e94c212f14685ac4b74b12bb6fdbffa2d1"))
@@ -14,7 +14,7 @@ struct Argon2Tests {
     }
 
     @Test(
-        "The tags of RFC 9106, section 5",
+        "Tags match RFC 9106, section 5",
         arguments: [
             (0, "512b391b6f1162975371d30919734294f868e3be3984f3c1a13a4db9fabe4acb"),
             (1, "c814d9d1dc7f37aa13f0d77f2494bda1c8de6b016dd388d29952a4c4672b6ce8"),

@@ -19,7 +19,7 @@ struct CBORDeterminismTests {
         #expect(!CBORItem.isDeterministic(bytes))
     }
 
-    @Test("The keys of section 4.2.1's example are deterministic in its order only")
+    @Test("Keys of the example in section 4.2.1 are deterministic only in its order")
     func keyOrder() throws {
         // 10, 100, -1, "z", "aa", [100], [-1], false
         let keys = ["0a", "1864", "20", "617a", "626161", "811864", "8120", "f4"]

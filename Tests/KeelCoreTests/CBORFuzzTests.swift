@@ -47,9 +47,9 @@ extension CBORItem {
     }
 }
 
-@Suite("CBOR on hostile bytes")
+@Suite("CBOR fuzzing")
 struct CBORFuzzTests {
-    @Test("Random trees come back as they were")
+    @Test("Random trees survive the round trip")
     func roundTrips() throws {
         var random = SplitMix64(seed: 1)
         for _ in 0..<3000 {
@@ -64,7 +64,7 @@ struct CBORFuzzTests {
         }
     }
 
-    @Test("Random bytes never trap, and skipping and decoding agree on them")
+    @Test("Random bytes never trap, and skipping agrees with decoding")
     func randomBytes() {
         var random = SplitMix64(seed: 2)
         var wellFormed = 0

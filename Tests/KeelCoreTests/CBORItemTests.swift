@@ -4,7 +4,7 @@ import Testing
 @Suite("CBOR items")
 struct CBORItemTests {
     @Test(
-        "Every row of RFC 8949 appendix A reads as the appendix says",
+        "Every row of RFC 8949 appendix A decodes to its diagnostic notation",
         arguments: CBORVector.appendixA
     )
     func reads(_ vector: CBORVector) throws {
@@ -12,7 +12,7 @@ struct CBORItemTests {
     }
 
     @Test(
-        "Every row of appendix A is written back as it was, or in its shortest form",
+        "Every row of appendix A is written unchanged or in its shortest form",
         arguments: CBORVector.appendixA
     )
     func writes(_ vector: CBORVector) throws {
@@ -26,7 +26,7 @@ struct CBORItemTests {
     }
 
     @Test(
-        "Bytes that are not well-formed are refused, as a tree and when skipped",
+        "Malformed bytes are rejected by decoding and by skipping",
         arguments: CBORVector.malformed
     )
     func refuses(_ hex: String) {
@@ -39,7 +39,7 @@ struct CBORItemTests {
         #expect(!CBORItem.isDeterministic(bytes))
     }
 
-    @Test("Every prefix of a well-formed item is truncated", arguments: CBORVector.appendixA)
+    @Test("Every proper prefix of a well-formed item is truncated", arguments: CBORVector.appendixA)
     func truncated(_ vector: CBORVector) {
         for count in 0..<vector.bytes.count {
             let error = #expect(throws: CBORError.self) {
@@ -49,14 +49,14 @@ struct CBORItemTests {
         }
     }
 
-    @Test("Bytes after the item are refused")
+    @Test("Bytes after the item are rejected")
     func trailing() {
         let error = #expect(throws: CBORError.self) { try CBORItem(decoding: [0x01, 0x02]) }
         #expect(error == CBORError(.trailingBytes, at: 1))
     }
 
     @Test(
-        "Text that is not UTF-8 is refused",
+        "Text that is not UTF-8 is rejected",
         arguments: [
             "61ff", "62c080", "62c328", "63eda080", "63e08080", "64f4908080", "64f0808080", "61c3",
             "7f61c361bcff",
@@ -70,7 +70,7 @@ struct CBORItemTests {
     }
 
     @Test(
-        "Nesting up to the limit is read, and one level more is refused",
+        "Nesting up to the limit is read, and one more level is rejected",
         arguments: [
             [0x81], [0xc1], [0xa1, 0x00], [0x9f], [0xbf, 0x00],
         ] as [[UInt8]]
@@ -94,7 +94,7 @@ struct CBORItemTests {
         }
     }
 
-    @Test("Items are equal when their encodings are")
+    @Test("Items are equal if their encodings are equal")
     func equality() {
         #expect(CBORItem.float(.nan) == .float(-.signalingNaN))
         #expect(CBORItem.float(0) != .float(-0.0))
@@ -103,7 +103,7 @@ struct CBORItemTests {
         #expect(Set([CBORItem.integer(-1), .negative(0), .integer(0)]).count == 2)
     }
 
-    @Test("Diagnostic notation escapes text and lays floats out as ECMAScript does")
+    @Test("Diagnostic notation escapes text and formats floats as ECMAScript does")
     func diagnostic() {
         #expect(CBORItem.text("a\n\u{1}\t\r").diagnostic == #""a\n\u0001\t\r""#)
         #expect(CBORItem.float(1e20).diagnostic == "100000000000000000000.0")

@@ -22,7 +22,7 @@ struct CBORReaderTests {
         (.break, { reader throws(CBORError) in try reader.readBreak() }),
     ]
 
-    @Test("A read that throws leaves the position where it was, on any first bytes")
+    @Test("A read that throws keeps the position, whatever the first byte")
     func failedReadStays() {
         for first in UInt8.min...UInt8.max {
             for rest: [UInt8] in [
@@ -47,7 +47,7 @@ struct CBORReaderTests {
     }
 
     @Test(
-        "An item is read by the call for its kind and refused by the others",
+        "An item is read by the call for its kind and rejected by the others",
         arguments: CBORVector.appendixA
     )
     func kinds(_ vector: CBORVector) throws {
@@ -67,7 +67,7 @@ struct CBORReaderTests {
         }
     }
 
-    @Test("Integers beyond Int64 overflow and do not wrap")
+    @Test("Integers beyond Int64 overflow instead of wrapping")
     func overflow() throws {
         for hex in ["1b8000000000000000", "1bffffffffffffffff", "3b8000000000000000"] {
             var reader = CBORReader([UInt8](hex: hex))
@@ -81,7 +81,7 @@ struct CBORReaderTests {
     }
 
     @Test(
-        "Counts that the bytes cannot hold are refused before anything is reserved",
+        "Counts that the bytes cannot hold are rejected before memory is reserved",
         arguments: [
             "9bffffffffffffffff", "9b7fffffffffffffff00", "bbffffffffffffffff", "9a7fffffff00",
             "8200",
@@ -112,7 +112,7 @@ struct CBORReaderTests {
         try reader.finish()
     }
 
-    @Test("Strings in chunks are joined, and have no range")
+    @Test("Chunked strings are joined and have no range")
     func chunks() throws {
         var text = CBORReader([UInt8](hex: "7f 62c3bc 60 6161 ff"))
         #expect(throws: CBORError(.unsupported, at: 0)) { try text.readTextRange() }
@@ -137,7 +137,7 @@ struct CBORReaderTests {
     }
 
     @Test(
-        "A text equals the UTF-8 of a key and of no other",
+        "A text equals the UTF-8 of its key and of no other",
         arguments: [0, 1, 7, 8, 9, 15, 16, 40]
     )
     func textEquality(_ count: Int) throws {
@@ -159,7 +159,7 @@ struct CBORReaderTests {
         }
     }
 
-    @Test("UTF-8 is checked as the standard library does")
+    @Test("UTF-8 validation agrees with the standard library")
     func validation() throws {
         var random = SplitMix64(seed: 8949)
         let seeds = [
@@ -185,7 +185,7 @@ struct CBORReaderTests {
         }
     }
 
-    @Test("An error says what and where, and shows no content")
+    @Test("An error describes kinds and offset, and shows no content")
     func description() {
         var reader = CBORReader([0x61, 0x61])
         let error = #expect(throws: CBORError.self) { try reader.readInteger() }

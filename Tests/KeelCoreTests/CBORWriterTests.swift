@@ -24,7 +24,7 @@ struct CBORWriterTests {
         }
     }
 
-    @Test("Signed integers come back, to both ends of Int64")
+    @Test("Signed integers across all of Int64 survive the round trip")
     func integers() throws {
         var random = SplitMix64(seed: 4)
         var values: [Int64] = [.min, .min + 1, .max, 0, -1, -24, -25, -256, -257]
@@ -41,7 +41,7 @@ struct CBORWriterTests {
         }
     }
 
-    @Test("All 65,536 halves keep their bits, and all but the NaNs their encoding")
+    @Test("All 65,536 halves keep their bits, and all but NaNs keep their encoding")
     func halves() throws {
         for pattern in UInt16.min...UInt16.max {
             let bytes: [UInt8] = [0xf9, UInt8(pattern >> 8), UInt8(pattern & 0xff)]
@@ -98,7 +98,7 @@ struct CBORWriterTests {
     }
 
     @Test(
-        "Text is the same from a string, its bytes and a lazy collection",
+        "Text is encoded equally from a string, its bytes and a lazy collection",
         arguments: [
             "", "a", "na\u{ef}ve \u{6c34}\u{10151}", String(repeating: "x", count: 300),
         ]
@@ -112,7 +112,7 @@ struct CBORWriterTests {
         #expect(reader.isAtEnd)
     }
 
-    @Test("Encoded items are spliced in as they are")
+    @Test("Encoded items are spliced in unchanged")
     func splices() {
         var inner = CBORWriter(capacity: 16)
         inner.text("a")
@@ -123,7 +123,7 @@ struct CBORWriterTests {
         #expect(writer.bytes.hex == "ff8261616161")
     }
 
-    @Test("Each call writes its own kind of item")
+    @Test("Each call writes an item of its kind")
     func kinds() {
         let hex = Self.written { writer in
             writer.null()

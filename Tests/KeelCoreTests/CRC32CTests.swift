@@ -13,7 +13,7 @@ struct CRC32CTests {
         ([], 0),
     ]
 
-    @Test("The published examples", arguments: vectors)
+    @Test("Checksums match the published examples", arguments: vectors)
     func vector(_ bytes: [UInt8], _ expected: UInt32) {
         #expect(CRC32C.checksum(bytes) == expected)
         var tables = CRC32C()
@@ -21,7 +21,7 @@ struct CRC32CTests {
         #expect(tables.value == expected)
     }
 
-    @Test("The checksum of two parts is that of the whole, wherever it is divided")
+    @Test("The joined checksums of two parts equal the checksum of the whole")
     func joins() {
         let bytes = (0..<70_000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 9) }
         let whole = CRC32C.checksum(bytes)
@@ -32,7 +32,7 @@ struct CRC32CTests {
         }
     }
 
-    @Test("Instruction and tables agree, for every length, start and division into pieces")
+    @Test("Instruction and tables agree for every length, start and division into pieces")
     func agreement() {
         var state: UInt64 = 0x9E37_79B9_7F4A_7C15
         let bytes = (0..<600).map { _ -> UInt8 in

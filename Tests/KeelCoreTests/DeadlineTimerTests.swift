@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeelCore
 
-@Suite("The timer of deadlines", .timeLimit(.minutes(1)))
+@Suite("Deadline timer", .timeLimit(.minutes(1)))
 struct DeadlineTimerTests {
     private let clock = TestClock()
 
@@ -18,7 +18,7 @@ struct DeadlineTimerTests {
         }
     }
 
-    @Test("Any number of works share one sleeping task, and each ends at its own deadline")
+    @Test("Many operations share one sleeping task, and each ends at its own deadline")
     func sharesOneSleeper() async throws {
         let timer = DeadlineTimer(clock)
         let gate = Gate()
@@ -43,7 +43,7 @@ struct DeadlineTimerTests {
         #expect(timer.count == 0)
     }
 
-    @Test("Work that is done in time is not told, and leaves no sleeping task behind")
+    @Test("Work that finishes in time reaches no deadline and leaves no sleeping task")
     func releases() async throws {
         let timer = DeadlineTimer(clock)
         let (value, wasReached) = await timer.run(until: .seconds(1)) { 7 }
@@ -53,7 +53,7 @@ struct DeadlineTimerTests {
         #expect(timer.count == 0)
     }
 
-    @Test("A lingering timer sleeps once for a row of works, and no longer than it lives")
+    @Test("A lingering timer sleeps once for a series of operations, at most for its lifetime")
     func lingers() async throws {
         var timer: DeadlineTimer? = DeadlineTimer(clock, lingers: true)
         for number in 1...100 {
@@ -65,7 +65,7 @@ struct DeadlineTimerTests {
         try await waitUntil { clock.sleeperCount == 0 }
     }
 
-    @Test("A nearer deadline that comes later is kept all the same")
+    @Test("A nearer deadline that is added later is met")
     func rearms() async throws {
         let timer = DeadlineTimer(clock)
         let far = Task { await timer.run(until: .seconds(100)) { await Self.stall() }.wasReached }
@@ -93,7 +93,7 @@ struct DeadlineTimerTests {
         #expect(workWasCancelled && wasReached && !callerWasCancelled)
     }
 
-    @Test("A watch is told of its deadline once, and not after its end")
+    @Test("A watch is called once at its deadline, and not after its end")
     func watches() async throws {
         let timer = DeadlineTimer(clock)
         let (told, signal) = AsyncStream.makeStream(of: Int.self)
@@ -114,7 +114,7 @@ struct DeadlineTimerTests {
         #expect(timer.count == 0)
     }
 
-    @Test("A watch may be ended by what it calls, and leaves no sleeping task behind")
+    @Test("A watch can be ended by its own handler and leaves no sleeping task")
     func watchEndsItself() async throws {
         let timer = DeadlineTimer(clock)
         let own = Mutex<DeadlineEntry?>(nil)
@@ -132,7 +132,7 @@ struct DeadlineTimerTests {
         #expect(timer.count == 0)
     }
 
-    @Test("The heap gives entries in order, whatever was taken out in between", arguments: 0..<50)
+    @Test("The heap returns entries in order after arbitrary removals", arguments: 0..<50)
     func sorts(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var heap = DeadlineHeap()

@@ -12,7 +12,7 @@ import Musl
 import Darwin
 #endif
 
-@Suite("The files of the machine", .timeLimit(.minutes(1)))
+@Suite("Files on disk", .timeLimit(.minutes(1)))
 final class DiskFileSystemTests {
     private let folder: String
 
@@ -34,7 +34,7 @@ final class DiskFileSystemTests {
     }
 
     @Test(
-        "A pipe is refused at once, and so is a folder",
+        "A pipe and a folder are refused at once",
         arguments: [FileAccess.reading, .writing, .appending]
     )
     func noFile(access: FileAccess) throws {
@@ -48,7 +48,7 @@ final class DiskFileSystemTests {
         }
     }
 
-    @Test("What may make a file follows no link, and what reads one does")
+    @Test("Calls that can create a file do not follow links, and reading does")
     func links() throws {
         let files = DiskFileSystem()
         let (target, link) = (folder + "/target", folder + "/link")
@@ -75,7 +75,7 @@ final class DiskFileSystemTests {
     }
 
     @Test(
-        "Who may read the files may enter the folders that are made for them",
+        "Created folders can be entered by those who may read the files",
         arguments: [(0o600, 0o700), (0o640, 0o750), (0o664, 0o775)] as [(UInt16, Int)]
     )
     func permissions(ofFiles: UInt16, ofFolders: Int) throws {
@@ -92,7 +92,7 @@ final class DiskFileSystemTests {
         }
     }
 
-    @Test("A folder below a file is not made, and the error says so")
+    @Test("Creating a folder below a file fails with a clear error")
     func folderBelowFile() throws {
         let files = DiskFileSystem()
         _ = try files.open(folder + "/file", for: .creating)

@@ -9,7 +9,7 @@ import Glibc
 import Musl
 #endif
 
-@Suite("Events of files and folders")
+@Suite("File and folder events")
 final class InotifyTests {
     private let folder = FileManager.default.temporaryDirectory
         .appending(path: "keel-core-\(UUID().uuidString)")
@@ -20,7 +20,7 @@ final class InotifyTests {
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    @Test("Each event names its watch and its file, in the order of what happened")
+    @Test("Each event names its watch and its file, in order of occurrence")
     func order() async throws {
         let inotify = try Inotify()
         let (first, second) = (folder.appending(path: "1"), folder.appending(path: "2"))
@@ -60,7 +60,7 @@ final class InotifyTests {
         #expect(rest == ["", "seen"])
     }
 
-    @Test("What cannot be watched is an error with the system's number")
+    @Test("A path that cannot be watched throws an error with the failed call")
     func missing() throws {
         let inotify = try Inotify()
         let error = #expect(throws: FileSystemError.self) {
@@ -69,7 +69,7 @@ final class InotifyTests {
         #expect(error?.kind == .notFound && error?.call == "inotify_add_watch")
     }
 
-    @Test("The handler goes with the end of what is followed")
+    @Test("The handler is released when the watch ends")
     func ends() async throws {
         let inotify = try Inotify()
         _ = try inotify.watch(folder.path, for: UInt32(IN_CREATE))

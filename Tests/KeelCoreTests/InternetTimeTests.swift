@@ -4,9 +4,9 @@ import Testing
 
 @testable import KeelCore
 
-@Suite("Times as text")
+@Suite("Internet date and time texts")
 struct InternetTimeTests {
-    @Test("What is written is read again, in every year", arguments: 0..<20)
+    @Test("A written time is read back, in every year", arguments: 0..<20)
     func roundTrips(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         for _ in 0..<500 {
@@ -19,7 +19,7 @@ struct InternetTimeTests {
     }
 
     @Test(
-        "The forms are those of RFC 3339, and of ISO 8601-1 for long years",
+        "The format follows RFC 3339, and ISO 8601-1 for long years",
         arguments: [
             (0, "1970-01-01T00:00:00.000000Z"), (-1, "1969-12-31T23:59:59.999999Z"),
             (951_782_400_000_001, "2000-02-29T00:00:00.000001Z"),
@@ -35,7 +35,7 @@ struct InternetTimeTests {
     }
 
     @Test(
-        "Other ways to write a time are read",
+        "Other spellings of a time are read",
         arguments: [
             ("1970-01-01T00:00:00Z", 0), ("1970-01-01t00:00:00z", 0),
             ("1970-01-01 00:00:01Z", 1_000_000),
@@ -49,7 +49,7 @@ struct InternetTimeTests {
     }
 
     @Test(
-        "What is no time is refused",
+        "Invalid times are rejected",
         arguments: [
             "", "1970", "1970-01-01", "1970-1-01T00:00:00Z", "1970-13-01T00:00:00Z",
             "1970-02-29T00:00:00Z", "1970-01-01T24:00:00Z", "1970-01-01T00:60:00Z",

@@ -24,13 +24,13 @@ struct JSONRedactionTests {
         ("true", "true"),
     ]
 
-    @Test("Sensitive values go, the rest stays byte for byte", arguments: rows)
+    @Test("Sensitive values are removed, and the rest is unchanged byte for byte", arguments: rows)
     func whole(text: String, expected: String) {
         let result = Redactor.standard.redactJSON(Array(text.utf8))
         #expect(String(decoding: result, as: UTF8.self) == expected)
     }
 
-    @Test("The result is the same wherever the text is cut", arguments: rows)
+    @Test("The result is the same wherever the text is split", arguments: rows)
     func cut(text: String, expected: String) {
         let bytes = Array(text.utf8)
         for place in 0...bytes.count {
@@ -42,7 +42,7 @@ struct JSONRedactionTests {
         }
     }
 
-    @Test("Memory is bounded by one value and by the depth")
+    @Test("Memory is bounded by one value and the depth")
     func bounded() {
         var redaction = JSONRedaction()
         let long = redaction.redact(Array("[\"".utf8) + [UInt8](repeating: 0x61, count: 70_000))

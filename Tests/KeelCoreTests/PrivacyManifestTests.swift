@@ -4,7 +4,7 @@ import Testing
 /// A test of Apple's privacy manifest, which Xcode takes from the package.
 ///
 /// See https://developer.apple.com/documentation/bundleresources/privacy-manifest-files.
-@Suite("The privacy manifest")
+@Suite("Privacy manifest")
 struct PrivacyManifestTests {
     /// A category of Apple's required reason APIs, with its uses and the allowed reasons.
     private struct Category: Sendable {
@@ -74,7 +74,7 @@ struct PrivacyManifestTests {
         )
     }
 
-    @Test("Nothing tracks, and no category of data is collected")
+    @Test("The manifest declares no tracking and no collected data")
     func tracking() throws {
         let manifest = try manifest()
         #expect(manifest["NSPrivacyTracking"] as? Bool == false)
@@ -82,7 +82,7 @@ struct PrivacyManifestTests {
         #expect((manifest["NSPrivacyCollectedDataTypes"] as? [Any])?.isEmpty == true)
     }
 
-    @Test("What the sources use is declared, with a reason of Apple's list, and nothing else is")
+    @Test("APIs that the sources use, and no others, are declared with one of Apple's reasons")
     func complete() throws {
         // TestKit and Conformance are never part of an app.
         let left: Set<String> = ["KeelTestKit", "KeelTestServer", "KeelConformance"]

@@ -91,7 +91,10 @@ struct RedactorPropertyTests {
         }
     }
 
-    @Test("Nor in JSON, at any place of a document", arguments: [UInt64(21), 22])
+    @Test(
+        "A planted secret never survives in JSON, wherever it is in the document",
+        arguments: [UInt64(21), 22]
+    )
     func json(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         for round in 0..<1_000 {
@@ -109,7 +112,7 @@ struct RedactorPropertyTests {
         }
     }
 
-    @Test("No bytes whatsoever break it", arguments: [UInt64(31), 32])
+    @Test("No bytes crash the redactor", arguments: [UInt64(31), 32])
     func anyBytes(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let alphabet = Array("ae4@:=.%+-\\\"'{}[], \nBbDE09_/?&#é".utf8)

@@ -1,12 +1,12 @@
 import KeelCore
 import Testing
 
-@Suite("A redactor")
+@Suite("Redactor")
 struct RedactorTests {
     let redactor = Redactor.standard
 
     @Test(
-        "A secret with a telling form goes",
+        "A secret with a recognizable pattern is redacted",
         arguments: [
             ("mail to ada@example.org.", "mail to <redacted>."),
             ("ada%40example.org", "<redacted>"),
@@ -61,7 +61,7 @@ struct RedactorTests {
     }
 
     @Test(
-        "A value behind a sensitive name goes",
+        "A value after a sensitive name is redacted",
         arguments: [
             ("password=hunter2&page=2", "password=<redacted>&page=2"),
             ("password: hunter2, page: 2", "password: <redacted>, page: 2"),
@@ -86,7 +86,7 @@ struct RedactorTests {
     }
 
     @Test(
-        "What is no secret stays",
+        "Text that contains no secret stays unchanged",
         arguments: [
             "version 1.2.3 of 2026-11-21T10:11:12Z at 12:34:56.789",
             "std::vector<int> in a::b, Optional::some",
@@ -112,7 +112,7 @@ struct RedactorTests {
     }
 
     @Test(
-        "Names are known whatever their case and separators",
+        "Sensitive names are recognized in any case and with any separators",
         arguments: [
             "authorization", "Proxy-Authorization", "X-Api-Key", "apiKey", "API_KEY", "cookie",
             "Set-Cookie", "access_token", "accessToken", "X-CSRF-Token", "password", "userPassword",
@@ -125,7 +125,7 @@ struct RedactorTests {
     }
 
     @Test(
-        "Other names are not",
+        "Other names are not sensitive",
         arguments: [
             "token_type", "max_tokens", "tokenizer", "secretary", "author", "passenger", "keyboard",
             "pinned", "Accept", "Content-Type", "cookie-consent", "signature-algorithm", "", "-",
@@ -135,7 +135,7 @@ struct RedactorTests {
         #expect(!redactor.isSensitive(name))
     }
 
-    @Test("Names and patterns can be added and taken away")
+    @Test("Names and patterns can be added and removed")
     func extended() {
         var redactor = Redactor.standard
         redactor.names.insert("Table Number")
@@ -152,14 +152,14 @@ struct RedactorTests {
         #expect(redactor.redact("%2B49%20170") == "%2B49%20170")
     }
 
-    @Test("A marker can tell equal values from different ones")
+    @Test("A correlating marker distinguishes equal values from different ones")
     func correlated() {
         let redactor = Redactor(marker: .correlated { secret in String(secret.count) })
         #expect(redactor.redact("a@b.org and ada@b.org") == "<redacted:7> and <redacted:9>")
     }
 
     @Test(
-        "A URL keeps its host, its path and the names of its query",
+        "A URL keeps its host, its path and the names of its query items",
         arguments: [
             ("https://example.org/a/b", "https://example.org/a/b"),
             (
@@ -180,7 +180,7 @@ struct RedactorTests {
         #expect(redactor.redactURL(url) == expected)
     }
 
-    @Test("A query can be kept but for its sensitive items, or dropped")
+    @Test("A query can be kept except for sensitive items, or dropped")
     func queryRules() {
         let url = "https://example.org/a?q=pizza&api_key=1&mail=ada%40example.org"
         #expect(
@@ -199,7 +199,7 @@ struct RedactorTests {
     }
 
     @Test(
-        "Time grows with the length, whatever the text",
+        "Time grows linearly with the length, whatever the text",
         arguments: [
             "a@", "a%40", "::", "1:", "e:", "a=", "\"=", "4111 ", "1.", "eyJ.", "bearer ", "://@",
             "+1 ",

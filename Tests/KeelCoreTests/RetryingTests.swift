@@ -2,7 +2,7 @@ import KeelCore
 import KeelTestKit
 import Testing
 
-@Suite("Repeating a call", .timeLimit(.minutes(1)))
+@Suite("Retrying a call", .timeLimit(.minutes(1)))
 struct RetryingTests {
     private struct Flop: Error, Equatable { var number: Int }
 
@@ -13,7 +13,7 @@ struct RetryingTests {
 
     private let clock = TestClock()
 
-    @Test("The hook sees each error and each pause, and the generator draws the pauses")
+    @Test("The hook receives each error and pause, and the generator draws the pauses")
     func tellsPauses() async throws {
         let policy = RetryPolicy(attempts: 4, baseDelay: .seconds(1), maximumDelay: .seconds(3))
         let clock = clock
@@ -44,7 +44,7 @@ struct RetryingTests {
         #expect(clock.elapsed == pauses.reduce(.zero, +))
     }
 
-    @Test("A pause that the other side asks for is kept, also beyond the longest one")
+    @Test("A pause that the server asks for is honored, even beyond the maximum")
     func keepsAskedPauses() async throws {
         let policy = RetryPolicy(attempts: 2, baseDelay: .zero, maximumDelay: .seconds(1))
         let clock = clock
@@ -62,7 +62,7 @@ struct RetryingTests {
         #expect(clock.elapsed == .seconds(40))
     }
 
-    @Test("No repetition begins after the total limit")
+    @Test("No attempt starts after the total limit")
     func keepsTotalLimit() async throws {
         let policy = RetryPolicy(attempts: 10, baseDelay: .zero, totalLimit: .seconds(25))
         let clock = clock
@@ -83,7 +83,7 @@ struct RetryingTests {
         #expect(clock.elapsed == .seconds(20))
     }
 
-    @Test("Cancelling ends the pause at once, with the last error")
+    @Test("Cancelling ends the pause at once with the last error")
     func cancels() async throws {
         let policy = RetryPolicy(attempts: 5, baseDelay: .seconds(1))
         let clock = clock

@@ -2,7 +2,7 @@ import Testing
 
 @testable import KeelCore
 
-@Suite("A glance at a text")
+@Suite("Secret prefilter")
 struct SecretPrefilterTests {
     private static let pieces = [
         "a", "e", "4", "@", ":", "=", ".", "%", "+", "-", "\\", "\"", "'", "{", "[", "]", ",", " ",
@@ -15,7 +15,10 @@ struct SecretPrefilterTests {
         "2026-11-22", "api_key", "order placed", "Bella Vista", "abcdefghij1234567890", "555",
     ]
 
-    @Test("It never misses what the closer look finds", arguments: [UInt64(41), 42, 43])
+    @Test(
+        "The prefilter never misses a secret that the scanner finds",
+        arguments: [UInt64(41), 42, 43]
+    )
     func misses(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var (found, passed) = (0, 0)
@@ -36,7 +39,7 @@ struct SecretPrefilterTests {
     }
 
     @Test(
-        "It lets plain texts pass",
+        "The prefilter lets plain texts pass",
         arguments: [
             "", "order placed", "Trattoria Bella Vista", "100001", "3.25 ms", "5 of 7 done",
             "Home.swift", "GET /orders/17", "the ship's shelf", "it said “Grüezi”", "a-b_c", "x",
@@ -47,7 +50,7 @@ struct SecretPrefilterTests {
         #expect(!mayHold)
     }
 
-    @Test("One secret is enough to need a redactor, and its place does not matter")
+    @Test("A single secret at any position requires a redactor")
     func need() {
         let redactor = Redactor.standard
         for text in ["ada@example.org", "by ada@example.org", "pin=1 and ada@example.org ends"] {
@@ -59,7 +62,7 @@ struct SecretPrefilterTests {
     }
 }
 
-@Suite("Names that were met lately")
+@Suite("Recent names")
 struct RecentNamesTests {
     private func verdict(
         _ names: inout RecentNames,
@@ -74,7 +77,7 @@ struct RecentNamesTests {
         }
     }
 
-    @Test("A name is judged once as long as it is remembered")
+    @Test("A name is judged once while it is remembered")
     func once() {
         var (names, asked) = (RecentNames(), 0)
         for _ in 0..<3 {
@@ -88,7 +91,7 @@ struct RecentNamesTests {
         #expect(asked == 6)
     }
 
-    @Test("Names that look alike are told apart")
+    @Test("Similar names are distinguished")
     func likeness() {
         var (names, asked) = (RecentNames(), 0)
         var alike = (1...80).map { String(repeating: "a", count: $0) }
@@ -104,7 +107,7 @@ struct RecentNamesTests {
         }
     }
 
-    @Test("More names than are remembered get the verdicts of their rules all the same")
+    @Test("Names beyond the capacity still get correct verdicts")
     func many() {
         var (names, asked) = (RecentNames(), 0)
         var random = SplitMix64(seed: 5)

@@ -18,7 +18,7 @@ struct SingleFlightTests {
         }
     }
 
-    @Test("A thousand callers of one key make one call")
+    @Test("A thousand callers with one key make one call")
     func shares() async throws {
         let callers = start(1000)
         try await waitUntil { flights.waiterCount(of: "key") == 1000 }
@@ -28,7 +28,7 @@ struct SingleFlightTests {
         #expect(flights.count == 0)
     }
 
-    @Test("Of a thousand callers 999 are cancelled at once, and the last one gets its value")
+    @Test("If 999 of a thousand callers are cancelled, the last one still gets its value")
     func survivesCancellation() async throws {
         let callers = start(1000)
         try await waitUntil { flights.waiterCount(of: "key") == 1000 }
@@ -42,7 +42,7 @@ struct SingleFlightTests {
         #expect(try await callers.last?.value == 1)
     }
 
-    @Test("When all callers are cancelled, so is the call, and nothing is left of it")
+    @Test("If all callers are cancelled, the call is cancelled and removed")
     func cancelsWithTheLast() async throws {
         let callers = start(100)
         try await waitUntil { flights.waiterCount(of: "key") == 100 && gate.begunCount == 1 }
@@ -54,7 +54,7 @@ struct SingleFlightTests {
         #expect(flights.count == 0)
     }
 
-    @Test("A caller who comes after the others have left starts a call of its own")
+    @Test("A caller that arrives after the others have left starts its own call")
     func startsAnew() async throws {
         let first = start(1)[0]
         try await waitUntil { gate.begunCount == 1 }
@@ -84,7 +84,7 @@ struct SingleFlightTests {
         }
     }
 
-    @Test("Keys do not wait for each other, and a joining caller is told")
+    @Test("Keys do not wait for each other, and a joining caller is notified")
     func separatesKeys() async throws {
         let waiting = start(1)[0]
         try await waitUntil { gate.begunCount == 1 }
@@ -101,7 +101,7 @@ struct SingleFlightTests {
         #expect(try await waiting.value == 1)
     }
 
-    @Test("A caller that is cancelled already starts nothing")
+    @Test("A caller that is already cancelled starts nothing")
     func refusesTheCancelled() async throws {
         let caller = Task { [flights, gate] in
             withUnsafeCurrentTask { $0?.cancel() }
