@@ -14,7 +14,7 @@ import Testing
 @testable import KeelLoggingOTLP
 
 /// Collectors that refuse, fail and stall for hours, and then recover.
-@Suite("Collectors that misbehave", .timeLimit(.minutes(10)))
+@Suite("Misbehaving collectors", .timeLimit(.minutes(10)))
 struct MisbehavingCollectorTests {
     private static let recordCount = 60
 
@@ -97,7 +97,9 @@ struct MisbehavingCollectorTests {
         }
     }
 
-    @Test("Whatever it answers for two hours, it is asked rarely, and gets everything afterwards")
+    @Test(
+        "A failing collector is rarely asked for two hours and receives everything after its recovery"
+    )
     func statuses() async throws {
         for status in 400...599 {
             let scene = try Scene(.answers(status))
@@ -114,7 +116,7 @@ struct MisbehavingCollectorTests {
         }
     }
 
-    @Test("One that cannot be reached, or resets each connection, is asked rarely too")
+    @Test("An unreachable or resetting collector is rarely asked")
     func resets() async throws {
         for behavior in [ScriptedCollector.Behavior.isAway, .losesReply] {
             let scene = try Scene(behavior)
@@ -127,7 +129,7 @@ struct MisbehavingCollectorTests {
         }
     }
 
-    @Test("An answer of one byte a second, or one without an end, holds nothing up")
+    @Test("Slow and endless responses hold nothing up")
     func endlessAnswers() async throws {
         for status in [200, 400, 503] {
             for pause in [Duration.seconds(1), .zero] {
@@ -155,7 +157,10 @@ struct MisbehavingCollectorTests {
         }
     }
 
-    @Test("One that takes some of what it gets loses no other record", arguments: [400, 413, 500])
+    @Test(
+        "A collector that accepts part of the records causes no loss of others",
+        arguments: [400, 413, 500]
+    )
     func moody(status: Int) async throws {
         let random = Mutex(SeededRandom(seed: UInt64(status)))
         let scene = try Scene(.takes)

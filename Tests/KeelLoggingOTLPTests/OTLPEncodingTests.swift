@@ -13,7 +13,7 @@ import Testing
 
 @testable import KeelLoggingOTLP
 
-@Suite("The bytes of OTLP")
+@Suite("OTLP encoding")
 struct OTLPEncodingTests {
     private static let python = ProcessInfo.processInfo.environment["KEEL_PYTHON"]
 
@@ -71,7 +71,7 @@ struct OTLPEncodingTests {
     }
 
     @Test(
-        "opentelemetry-proto reads every field, in both forms, compressed or not",
+        "opentelemetry-proto reads every field, as protobuf and JSON, compressed or not",
         .enabled(
             if: hasProto,
             "SKIPPED: KEEL_PYTHON names no Python with the package 'opentelemetry-proto'"
@@ -141,7 +141,7 @@ struct OTLPEncodingTests {
         return String(decoding: text, as: UTF8.self)
     }
 
-    @Test("Not one of 1,000 planted secrets is in a request", arguments: ["protobuf", "json"])
+    @Test("No request contains one of 1,000 planted secrets", arguments: ["protobuf", "json"])
     func leaks(encoding: String) async throws {
         let planted = PlantedSecrets.make(1000, seed: 12)
         let bodies = try await bodies(encoding == "json" ? .json : .protobuf) {
@@ -153,7 +153,7 @@ struct OTLPEncodingTests {
         #expect(text.contains("<redacted>"))
     }
 
-    @Test("A field longer than one byte of length is framed right")
+    @Test("A field whose length takes several bytes is framed correctly")
     func lengths() {
         for length in [0, 1, 127, 128, 16_383, 16_384, 70_000] {
             var writer = ProtobufWriter()
@@ -173,7 +173,7 @@ struct OTLPEncodingTests {
         }
     }
 
-    @Test("A partial success is read in both forms, and nonsense refuses nothing")
+    @Test("A partial success is read in both encodings, and an invalid one rejects nothing")
     func partialSuccess() {
         var writer = ProtobufWriter()
         writer.message(1) { message in

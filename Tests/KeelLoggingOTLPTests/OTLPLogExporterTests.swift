@@ -57,7 +57,7 @@ struct OTLPLogExporterTests {
         Dictionary(uniqueKeysWithValues: numbers.map { ("record \($0)", 1) })
     }
 
-    @Test("What was logged arrives once, in batches, and nothing is left")
+    @Test("Logged records arrive once, in batches, and leave no backlog")
     func plain() async throws {
         let journal = try journal()
         let output = log(0..<250, to: journal)
@@ -78,7 +78,7 @@ struct OTLPLogExporterTests {
         #expect(collector.requestCount == 3)
     }
 
-    @Test("A collector that is away for an hour and comes back gets every record once")
+    @Test("A collector that is away for an hour receives every record once")
     func hourAway() async throws {
         let journal = try journal()
         _ = log(0..<300, to: journal)
@@ -109,7 +109,7 @@ struct OTLPLogExporterTests {
         #expect(exporter.statistics.lastFailure == nil)
     }
 
-    @Test("After a lost answer the same identifiers come again, and each record counts once")
+    @Test("After a lost response the same ids are sent again, and each record counts once")
     func lostReplies() async throws {
         let journal = try journal()
         _ = log(0..<100, to: journal)
@@ -123,7 +123,7 @@ struct OTLPLogExporterTests {
         #expect(exporter.statistics.delivered == 100)
     }
 
-    @Test("A restart in between sends the same identifiers, and loses nothing")
+    @Test("After a restart the same ids are sent, and nothing is lost")
     func restart() async throws {
         do {
             let journal = try journal()
@@ -138,7 +138,7 @@ struct OTLPLogExporterTests {
         #expect(collector.bodies == expected(0..<60))
     }
 
-    @Test("The collector is left alone for as long as it asks", arguments: [429, 502, 503, 504])
+    @Test("The exporter waits as long as the collector asks", arguments: [429, 502, 503, 504])
     func retryAfter(status: Int) async throws {
         let journal = try journal()
         _ = log(0..<10, to: journal)
@@ -153,7 +153,7 @@ struct OTLPLogExporterTests {
         #expect(collector.bodies == expected(0..<10))
     }
 
-    @Test("What a partial success refuses is final and counted")
+    @Test("Records rejected in a partial success are final and counted")
     func partialSuccess() async throws {
         let journal = try journal()
         _ = log(0..<10, to: journal)
@@ -166,7 +166,7 @@ struct OTLPLogExporterTests {
         #expect(collector.requestCount == 1)
     }
 
-    @Test("One poisoned record in 500 costs itself only", arguments: [400, 413, 422])
+    @Test("One bad record in 500 loses only itself", arguments: [400, 413, 422])
     func poison(status: Int) async throws {
         let journal = try journal()
         _ = log(0..<500, to: journal)
@@ -181,7 +181,7 @@ struct OTLPLogExporterTests {
         #expect(collector.requestCount <= 20)
     }
 
-    @Test("Bad records of which none is taken wait until another one tells them from the collector")
+    @Test("Bad records wait until another record is accepted")
     func poisonAlone() async throws {
         let journal = try journal()
         _ = log(0..<2, to: journal)
@@ -197,7 +197,7 @@ struct OTLPLogExporterTests {
         #expect(try exporter.pendingCount() == 0)
     }
 
-    @Test("When the journal fails after records were taken from it, they are given out again")
+    @Test("After a journal failure, records are read again")
     func failingJournal() async throws {
         let journal = try journal()
         _ = log(0..<3, to: journal)
@@ -215,7 +215,7 @@ struct OTLPLogExporterTests {
         #expect(try exporter.pendingCount() == 0)
     }
 
-    @Test("What a collector took counts although the journal could not write it down")
+    @Test("Records that the collector accepted count even if the journal could not be updated")
     func unwrittenSettling() async throws {
         let journal = try journal()
         _ = log(0..<3, to: journal)
@@ -242,7 +242,7 @@ struct OTLPLogExporterTests {
     }
 
     @Test(
-        "Wrong credentials or a wrong address hold records back",
+        "Wrong credentials and a wrong address hold records back",
         arguments: [301, 401, 403, 404]
     )
     func misdirected(status: Int) async throws {
@@ -257,7 +257,7 @@ struct OTLPLogExporterTests {
         #expect(collector.bodies == expected(0..<10))
     }
 
-    @Test("A record of the journal that cannot be read costs itself only")
+    @Test("An undecodable record in the journal loses only itself")
     func undecodable() async throws {
         let journal = try journal()
         _ = log(0..<2, to: journal)
@@ -272,7 +272,7 @@ struct OTLPLogExporterTests {
         #expect(try exporter.pendingCount() == 0)
     }
 
-    @Test("What the bounds of the journal took is told in its place, and counted")
+    @Test("Records dropped by the journal's limits are reported in their place and counted")
     func journalBounds() async throws {
         let journal = try journal { $0.byteLimit = 64 << 10 }
         let exporter = try exporter(journal)
@@ -287,7 +287,7 @@ struct OTLPLogExporterTests {
         #expect(exporter.statistics.delivered == 1000 - lost)
     }
 
-    @Test("What the journal does not take is dropped, counted and told once it does again")
+    @Test("Records that the journal refuses are dropped, counted and reported later")
     func fullDisk() async throws {
         let journal = try journal()
         let output = log(0..<1, to: journal)
@@ -305,7 +305,7 @@ struct OTLPLogExporterTests {
         )
     }
 
-    @Test("A critical record is on the disk when its call returns")
+    @Test("A critical record is on disk when its call returns")
     func critical() throws {
         let journal = try journal()
         let output = log(0..<3, to: journal)
@@ -329,7 +329,7 @@ struct OTLPLogExporterTests {
         #expect(try exporter.pendingCount() == 10)
     }
 
-    @Test("Two flushes at once ship each record once")
+    @Test("Two concurrent flushes ship each record once")
     func concurrent() async throws {
         let journal = try journal()
         _ = log(0..<300, to: journal)
@@ -342,7 +342,7 @@ struct OTLPLogExporterTests {
         #expect(collector.arrivals.allSatisfy { $0 == 1 })
     }
 
-    @Test("What cannot work is refused at once")
+    @Test("An invalid configuration is rejected at once")
     func configuration() throws {
         let journal = try journal()
         for text in ["ftp://host/v1/logs", "/v1/logs", "http:///v1/logs"] {
@@ -362,7 +362,7 @@ struct OTLPLogExporterTests {
         withExtendedLifetime(first) {}
     }
 
-    @Test("Identifiers are UUIDs of version 7 that grow, also when the clock goes back")
+    @Test("Ids are version 7 UUIDs that grow, even if the clock goes back")
     func identifiers() {
         var ids = LogRecordIDs()
         var random = SeededRandom(seed: 5)

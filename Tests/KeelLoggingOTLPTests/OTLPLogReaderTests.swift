@@ -9,7 +9,7 @@ import Testing
 
 @testable import KeelLoggingOTLP
 
-@Suite("Reading the logs of a journal")
+@Suite("Reading logs from a journal")
 struct OTLPLogReaderTests {
     private let files = SimulatedFileSystem()
 
@@ -35,7 +35,7 @@ struct OTLPLogReaderTests {
         )
     }
 
-    @Test("Records come back as they were logged, levels and nested values too")
+    @Test("Records are read as they were logged, with levels and nested values")
     func form() throws {
         let output = OTLPLogOutput(try journal())
         var records = Logger.Level.allCases.map { level in
@@ -63,7 +63,7 @@ struct OTLPLogReaderTests {
         #expect(try reader.read(upTo: 100).map(\.message) == ["later"])
     }
 
-    @Test("What is no log record is counted and passed over")
+    @Test("Entries that are not log records are counted and skipped")
     func foreign() throws {
         let journal = try journal()
         try journal.append([])

@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeelLogging
 
-@Suite("A line that is made without a record")
+@Suite("Log lines without a record")
 struct DirectLineTests {
     private let disk = SimulatedFileSystem()
     private let time = MutableTime(1_795_340_713_123_456)
@@ -69,7 +69,7 @@ struct DirectLineTests {
         }
     }
 
-    @Test("Plain events need no record from the second one of a statement on")
+    @Test("Plain events need no record from a statement's second event on")
     func plain() throws {
         let file = try file()
         #expect(!isDirect(event("first"), file))
@@ -84,7 +84,7 @@ struct DirectLineTests {
 
     struct Failure: Error {}
 
-    @Test("What has to be taken out, cut or described needs one, and leaves nothing in the file")
+    @Test("Events to be redacted, cut or described need a record, and write nothing directly")
     func needs() throws {
         let file = try file()
         logger(to: file, recorder: recorder()).handler.log(event: event("first"))
@@ -109,7 +109,7 @@ struct DirectLineTests {
         #expect(try lines().count == 2)
     }
 
-    @Test("It is the line of the record, whatever is logged", arguments: [UInt64(1), 2, 3])
+    @Test("The direct line equals the line of the record", arguments: [UInt64(1), 2, 3])
     func sameAsRecord(seed: UInt64) throws {
         let file = try file()
         let memory = MemoryLogOutput()

@@ -15,7 +15,7 @@ struct LeakTests {
         planted.found(in: text.utf8)
     }
 
-    @Test("Not one reaches a console, a file, a queue or a sampled handler")
+    @Test("No planted secret reaches a console, a file, a queue or a sampled handler")
     func outputs() throws {
         let folder = URL.temporaryDirectory.appending(path: "keel-log-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -51,7 +51,7 @@ struct LeakTests {
         #expect(leaks(String(describing: memory.records)) == [])
     }
 
-    @Test("Without redaction all of them are found: the search itself works")
+    @Test("Without redaction the search finds all of them")
     func counterproof() {
         let memory = MemoryLogOutput()
         planted.log(to: logger(to: memory, recorder: LogRecorder(redactor: nil)))

@@ -13,7 +13,7 @@ import Musl
 import Darwin
 #endif
 
-@Suite("Who may use a log file")
+@Suite("Access to log files")
 final class LogFileAccessTests {
     private let folder = FileManager.default.temporaryDirectory
         .appending(path: "keel-logs-\(UUID().uuidString)")
@@ -31,7 +31,7 @@ final class LogFileAccessTests {
     }
 
     @Test(
-        "Every file has the permissions that were asked for, those that are compressed too",
+        "Every file has the requested permissions, including compressed ones",
         arguments: [nil, 0o640] as [UInt16?]
     )
     func permissions(_ asked: UInt16?) throws {
@@ -50,7 +50,7 @@ final class LogFileAccessTests {
         #expect(Set(modes.values) == [Int(asked ?? 0o600) & ~Int(mask)])
     }
 
-    @Test("Permissions that lock the owner out or let everybody write are refused")
+    @Test("Permissions that lock out the owner or let everybody write are rejected")
     func senseless() throws {
         for permissions: UInt16 in [0o000, 0o400, 0o666, 0o700, 0o4600] {
             var configuration = LogFileConfiguration()
@@ -62,7 +62,7 @@ final class LogFileAccessTests {
         }
     }
 
-    @Test("A link or a pipe in the place of a log file is refused, and nothing is written to it")
+    @Test("A link or a pipe in place of a log file is refused and not written to")
     func links() throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
         let target = folder.appending(path: "target").path

@@ -43,7 +43,7 @@ struct LogFileMaintenanceTests {
             }
     }
 
-    @Test("They are compressed, and any reader of gzip reads them")
+    @Test("Rotated files are compressed, and any gzip reader reads them")
     func compressing() throws {
         let files = SimulatedFileSystem()
         let file = try open(files)
@@ -54,7 +54,7 @@ struct LogFileMaintenanceTests {
         #expect(try messages(files) == (0..<40).map { "record \($0)" })
     }
 
-    @Test("A kill at any step loses nothing, doubles nothing, and the next start finishes the work")
+    @Test("A kill at any step loses and duplicates nothing, and the next start completes the work")
     func kills() throws {
         let files = SimulatedFileSystem()
         let file = try open(files)
@@ -82,7 +82,7 @@ struct LogFileMaintenanceTests {
         }
     }
 
-    @Test("A file that another process still writes to is not compressed under its hands")
+    @Test("A file that another process still writes to is not compressed")
     func stillWritten() throws {
         let files = SimulatedFileSystem()
         // The other process has the file open and has not noticed the rotation.
@@ -104,7 +104,7 @@ struct LogFileMaintenanceTests {
         #expect(try Set(messages(files)).isSuperset(of: ["record 0", "late", "last", "record 39"]))
     }
 
-    @Test("While one process looks after the files, another does not")
+    @Test("Only one process at a time maintains the files")
     func oneAtATime() throws {
         let files = SimulatedFileSystem()
         let lock = try files.lock("/logs/.app.log.work.lock")
@@ -114,7 +114,7 @@ struct LogFileMaintenanceTests {
         withExtendedLifetime(lock) {}
     }
 
-    @Test("Names of all kinds are understood")
+    @Test("File names of all kinds are parsed")
     func names() {
         let names = LogFileNames("/var/log/my.app.log")
         #expect(names.folder == "/var/log")

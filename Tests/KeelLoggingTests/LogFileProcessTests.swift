@@ -6,7 +6,7 @@ import KeelTestKit
 import Testing
 
 /// Real processes that write to real files and are killed.
-@Suite("A log file of several processes", .serialized)
+@Suite("A log file shared by several processes", .serialized)
 struct LogFileProcessTests {
     private let folder = URL.temporaryDirectory.appending(path: "keel-log-\(UUID().uuidString)")
 
@@ -51,7 +51,7 @@ struct LogFileProcessTests {
         return (numbers, torn, names.count)
     }
 
-    @Test("kill -9 after 20,000 records loses none of them")
+    @Test("kill -9 after 20,000 records loses none")
     func killAfter() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let printed: [Int]? = try await CrashTrial.run(
@@ -66,7 +66,7 @@ struct LogFileProcessTests {
         #expect(left.torn == 0)
     }
 
-    @Test("kill -9 at random moments loses nothing that was written, rotations included")
+    @Test("kill -9 at random moments, also during rotations, loses no written record")
     func kills() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         var (next, promised) = (0, Set<Int>())
@@ -90,7 +90,7 @@ struct LogFileProcessTests {
         #expect(promised.count > 500)
     }
 
-    @Test("Two processes, 10,000 rotations: no record lost, doubled or torn")
+    @Test("Two processes with 10,000 rotations lose, duplicate and tear no record")
     func rotating() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         // A file of 1 KiB holds three records.
@@ -106,7 +106,7 @@ struct LogFileProcessTests {
         print("\(left.files - 1) rotations, \(left.numbers.count) records, none lost or torn")
     }
 
-    @Test("Two processes that also compress lose, double and tear nothing")
+    @Test("Two processes that also compress lose, duplicate and tear no record")
     func compressing() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         try await run([

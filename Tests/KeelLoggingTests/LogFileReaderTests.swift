@@ -42,7 +42,7 @@ struct LogFileReaderTests {
 
     private func numbers(_ records: [LogRecord]) -> [Int] { records.compactMap { Int($0.message) } }
 
-    @Test("A record comes back as it was written, with nested values and every kind of character")
+    @Test("A record is read as written, with nested values and every kind of character")
     func form() throws {
         var record = LogRecord.sample(
             "line\nbreak “quoted” \u{1} 😀 \\",
@@ -62,7 +62,7 @@ struct LogFileReaderTests {
         #expect(LogRecord(jsonLine: LogFormat.jsonLines.bytes(of: record))?.time == -1)
     }
 
-    @Test("Rotated files come first, compressed or not", arguments: [true, false])
+    @Test("Rotated files are read first, compressed or not", arguments: [true, false])
     func all(isCompressed: Bool) throws {
         write(0..<200, to: try log(compresses: isCompressed))
         let names = try disk.names(in: "/logs").filter { $0.hasSuffix(".gz") }
@@ -93,7 +93,7 @@ struct LogFileReaderTests {
         #expect(found == Array(0..<written))
     }
 
-    @Test("What a process adds to a file that another has rotated is given out too")
+    @Test("Lines that a process adds to a file rotated by another are read too")
     func lateLines() throws {
         let (one, other) = (
             try log(compresses: false) { $0.byteLimit = 16_384 },
@@ -115,7 +115,7 @@ struct LogFileReaderTests {
         #expect(numbers(try reader.read(upTo: 9)) == [4])
     }
 
-    @Test("A line is given out when it is whole, and what is no record is counted")
+    @Test("A line is returned when it is complete, and invalid lines are counted")
     func partial() throws {
         let line = LogFormat.jsonLines.bytes(of: .sample("1"))
         let begin = Array("no record\n".utf8) + line.dropLast(9)
@@ -129,7 +129,7 @@ struct LogFileReaderTests {
         #expect(try reader.read(upTo: 9) == [])
     }
 
-    @Test("A compressed file that is cut off gives out what is whole, and the next file follows")
+    @Test("A truncated compressed file returns its complete lines, and the next file follows")
     func cutOff() throws {
         let file = try log()
         write(0..<60, to: file)
@@ -143,7 +143,7 @@ struct LogFileReaderTests {
         #expect(Set(found).isSuperset(of: try LoggedLines.messages([whole]).compactMap { Int($0) }))
     }
 
-    @Test("Where no log is, it says so")
+    @Test("Reading a missing log throws")
     func nothing() throws {
         let error = #expect(throws: LoggingError.self) { try reader() }
         #expect(error?.code == .notFound)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import KeelLogging
 
-@Suite("Lines of a log")
+@Suite("Log line formats")
 struct LogFormatTests {
     private func line(_ record: LogRecord, _ format: LogFormat) -> String {
         String(decoding: format.bytes(of: record), as: UTF8.self)
@@ -28,7 +28,7 @@ struct LogFormatTests {
         )
     }
 
-    @Test("Foundation reads back any text from a JSON line, which stays one line")
+    @Test("Foundation reads any text from a JSON line, which stays on one line")
     func roundTrip() throws {
         var random = SeededRandom(seed: 7)
         var texts = [
@@ -64,7 +64,7 @@ struct LogFormatTests {
         }
     }
 
-    @Test("A line for people has symbol, time, level, place, message, fields and error")
+    @Test("A text line has symbol, time, level, place, message, fields and error")
     func text() {
         var text = TextLine(hasSymbols: true)
         text.offset = { _ in 3600 }
@@ -81,7 +81,7 @@ struct LogFormatTests {
         )
     }
 
-    @Test("Every level has a symbol, a title and a colour of its own")
+    @Test("Every level has its own symbol, title and color")
     func levels() {
         let levels = Logger.Level.allCases
         #expect(Set(levels.map { "\($0.symbol)" }).count == levels.count)
@@ -90,7 +90,7 @@ struct LogFormatTests {
         #expect("\(Logger.Level.critical.title)" == "FATAL")
     }
 
-    @Test("A text can neither forge a line nor command a terminal")
+    @Test("A text can neither forge a line nor control a terminal")
     func forging() {
         let text = "ok\n[2026-11-22 00:00:00.000] [FATAL] forged\u{1B}[2J\u{9B}31m\u{7F}"
         let written = line(.sample(text, fields: [LogField("a\nb", .text("c\rd"))]), .text())
@@ -103,7 +103,7 @@ struct LogFormatTests {
     }
 
     @Test(
-        "Times are right, leap days and years before 1970 included",
+        "Times are correct, including leap days and years before 1970",
         arguments: [
             (0, "1970-01-01T00:00:00.000000Z"), (-1, "1969-12-31T23:59:59.999999Z"),
             (951_782_400_000_000, "2000-02-29T00:00:00.000000Z"),
@@ -118,7 +118,7 @@ struct LogFormatTests {
         #expect(String(decoding: line.bytes, as: UTF8.self) == expected)
     }
 
-    @Test("Numbers have their digits, the largest and the smallest too")
+    @Test("Numbers have all digits, including the largest and smallest")
     func numbers() {
         for number in [0, 9, 10, 99, 100, -5, Int64.max, Int64.min] {
             var line = LineBuffer(capacity: 1)
@@ -130,7 +130,7 @@ struct LogFormatTests {
         #expect(String(decoding: line.bytes, as: UTF8.self) == "007")
     }
 
-    @Test("The console writes for who looks")
+    @Test("The console format depends on the terminal and the environment")
     func console() {
         func bytes(_ isTerminal: Bool, _ environment: [String: String]) -> String {
             let format = ConsoleLogOutput.format(isTerminal: isTerminal) { environment[$0] }

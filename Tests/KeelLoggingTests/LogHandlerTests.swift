@@ -12,7 +12,7 @@ import Testing
 struct LogHandlerTests {
     private let output = MemoryLogOutput()
 
-    @Test("Level and metadata of one logger do not touch those of another")
+    @Test("A logger's level and metadata do not affect another logger")
     func values() {
         let first = logger(to: output)
         var second = first
@@ -28,14 +28,14 @@ struct LogHandlerTests {
         #expect(output.records.last?["only"] == .text("second"))
     }
 
-    @Test("Only a critical record is synchronised")
+    @Test("Only a critical record is synchronized")
     func critical() {
         let logger = logger(to: output)
         for level in Logger.Level.allCases { logger.log(level: level, "x") }
         #expect(output.synchronizedCount == 1)
     }
 
-    @Test("The app's words log with their level, their place and their error")
+    @Test("The convenience methods log with level, place and error")
     func words() throws {
         struct Failure: Error, CustomStringConvertible { let description = "no route" }
         let logger = logger(to: output)
@@ -55,7 +55,7 @@ struct LogHandlerTests {
         #expect(records[4]["error.message"] == .text("no route"))
     }
 
-    @Test("The free functions log to the logger of the task, with the place of their call")
+    @Test("Free functions log to the task's logger, with the place of the call")
     func freeFunctions() {
         withLogger(logger(to: output)) { _ in
             logDebug("a")
@@ -72,7 +72,7 @@ struct LogHandlerTests {
         #expect(output.records.allSatisfy { $0.source == "KeelLoggingTests" })
     }
 
-    @Test("A message below the level is not even made")
+    @Test("A message below the level is not evaluated")
     func lazy() {
         var logger = logger(to: output)
         logger.logLevel = .warning
@@ -84,7 +84,7 @@ struct LogHandlerTests {
         #expect(output.records.isEmpty)
     }
 
-    @Test("The handlers of this module work under swift-log's multiplexer, each with its level")
+    @Test("Handlers work in swift-log's multiplexer, each with its own level")
     func multiplex() {
         let other = MemoryLogOutput()
         let logger = Logger(label: "x") { label in
@@ -103,7 +103,7 @@ struct LogHandlerTests {
 
     // MARK: Presets
 
-    @Test("The preset for development writes everything from debug on to the console")
+    @Test("The development preset writes everything from debug on to the console")
     func development() throws {
         let pipe = Pipe()
         let console = ConsoleLogOutput(
@@ -121,7 +121,7 @@ struct LogHandlerTests {
         #expect(console.statistics.written == 1)
     }
 
-    @Test("The preset for development writes to the console and to what ships it")
+    @Test("The development preset writes to the console and to the shipping output")
     func shippedDevelopment() throws {
         let pipe = Pipe()
         let console = ConsoleLogOutput(
@@ -140,7 +140,7 @@ struct LogHandlerTests {
         #expect(output.synchronizedCount == 1)
     }
 
-    @Test("The preset for production writes from info on to the file and to what ships it")
+    @Test("The production preset writes from info on to the file and to the shipping output")
     func production() throws {
         let folder = URL.temporaryDirectory.appending(path: "keel-log-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -156,7 +156,7 @@ struct LogHandlerTests {
         #expect(output.synchronizedCount == 1)
     }
 
-    @Test("A console that takes nothing drops, counts, and does not stop the app")
+    @Test("A console that cannot be written drops and counts records without stopping the app")
     func deadConsole() throws {
         let file = try #require(FileHandle(forReadingAtPath: "/dev/null"))
         let console = ConsoleLogOutput(descriptor: file.fileDescriptor, format: .jsonLines)
@@ -167,7 +167,7 @@ struct LogHandlerTests {
 
     // MARK: Sampling
 
-    @Test("Of a statement that repeats, the first pass, then every so manyth, and it says so")
+    @Test("Of a repeated statement the first records pass, then every nth, which reports the gap")
     func sampling() {
         let time = MutableTime(0)
         var rule = LogSampling()
@@ -210,7 +210,7 @@ struct LogHandlerTests {
 
     // MARK: Errors
 
-    @Test("Every code has a name of its own and advice", arguments: LoggingError.Code.known)
+    @Test("Every code has a unique name and advice", arguments: LoggingError.Code.known)
     func codes(code: LoggingError.Code) {
         #expect(LoggingError.Code.known.count { $0.name == code.name } == 1)
         #expect(code.advice.hasSuffix(".") && code.advice.count > 20)

@@ -5,7 +5,7 @@ import KeelLogging
 import Logging
 import Testing
 
-@Suite("Making records of what an app logs")
+@Suite("Creating log records")
 struct LogRecorderTests {
     private let output = MemoryLogOutput()
 
@@ -14,7 +14,7 @@ struct LogRecorderTests {
         return try #require(output.records.last)
     }
 
-    @Test("A record says what, how serious, from where and with what")
+    @Test("A record has a message, level, place and metadata")
     func everything() throws {
         let line: UInt = #line + 2
         let record = try record {
@@ -30,7 +30,7 @@ struct LogRecorderTests {
         #expect(record.line == line)
     }
 
-    @Test("A value that its author marks as sensitive is replaced, one marked as open is not")
+    @Test("A value marked as sensitive is replaced, and one marked as public is not")
     func marks() throws {
         let record = try record {
             $0.info(
@@ -51,7 +51,7 @@ struct LogRecorderTests {
         #expect(record["nested"] == .map([LogField("name", .text("<redacted>"))]))
     }
 
-    @Test("The value of a name that tells is replaced, at any depth")
+    @Test("The value of a sensitive name is replaced at any depth")
     func names() throws {
         let record = try record {
             $0.info(
@@ -75,7 +75,7 @@ struct LogRecorderTests {
         #expect(record["list"] == .list([.map([LogField("password", .text("<redacted>"))])]))
     }
 
-    @Test("A name that is a secret itself is replaced, at any depth and in a logger's own metadata")
+    @Test("A name that is itself a secret is replaced, at any depth and in a logger's metadata")
     func secretNames() throws {
         var logger = logger(to: output)
         logger[metadataKey: "bob@example.org"] = "1"
@@ -94,7 +94,7 @@ struct LogRecorderTests {
         #expect(record.fields.count == 3)
     }
 
-    @Test("What is known by its form is replaced in message, values, parts and errors")
+    @Test("Secrets with a known pattern are replaced in message, values, parts and errors")
     func forms() throws {
         struct Failure: Error, CustomStringConvertible {
             let description = "no such user: ada@example.org"
@@ -117,7 +117,7 @@ struct LogRecorderTests {
         #expect(type.hasSuffix("Failure"))
     }
 
-    @Test("A secret in one text does not change another one")
+    @Test("A secret in one text does not change another text")
     func independence() throws {
         let record = try record {
             $0.info("secret=\"open end", metadata: ["a": "b c", "z": "-----BEGIN nothing"])
@@ -127,7 +127,7 @@ struct LogRecorderTests {
         #expect(record["z"] == .text("-----BEGIN nothing"))
     }
 
-    @Test("The metadata of a logger is cleaned too, and gives way to that of a statement")
+    @Test("A logger's metadata is redacted too, and a statement's takes precedence")
     func base() throws {
         var logger = logger(to: output)
         logger[metadataKey: "user"] = "ada@example.org"
@@ -143,7 +143,7 @@ struct LogRecorderTests {
         )
     }
 
-    @Test("A provider's metadata is cleaned, between the logger's and the statement's")
+    @Test("A provider's metadata is redacted and ranks between the logger's and the statement's")
     func provider() throws {
         let provider = Logger.MetadataProvider { ["a": "provided", "b": "provided", "pin": "1"] }
         var handler = OutputLogHandler(label: "test", output: output, metadataProvider: provider)
@@ -157,7 +157,7 @@ struct LogRecorderTests {
     }
 
     @Test(
-        "Names are in ascending order and unique, however many there are",
+        "Names are sorted and unique, however many there are",
         arguments: [3, 31, 200]
     )
     func order(count: Int) throws {
@@ -170,7 +170,7 @@ struct LogRecorderTests {
         #expect(record.fields.map(\.name) == metadata.keys.sorted())
     }
 
-    @Test("What is remembered of earlier records changes no judgement")
+    @Test("Remembered verdicts never change the result")
     func memory() throws {
         let logger = logger(to: output)
         for round in 0..<3 {
@@ -189,7 +189,7 @@ struct LogRecorderTests {
         }
     }
 
-    @Test("Long texts are cut between characters, after secrets are out")
+    @Test("Long texts are truncated between characters, after redaction")
     func cutting() throws {
         let recorder = LogRecorder(textByteLimit: 100)
         logger(to: output, recorder: recorder).info(
@@ -207,7 +207,7 @@ struct LogRecorderTests {
         #expect(text.utf8.count <= 100)
     }
 
-    @Test("Without a redactor everything is written as it is")
+    @Test("Without a redactor everything is written unchanged")
     func noRedactor() throws {
         let recorder = LogRecorder(redactor: nil)
         logger(to: output, recorder: recorder).info("ada@example.org", metadata: ["token": "t"])
@@ -216,7 +216,7 @@ struct LogRecorderTests {
         #expect(record["token"] == .text("t"))
     }
 
-    @Test("A marker of one's own stands in the place of values")
+    @Test("A custom marker replaces values")
     func marker() throws {
         let redactor = Redactor(marker: .correlated { "\($0.count)" })
         let recorder = LogRecorder(redactor: redactor)

@@ -21,7 +21,7 @@ struct QueuedLogOutputTests {
         QueuedLogOutput(slow, countLimit: count, byteLimit: bytes, worker: worker.worker)
     }
 
-    @Test("A record is taken at once and written later, in order")
+    @Test("A record is queued at once and written later, in order")
     func order() {
         let output = queue()
         for number in 0..<5 {
@@ -35,7 +35,7 @@ struct QueuedLogOutputTests {
         #expect(output.statistics.dropped.total == 0)
     }
 
-    @Test("Without room the least serious go first, and a record says how many")
+    @Test("A full queue drops the least severe records first and reports their number")
     func overload() {
         let output = queue()
         for number in 0..<100 {
@@ -59,7 +59,7 @@ struct QueuedLogOutputTests {
         #expect(slow.records.count == 11, "told once")
     }
 
-    @Test("An error is dropped only where errors alone wait")
+    @Test("An error is dropped only if the queue contains only errors")
     func onlyErrors() {
         let output = queue(count: 3)
         for number in 0..<5 { output.write(.sample("\(number)", level: .error)) }
@@ -68,7 +68,7 @@ struct QueuedLogOutputTests {
         #expect(output.statistics.dropped[.error] == 2)
     }
 
-    @Test("Memory is bounded by bytes too, and a record beyond the bound drops itself only")
+    @Test("Memory is also bounded by bytes, and a record beyond the limit drops only itself")
     func bytes() {
         let output = queue(count: 1000, bytes: 4096)
         output.write(.sample("small", level: .debug))
@@ -80,7 +80,7 @@ struct QueuedLogOutputTests {
         #expect(slow.records.first?.message != "small", "a record of a higher level took its place")
     }
 
-    @Test("Under a load that never ends, what was dropped is told all the same")
+    @Test("Dropped records are reported even under endless load")
     func endless() {
         let output = queue(count: 4)
         let told = Mutex(0)
@@ -103,7 +103,7 @@ struct QueuedLogOutputTests {
         withExtendedLifetime(output) {}
     }
 
-    @Test("Synchronising writes what waits and passes the wish on; a critical record asks for it")
+    @Test("Synchronizing writes the queue and synchronizes the output, as does a critical record")
     func synchronizing() {
         let output = queue()
         var handler = OutputLogHandler(label: "x", output: output, level: .trace)
@@ -117,7 +117,7 @@ struct QueuedLogOutputTests {
     }
 
     #if Observability
-    @Test("What is dropped is counted by level and output, where metrics are there")
+    @Test("Dropped records are counted by level and output if metrics are enabled")
     func metrics() throws {
         let metrics = TestMetrics()
         withMetricsFactory(metrics) {
@@ -134,7 +134,7 @@ struct QueuedLogOutputTests {
     }
     #endif
 
-    @Test("On a thread of the system, everything arrives from many threads")
+    @Test("On a system thread, records from many threads all arrive")
     func threads() async {
         let output = slow.queued(countLimit: 100_000)
         await withTaskGroup { group in

@@ -8,7 +8,7 @@ import Testing
 
 @testable import KeelLogging
 
-@Suite("A log file that is rotated")
+@Suite("Rotating log file")
 struct RotatingLogFileTests {
     private let disk = SimulatedFileSystem()
     private let time = MutableTime(1_795_340_713_123_456)
@@ -47,7 +47,7 @@ struct RotatingLogFileTests {
             .sorted { ($0 == "app.log" ? "z" : $0) < ($1 == "app.log" ? "z" : $1) }
     }
 
-    @Test("A file is rotated before it passes its limit, under the time at which it was")
+    @Test("A file is rotated before it exceeds its limit, and named after the time")
     func size() throws {
         let file = try open { $0.byteLimit = 1024 }
         for number in 0..<20 { write(file, "record \(number)") }
@@ -60,7 +60,7 @@ struct RotatingLogFileTests {
         #expect(file.statistics.written == 20)
     }
 
-    @Test("A record longer than the limit has a file of its own, whole")
+    @Test("A record longer than the limit gets its own file, untruncated")
     func longRecord() throws {
         let file = try open { $0.byteLimit = 1024 }
         let long = String(repeating: "x", count: 5000)
@@ -69,7 +69,7 @@ struct RotatingLogFileTests {
         #expect(try names().count == 3)
     }
 
-    @Test("A new period begins a new file, and a restart knows when the old one was written")
+    @Test("A new period starts a new file, also after a restart")
     func period() throws {
         let file = try open { $0.period = .hour }
         write(file, "9:45")
@@ -83,7 +83,7 @@ struct RotatingLogFileTests {
         #expect(try messages() == ["9:45", "10:00", "10:59", "next day"])
     }
 
-    @Test("A process that starts again goes on where the last one stopped")
+    @Test("A restarted process continues its previous file")
     func restart() throws {
         var file = try open { $0.byteLimit = 1024 }
         write(file, "a")
@@ -93,7 +93,7 @@ struct RotatingLogFileTests {
         #expect((disk.disk["/logs/app.log"]?.count ?? 0) <= 1024)
     }
 
-    @Test("A torn line of a killed process is ended before the next record")
+    @Test("A killed process's torn line is ended before the next record")
     func torn() throws {
         let first = try open()
         write(first, "whole")
@@ -109,7 +109,7 @@ struct RotatingLogFileTests {
         #expect(try LoggedLines.message(Array(lines[2])) == "next")
     }
 
-    @Test("A file that somebody removed is made again, and one that was renamed stays whole")
+    @Test("A removed file is created again, and a renamed one stays complete")
     func removed() throws {
         let file = try open()
         write(file, "a")
@@ -124,7 +124,7 @@ struct RotatingLogFileTests {
         #expect(file.statistics.reopenings == 2)
     }
 
-    @Test("On a full disk records are dropped, counted, and told of once there is room")
+    @Test("On a full disk records are dropped, counted, and reported when there is space")
     func fullDisk() throws {
         let file = try open()
         write(file, "a")
@@ -154,7 +154,7 @@ struct RotatingLogFileTests {
         disk.disk["/logs/app.log"]?.split(separator: 0x0A).last.map(Array.init)
     }
 
-    @Test("Where rotating fails, the old file goes on, and nothing is lost")
+    @Test("If rotation fails, the old file continues and nothing is lost")
     func failingRotation() throws {
         let file = try open { $0.byteLimit = 1024 }
         disk.fail { call in
@@ -170,7 +170,7 @@ struct RotatingLogFileTests {
         #expect(try messages() == (0...20).map { "\($0)" })
     }
 
-    @Test("A rotated file's name is never given twice, also when the clock stands still")
+    @Test("Rotated file names are unique, even if the clock stands still")
     func sameTime() throws {
         let file = try open { $0.byteLimit = 1024 }
         for number in 0..<40 { file.write(.sample("record \(number)", time: time.now)) }
@@ -178,7 +178,7 @@ struct RotatingLogFileTests {
         #expect(try names().count > 4)
     }
 
-    @Test("The limits hold: count, bytes of all files, age; the oldest go first")
+    @Test("The limits on count, total bytes and age hold, and the oldest files go first")
     func limits() throws {
         let counted = try open {
             $0.byteLimit = 1024
@@ -213,7 +213,7 @@ struct RotatingLogFileTests {
         #expect(try names(third) == ["app.log"])
     }
 
-    @Test("Files of other names are left alone")
+    @Test("Files with other names are left alone")
     func others() throws {
         for name in ["app-notes.log", "app-20261122T094513.123456Z.txt", "other.log", "app.log.1"] {
             _ = try disk.open("/logs/" + name, for: .creating)
@@ -227,7 +227,7 @@ struct RotatingLogFileTests {
         #expect(try names().count == 5)
     }
 
-    @Test("A critical record is on the disk when its call returns, whatever the power does then")
+    @Test("A critical record survives any power failure once its call has returned")
     func critical() throws {
         var random = SeededRandom(seed: 3)
         for records in 1...12 {
@@ -246,7 +246,7 @@ struct RotatingLogFileTests {
         }
     }
 
-    @Test("Other records are not synchronised, and synchronising twice asks the disk once")
+    @Test("Other records are not synchronized, and repeated synchronizing syncs the disk once")
     func synchronizing() throws {
         let file = try open()
         write(file, "a")
@@ -258,7 +258,7 @@ struct RotatingLogFileTests {
     }
 
     @Test(
-        "Limits that make no sense are refused",
+        "Invalid limits are rejected",
         arguments: [
             { $0.byteLimit = 1023 }, { $0.period = .seconds(0) }, { $0.countLimit = -1 },
             { $0.totalByteLimit = 1024 }, { $0.ageLimit = .zero },
@@ -269,7 +269,7 @@ struct RotatingLogFileTests {
         #expect(error?.code == .invalidArgument)
     }
 
-    @Test("A folder that may not be written is told when the file is opened")
+    @Test("A folder without write permission is reported when the file is opened")
     func notPermitted() {
         disk.fail { _ in FileSystemError.notPermitted }
         let error = #expect(throws: LoggingError.self) { _ = try open() }
