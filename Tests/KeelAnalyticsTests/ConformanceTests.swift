@@ -30,17 +30,17 @@ struct ConformanceTests {
         }
     }
 
-    @Test("The scripted destination", arguments: AnalyticsDestinationCheck.all)
+    @Test("The scripted destination keeps its promises", arguments: AnalyticsDestinationCheck.all)
     func scripted(_ check: AnalyticsDestinationCheck) async throws {
         try await check.run(on: Self.subject { $0 })
     }
 
-    @Test("Decorators", arguments: AnalyticsDestinationCheck.all)
+    @Test("Decorated destinations keep their promises", arguments: AnalyticsDestinationCheck.all)
     func decorated(_ check: AnalyticsDestinationCheck) async throws {
         try await check.run(on: Self.subject { $0.failing([]).recorded().observed { _ in } })
     }
 
-    @Test("Decorators remember, fail and report")
+    @Test("Decorators record calls, inject faults and report outcomes")
     func decorators() async {
         let reports = Lines()
         let vendor = ScriptedAnalyticsDestination()

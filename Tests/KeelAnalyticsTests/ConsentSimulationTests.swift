@@ -6,10 +6,10 @@ import Testing
 @testable import KeelAnalytics
 
 /// Users who change their minds during deliveries, while destinations come and go.
-@Suite("Consent at every point of a delivery")
+@Suite("Consent at every point of a delivery, simulated")
 struct ConsentSimulationTests {
     @Test(
-        "Nothing that was denied leaves or stays, and every ledger balances",
+        "Denied events are neither delivered nor kept, and every ledger balances",
         arguments: 0..<60 as Range<UInt64>
     )
     func simulation(seed: UInt64) async throws {

@@ -18,7 +18,9 @@ struct ConsentTests {
         service.trackEvent(AnalyticsEvent(name: name, purpose: purpose))
     }
 
-    @Test("Nothing leaves before the grant, and everything held leaves after it, across a start")
+    @Test(
+        "Nothing is sent before consent, and everything held is sent after it, also after a restart"
+    )
     func hold() async throws {
         do {
             let service = try service()
@@ -37,7 +39,7 @@ struct ConsentTests {
         #expect(vendor.received.map(\.number) == Array(0..<10))
     }
 
-    @Test("A purpose that is held does not hold up another")
+    @Test("A purpose on hold does not hold up another")
     func purposes() async throws {
         let service = try service()
         try service.grantConsent(for: .performance)
@@ -57,7 +59,7 @@ struct ConsentTests {
         #expect(try service.ledgers()["scripted"]?.isBalanced == true)
     }
 
-    @Test("A denial removes what was held from the disk, refuses what follows, and stays")
+    @Test("A denial erases held events from disk, rejects later ones, and persists")
     func denial() async throws {
         do {
             let service = try service()
@@ -90,7 +92,7 @@ struct ConsentTests {
         }
     }
 
-    @Test("A denial leaves nothing on the disk, whatever the configuration has for destinations")
+    @Test("A denial leaves no events on disk, whichever destinations are configured")
     func denialOnDisk() async throws {
         let names = ["confidential-a", "confidential-b"]
         // A removed destination, one with delivered and pending events, and none in the end.
@@ -111,7 +113,7 @@ struct ConsentTests {
         #expect(isOnDisk("undecided"))
     }
 
-    @Test("What a denial erased is missed by nobody who reads the rest")
+    @Test("Ledgers balance for the remaining records after a denial erased others")
     func ledgersAfterDenial() async throws {
         let other = ScriptedAnalyticsDestination("other")
         do {
@@ -141,7 +143,7 @@ struct ConsentTests {
         }
     }
 
-    @Test("Where nothing is granted any more, the user is forgotten")
+    @Test("The user is forgotten when no purpose is granted any more")
     func forgottenUser() throws {
         let service = try service()
         try service.grantConsent(for: .performance)
@@ -157,7 +159,7 @@ struct ConsentTests {
         for text in ["user-4711", "confidential-plan", before] { #expect(!isOnDisk(text)) }
     }
 
-    @Test("A batch that was made before a denial makes no request after it")
+    @Test("A batch that was built before a denial makes no request after it")
     func denialBetweenRequests() async throws {
         let service = Mutex<AnalyticsService?>(nil)
         let sent = Mutex(0)
@@ -210,7 +212,7 @@ struct ConsentTests {
         #expect(!service.status.hasLostSettings)
     }
 
-    @Test("Opening reads no record, and what waited is counted all the same")
+    @Test("Opening reads no records, and the backlog is still counted")
     func opening() async throws {
         do {
             let service = try service()
@@ -234,7 +236,7 @@ struct ConsentTests {
         #expect(ledger.accepted == 11 && ledger.isBalanced)
     }
 
-    @Test("Taken back, what waits is removed or held, as the app says")
+    @Test("After a revocation the backlog is purged or held, as the app chooses")
     func revocation() async throws {
         let service = try service()
         try service.grantConsent(for: .analytics)
@@ -254,7 +256,7 @@ struct ConsentTests {
         #expect(try service.ledgers()["scripted"]?.purged == 1)
     }
 
-    @Test("A decision that was cut off by a crash is finished at the next start")
+    @Test("A consent decision that a crash interrupted is completed at the next start")
     func cutOffDenial() async throws {
         let steps: Int
         do {
@@ -276,7 +278,7 @@ struct ConsentTests {
         }
     }
 
-    @Test("A grant that could not be written down lets nothing out")
+    @Test("A grant that could not be saved sends nothing")
     func failedGrant() async throws {
         let service = try service()
         service.trackEvent("a")
@@ -289,7 +291,7 @@ struct ConsentTests {
         #expect(vendor.callCount == 0)
     }
 
-    @Test("Damaged settings are set aside, and nothing leaves, though the default is to grant")
+    @Test("Damaged settings are set aside, and nothing is sent even if the default is to grant")
     func damagedSettings() async throws {
         let before: String
         do {
@@ -317,7 +319,7 @@ struct ConsentTests {
     }
 
     /// Delivers while consent changes, and checks each batch when it is handed over.
-    @Test("While consent comes and goes, no batch begins without it", arguments: 0..<20)
+    @Test("No batch starts without consent while consent changes", arguments: 0..<20)
     func races(round: Int) async throws {
         // Even: no consent at the moment. A request that has begun is not recalled, so one batch
         // may be handed over after the change.

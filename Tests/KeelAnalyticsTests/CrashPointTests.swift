@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// Stops the world at every disk step, and then accounts for every event.
-@Suite("Analytics after a crash")
+@Suite("Analytics crash recovery")
 struct CrashPointTests {
     /// `KEEL_ANALYTICS_POINTS` sets the length of the run.
     private static let pointCount =
@@ -68,7 +68,7 @@ struct CrashPointTests {
         return promises
     }
 
-    @Test("Killed at any step: nothing acknowledged is lost, nothing counts twice, ledgers balance")
+    @Test("A kill at any step loses no acknowledged event, duplicates none, and ledgers balance")
     func everyPoint() async throws {
         var (points, seed) = (0, UInt64(0))
         while points < Self.pointCount {

@@ -2,7 +2,7 @@ import KeelAnalytics
 import KeelTestKit
 import Testing
 
-@Suite("The service of the task")
+@Suite("The current task's analytics service")
 struct CurrentAnalyticsTests {
     let bench = Bench()
     let vendor = ScriptedAnalyticsDestination()
@@ -12,7 +12,7 @@ struct CurrentAnalyticsTests {
         var count: Int
     }
 
-    @Test("The free functions track to the service of the task, also in tasks begun inside")
+    @Test("Free functions track to the task's service, also in tasks started inside")
     func tracks() async throws {
         let service = try bench.service(vendor)
         let ids = await withAnalytics(service) {
@@ -27,7 +27,7 @@ struct CurrentAnalyticsTests {
         #expect(vendor.received.last?.properties == ["count": 2])
     }
 
-    @Test("Without a service the free functions do nothing")
+    @Test("Free functions do nothing without a service")
     func nothing() throws {
         #expect(AnalyticsService.current.map(\.anonymousID) == nil)
         #expect(trackEvent("a") == nil)
@@ -41,7 +41,7 @@ struct CurrentAnalyticsTests {
         #expect(AnalyticsService.current.map(\.anonymousID) == nil)
     }
 
-    @Test("What an operation throws has its type outside")
+    @Test("An operation's error keeps its type")
     func throwing() async throws {
         struct Failure: Error, Equatable {}
         let service = try bench.service(vendor)

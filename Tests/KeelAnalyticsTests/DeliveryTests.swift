@@ -15,7 +15,7 @@ struct DeliveryTests {
     }
 
     @Test(
-        "A destination that is down neither delays nor costs another its events, nor loses its own"
+        "A failing destination neither delays nor loses other destinations' events, nor its own"
     )
     func deadBesideHealthy() async throws {
         let healthy = ScriptedAnalyticsDestination("healthy")
@@ -54,7 +54,7 @@ struct DeliveryTests {
         #expect([healthy, dead, hanging].map(\.peakCount) == [1, 1, 1])
     }
 
-    @Test("Batches keep within the limits of records and of bytes")
+    @Test("Batches stay within the limits on records and bytes")
     func limits() async throws {
         let byCount = ScriptedAnalyticsDestination(
             "count",
@@ -73,7 +73,7 @@ struct DeliveryTests {
         #expect(byBytes.received.map(\.number) == Array(0..<50))
     }
 
-    @Test("One bad record in 500 is rejected alone, whatever the destination says about it")
+    @Test("One bad record in 500 is rejected alone, however the destination reports it")
     func poison() async throws {
         let listing = ScriptedAnalyticsDestination(
             "listing",
@@ -111,7 +111,7 @@ struct DeliveryTests {
     }
 
     @Test(
-        "A destination that refuses everything costs no event, and is asked rarely",
+        "A destination that refuses everything loses no event and is rarely asked",
         arguments: [AnalyticsFault.unacceptable, .tooLarge]
     )
     func refusesEverything(fault: AnalyticsFault) async throws {
@@ -139,7 +139,7 @@ struct DeliveryTests {
         #expect(try service.ledgers()["scripted"]?.rejected == [:])
     }
 
-    @Test("Many bad events in a row do not hold up the good one behind them for good")
+    @Test("Many bad events in a row do not block the good event behind them forever")
     func manyBadEvents() async throws {
         let vendor = PoisonedDestination(name: "v", poison: Set(0..<100), answer: .refused)
         let service = try bench.service(vendor)
@@ -159,7 +159,7 @@ struct DeliveryTests {
         #expect(ledger.isBalanced && ledger.pending == 0, "\(ledger)")
     }
 
-    @Test("A bad event that is alone waits until another one is taken")
+    @Test("A bad event without others waits until another event is accepted")
     func badEventAlone() async throws {
         let vendor = PoisonedDestination(name: "v", poison: [0], answer: .refused)
         let service = try bench.service(vendor)
@@ -174,7 +174,7 @@ struct DeliveryTests {
         #expect(try service.ledgers()["v"]?.isBalanced == true)
     }
 
-    @Test("A destination that sends only the first of a batch gets the others next")
+    @Test("A destination that sends only the start of a batch receives the rest next")
     func unsent() async throws {
         let arrived = Steps()
         let picky = HandlerDestination("picky", limits: BatchLimits(records: 50, bytes: .max)) {
@@ -190,7 +190,7 @@ struct DeliveryTests {
         #expect(arrived.numbers(before: 1) == Array(0..<200))
     }
 
-    @Test("A destination that takes less than it says gets batches that it takes")
+    @Test("A destination that accepts fewer records than declared receives smaller batches")
     func smallerThanItSays() async throws {
         let small = PoisonedDestination(name: "small", poison: [], answer: .refused, most: 9)
         let service = try bench.service(small)
@@ -200,7 +200,7 @@ struct DeliveryTests {
         #expect(small.callCount < 90, "\(small.callCount)")
     }
 
-    @Test("A lost reply is repeated with the same ids, and counts once")
+    @Test("A batch with a lost reply is sent again with the same ids and counts once")
     func lostReply() async throws {
         let vendor = ScriptedAnalyticsDestination(faults: [.lostReply, .lost, .unavailable()])
         let service = try bench.service(vendor)
@@ -216,7 +216,7 @@ struct DeliveryTests {
         #expect(ledger.delivered == 10 && ledger.isBalanced)
     }
 
-    @Test("Where repetitions count twice, what is in doubt is not sent again")
+    @Test("An at-most-once destination does not receive a batch in doubt again")
     func atMostOnce() async throws {
         let vendor = ScriptedAnalyticsDestination(
             guarantee: .atMostOnce,
@@ -234,7 +234,7 @@ struct DeliveryTests {
         #expect(ledger.delivered == 10 && ledger.isBalanced && ledger.pending == 0)
     }
 
-    @Test("A process that ends before it knows does not send again where that counts twice")
+    @Test("An at-most-once destination receives no batch again after a crash")
     func atMostOnceAcrossCrash() async throws {
         let files = bench.files
         let arrived = Steps()
@@ -263,7 +263,7 @@ struct DeliveryTests {
         }
     }
 
-    @Test("Rules keep records back, drop properties and hash them with a key")
+    @Test("Rules hold records back, drop properties, and hash them with a key")
     func rules() async throws {
         let plain = ScriptedAnalyticsDestination("plain")
         let strict = ScriptedAnalyticsDestination("strict")
@@ -303,7 +303,7 @@ struct DeliveryTests {
     }
 
     @Test(
-        "A new destination begins with what waits or with the next event; an old one is forgotten"
+        "A new destination starts with the backlog or the next event; a removed one is forgotten"
     )
     func comingAndGoing() async throws {
         let (first, late, newest) = (
@@ -327,7 +327,7 @@ struct DeliveryTests {
         #expect(try service.unconfiguredDestinations() == [])
     }
 
-    @Test("What the journal's bounds cost is expired, and the ledger balances")
+    @Test("Records dropped by the journal's limits count as expired, and the ledger balances")
     func expiry() async throws {
         let vendor = ScriptedAnalyticsDestination()
         let service = try bench.service(vendor) { configuration in
@@ -345,7 +345,7 @@ struct DeliveryTests {
         #expect(ledger.expired == 300 && ledger.delivered == 10 && ledger.isBalanced)
     }
 
-    @Test("Records that the bounds take away while they are under way are counted once")
+    @Test("Records that expire during their delivery are counted once")
     func expiryUnderWay() async throws {
         let gate = Gate()
         let vendor = HandlerDestination("slow", limits: BatchLimits(records: 10, bytes: .max)) {
@@ -364,7 +364,7 @@ struct DeliveryTests {
         #expect(ledger.accepted == 300 && ledger.isBalanced, "\(ledger)")
     }
 
-    @Test("The template of the guide delivers")
+    @Test("The template in the guide delivers")
     func template() async throws {
         let lines = Lines()
         let service = try bench.service(LineDestination(name: "lines") { lines.add($0) })

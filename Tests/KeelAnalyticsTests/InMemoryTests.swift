@@ -6,12 +6,12 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-@Suite("Analytics in memory, observed, and with the properties of the user")
+@Suite("Analytics in memory, with an observer and with user properties")
 struct InMemoryTests {
     let bench = Bench()
     let vendor = ScriptedAnalyticsDestination()
 
-    @Test("A service in memory tracks, delivers, forgets and accounts as one in a folder")
+    @Test("An in-memory service tracks, delivers, forgets and accounts like one in a folder")
     func memory() async throws {
         var configuration = bench.configuration
         configuration.defaultConsent = .unknown
@@ -30,7 +30,7 @@ struct InMemoryTests {
         #expect(ledger.accepted == 200 && ledger.isBalanced)
     }
 
-    @Test("Two services in memory have nothing in common, and can be there at once")
+    @Test("Two in-memory services are independent and can coexist")
     func apart() throws {
         let first = try AnalyticsService.inMemory(bench.configuration)
         let second = try AnalyticsService.inMemory(bench.configuration)
@@ -39,7 +39,7 @@ struct InMemoryTests {
         #expect(first.anonymousID != second.anonymousID)
     }
 
-    @Test("Events carry the properties of the user across starts, until the user is forgotten")
+    @Test("Events carry user properties across restarts until the user is forgotten")
     func userProperties() async throws {
         func service() throws -> AnalyticsService {
             try bench.service(vendor) { $0.attachesUserProperties = true }
@@ -63,7 +63,7 @@ struct InMemoryTests {
         #expect(changes.first == ["plan": "gold"])
     }
 
-    @Test("Events carry no properties of the user unless it was asked for, and none are written")
+    @Test("By default events carry no user properties, and none are written")
     func withoutUserProperties() async throws {
         let service = try bench.service(vendor)
         service.trackUserProperty("plan", value: "gold")
@@ -75,7 +75,7 @@ struct InMemoryTests {
         #expect(!text.contains("gold"))
     }
 
-    @Test("An observer hears what is tracked, refused and delivered, without values")
+    @Test("An observer sees tracked, rejected and delivered events, without their values")
     func observed() async throws {
         let heard = Mutex<[AnalyticsObservation]>([])
         let service = try bench.service(vendor) { configuration in

@@ -4,7 +4,7 @@ import KeelJournal
 import KeelTestKit
 import Testing
 
-@Suite("A look at analytics from outside")
+@Suite("Inspection of analytics from outside")
 struct AnalyticsInspectionTests {
     let bench = Bench()
 
@@ -12,14 +12,14 @@ struct AnalyticsInspectionTests {
         try AnalyticsInspection(of: "/a", sealing: nil, files: bench.files)
     }
 
-    @Test("Where nothing was tracked, it says so and makes nothing")
+    @Test("Inspecting a folder without analytics throws and creates nothing")
     func nothing() throws {
         let error = #expect(throws: AnalyticsError.self) { try inspection() }
         #expect(error?.code == .notFound)
         #expect(try bench.files.size(of: "/a") == nil)
     }
 
-    @Test("It tells decisions and ledgers while the app runs, and changes nothing")
+    @Test("Inspection reports decisions and ledgers while the app runs, and changes nothing")
     func ledgers() async throws {
         let good = ScriptedAnalyticsDestination("good")
         let bad = ScriptedAnalyticsDestination("bad", faults: [.unavailable()])
@@ -47,7 +47,7 @@ struct AnalyticsInspectionTests {
         #expect(bench.files.disk.contents == before)
     }
 
-    @Test("What this version does not understand is counted and passed over")
+    @Test("Records that this version does not understand are counted and skipped")
     func undecodable() throws {
         let vendor = ScriptedAnalyticsDestination()
         let service = try bench.service(vendor)

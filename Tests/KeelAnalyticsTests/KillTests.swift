@@ -6,7 +6,7 @@ import KeelTestKit
 import Testing
 
 /// Kills a tracking and delivering process at random moments, and accounts for every event.
-@Suite("Killing a process that tracks", .serialized)
+@Suite("Process kills while tracking", .serialized)
 struct KillTests {
     /// `KEEL_KILLS` sets the length of the run.
     private static let killCount =
@@ -44,7 +44,7 @@ struct KillTests {
         }
     }
 
-    @Test("kill -9 at random moments: 0 acknowledged events lost, 0 twice, every ledger balanced")
+    @Test("kill -9 at random moments: no acknowledged event lost or duplicated, ledgers balance")
     func kills() async throws {
         var (kills, events, arrived) = (0, 0, 0)
         while kills < Self.killCount {

@@ -18,7 +18,7 @@ struct PacingTests {
         }
     }
 
-    @Test("Offline for a day, it tries at most once in five minutes, and memory stays flat")
+    @Test("Offline for a day, it tries at most once in five minutes, and memory use stays flat")
     func offlineForADay() async throws {
         let vendor = ScriptedAnalyticsDestination(
             faults: Array(repeating: .unavailable(), count: 100_000)
@@ -55,7 +55,7 @@ struct PacingTests {
         )
     }
 
-    @Test("Pauses grow with jitter, are never none, and once at the longest never under it")
+    @Test("Pauses grow with jitter, are never zero, and stay at the maximum once they reach it")
     func backoff() {
         let policy = AnalyticsConfiguration().retry
         for seed in 0..<200 as Range<UInt64> {
@@ -74,7 +74,7 @@ struct PacingTests {
         }
     }
 
-    @Test("A pause that the destination asks for is kept, by a flush too")
+    @Test("A pause that the destination asks for is honored, even by a flush")
     func askedPause() async throws {
         let vendor = ScriptedAnalyticsDestination(faults: [.unavailable(notBefore: .seconds(90))])
         let service = try bench.service(vendor)
@@ -89,7 +89,7 @@ struct PacingTests {
         #expect(vendor.callCount == 2)
     }
 
-    @Test("A wrong configuration shows, is tried rarely, and costs no event")
+    @Test("A misconfiguration is reported, rarely retried, and loses no event")
     func misconfigured() async throws {
         let vendor = ScriptedAnalyticsDestination(faults: [.misconfigured, .misconfigured])
         let service = try bench.service(vendor) { $0.deliveryInterval = .zero }
@@ -109,7 +109,7 @@ struct PacingTests {
         #expect(service.status.destinations["scripted"]?.problem == nil)
     }
 
-    @Test("Events gather for the interval, or until there are enough")
+    @Test("Events accumulate until the interval ends or the threshold is reached")
     func gathering() async throws {
         let vendor = ScriptedAnalyticsDestination()
         let service = try bench.service(vendor) { $0.deliveryThreshold = 1000 }
@@ -135,7 +135,7 @@ struct PacingTests {
         await running.value
     }
 
-    @Test("Enough events are reason to send before the interval is over")
+    @Test("Reaching the threshold starts a delivery before the interval ends")
     func threshold() async throws {
         let vendor = ScriptedAnalyticsDestination()
         let service = try bench.service(vendor) { $0.deliveryThreshold = 10 }
@@ -149,7 +149,7 @@ struct PacingTests {
         await running.value
     }
 
-    @Test("Cancelled at any moment, deliveries leave everything as it should be")
+    @Test("Deliveries that are cancelled at any moment leave a consistent state")
     func cancellation() async throws {
         let vendor = ScriptedAnalyticsDestination(
             limits: BatchLimits(records: 5, bytes: .max),
@@ -176,7 +176,7 @@ struct PacingTests {
         #expect(try service.ledgers()["scripted"]?.isBalanced == true)
     }
 
-    @Test("Two runs and flushes at a time deliver each batch once")
+    @Test("Concurrent runs and flushes deliver each batch once")
     func severalRuns() async throws {
         let vendor = ScriptedAnalyticsDestination(limits: BatchLimits(records: 3, bytes: .max))
         let service = try bench.service(vendor)
@@ -189,7 +189,7 @@ struct PacingTests {
         #expect(vendor.repeatedCount == 0 && vendor.peakCount == 1)
     }
 
-    @Test("A full disk stops no delivery for good, and the ledger balances afterwards")
+    @Test("Delivery continues after a full disk, and the ledger balances")
     func fullDisk() async throws {
         let vendor = ScriptedAnalyticsDestination(limits: BatchLimits(records: 5, bytes: .max))
         let once = ScriptedAnalyticsDestination("once", guarantee: .atMostOnce)
@@ -215,7 +215,7 @@ struct PacingTests {
         }
     }
 
-    @Test("Status shows each change to those who follow it")
+    @Test("Status updates show each change")
     func statuses() async throws {
         let vendor = ScriptedAnalyticsDestination(faults: [.unavailable()])
         let service = try bench.service(vendor)

@@ -4,9 +4,9 @@ import Testing
 
 @testable import KeelAnalytics
 
-@Suite("Ids of records")
+@Suite("Record ids")
 struct RecordIDTests {
-    @Test("The text of an id is that of the UUID with the same bits")
+    @Test("An id's text is that of the UUID with the same bits")
     func text() {
         var random = SeededRandom(seed: 9)
         var words: [(UInt64, UInt64)] = [

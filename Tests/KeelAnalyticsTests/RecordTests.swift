@@ -8,7 +8,7 @@ struct RecordTests {
     let bench = Bench()
     let vendor = ScriptedAnalyticsDestination()
 
-    @Test("What is tracked arrives whole, with its time, user, session and context")
+    @Test("A tracked event arrives complete, with its time, user, session and context")
     func whole() async throws {
         let service = try bench.service(vendor) { configuration in
             configuration.context.appVersion = "2.1.0"
@@ -34,7 +34,7 @@ struct RecordTests {
         #expect(record.purpose == .analytics)
     }
 
-    @Test("Ids are UUIDs of version 7 that grow, also within a millisecond and when time goes back")
+    @Test("Ids are version 7 UUIDs that grow, even within a millisecond and if the clock goes back")
     func identifiers() async throws {
         let service = try bench.service(vendor)
         var ids: [String] = []
@@ -55,7 +55,7 @@ struct RecordTests {
         #expect(milliseconds == 1_700_000_000_000)
     }
 
-    @Test("Screens, user properties and typed events have their kinds")
+    @Test("Screens, user properties and typed events have the right kinds")
     func kinds() async throws {
         struct Placed: TypedAnalyticsEvent {
             static let name = "placed"
@@ -94,7 +94,7 @@ struct RecordTests {
         #expect(records[4].time == Date(timeIntervalSince1970: 1.25))
     }
 
-    @Test("A typed event that is no object is refused and counted")
+    @Test("A typed event that is not an object is rejected and counted")
     func notAnObject() throws {
         struct Bare: TypedAnalyticsEvent {
             static let name = "bare"
@@ -108,7 +108,7 @@ struct RecordTests {
         #expect(service.status.refused == ["invalidArgument": 1])
     }
 
-    @Test("A record that the disk gives back changed is rejected, and its neighbours arrive")
+    @Test("A record damaged on disk is rejected, and its neighbors are delivered")
     func damaged() async throws {
         do {
             let service = try bench.service(vendor)
@@ -130,7 +130,7 @@ struct RecordTests {
         #expect(ledger.isBalanced)
     }
 
-    @Test("What nests too deep becomes null, and arrives")
+    @Test("Values nested too deeply become null, and the event is delivered")
     func nesting() async throws {
         var value: AnalyticsValue = 1
         for _ in 0..<200 { value = [value] }

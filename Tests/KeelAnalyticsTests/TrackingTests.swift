@@ -10,7 +10,7 @@ struct TrackingTests {
     let bench = Bench()
     let vendor = ScriptedAnalyticsDestination()
 
-    @Test("The user is tracked once when known, and stays across starts until reset")
+    @Test("A user id is tracked once and kept across restarts until reset")
     func user() async throws {
         let before: String
         do {
@@ -41,7 +41,7 @@ struct TrackingTests {
         #expect(vendor.received[3].session?.id != vendor.received[4].session?.id)
     }
 
-    @Test("Super properties are in every event until they are removed, and the event's own win")
+    @Test("Super properties are in every event until removed, and the event's own take precedence")
     func superProperties() async throws {
         do {
             let service = try bench.service(vendor)
@@ -62,7 +62,7 @@ struct TrackingTests {
         )
     }
 
-    @Test("A session ends with a pause, and goes on across a start within the pause")
+    @Test("A session ends after a pause and continues across a restart within the pause")
     func sessions() async throws {
         do {
             let service = try bench.service(vendor)
@@ -84,7 +84,7 @@ struct TrackingTests {
         #expect(start == vendor.received[3].time)
     }
 
-    @Test("Sessions can be switched off")
+    @Test("Sessions can be disabled")
     func withoutSessions() async throws {
         let service = try bench.service(vendor) { $0.sessionTimeout = nil }
         service.trackEvent("a")
@@ -92,7 +92,7 @@ struct TrackingTests {
         #expect(vendor.received.map(\.session) == [nil])
     }
 
-    @Test("A timed event says how long it took, once")
+    @Test("A timed event reports its duration once")
     func timing() async throws {
         let service = try bench.service(vendor)
         service.beginTiming("upload")
@@ -105,7 +105,7 @@ struct TrackingTests {
         #expect(vendor.received.map { $0.properties["duration"] } == [2.5, nil, "own"])
     }
 
-    @Test("Secrets and personal data are not on the disk and do not leave, by name and by form")
+    @Test("Secrets and personal data are neither stored nor sent, by name and by pattern")
     func redaction() async throws {
         let service = try bench.service(vendor)
         let planted = [
@@ -137,7 +137,7 @@ struct TrackingTests {
         #expect(vendor.received.first?.properties["pin"] == "<redacted>")
     }
 
-    @Test("Names of properties, events and screens, and numbers, hold no secret either")
+    @Test("Names of properties, events and screens, and numbers, contain no secrets either")
     func redactionOfNames() async throws {
         let service = try bench.service(vendor)
         let planted = ["ada@example.org", "4111111111111111", "5555555555554444", "hunter2"]
@@ -165,7 +165,7 @@ struct TrackingTests {
     }
 
     @Test(
-        "Forms of personal data are found in short texts, and percent-encoded too",
+        "Personal data is found in short texts and in percent-encoded form",
         arguments: [
             "a@b.co", "mail%3Da%40b.co", "token=x", "pin%3A%201234", "%22password%22%3A%22x1%22",
             "card%3D4111111111111111", "user%3Aa%40b.co",
@@ -179,7 +179,7 @@ struct TrackingTests {
         #expect("\(kept)".contains("<redacted>"), "\(kept)")
     }
 
-    @Test("An id that looks like personal data shows in the status, across a start too")
+    @Test("A user id that looks like personal data is reported in the status, also after a restart")
     func personalUserID() throws {
         do {
             let service = try bench.service(vendor)
@@ -194,7 +194,7 @@ struct TrackingTests {
         #expect(!service.status.hasPersonalUserID)
     }
 
-    @Test("What one user began to measure does not end with the next one")
+    @Test("A timing that one user started does not end with the next user")
     func timingAcrossReset() async throws {
         let service = try bench.service(vendor)
         service.beginTiming("checkout")
@@ -205,7 +205,7 @@ struct TrackingTests {
         #expect(vendor.received.last?.properties["duration"] == nil)
     }
 
-    @Test("Without a redactor everything is kept as it is")
+    @Test("Without a redactor everything is kept unchanged")
     func withoutRedaction() async throws {
         let service = try bench.service(vendor) { $0.redactor = nil }
         service.trackEvent("a", parameters: ["password": "p", "mail": "ada@example.org"])
@@ -215,7 +215,7 @@ struct TrackingTests {
         )
     }
 
-    @Test("What is refused is told, counted, and in no ledger")
+    @Test("A rejected event is reported, counted, and in no ledger")
     func refusals() async throws {
         let service = try bench.service(vendor) { $0.journal.recordByteLimit = 1000 }
         service.trackEvent("good")
@@ -238,7 +238,7 @@ struct TrackingTests {
         #expect(ledger.accepted == 2 && ledger.delivered == 2 && ledger.isBalanced)
     }
 
-    @Test("Many threads track at the same time, and everything arrives once")
+    @Test("Events tracked by many threads at once arrive once each")
     func threads() async throws {
         let service = try bench.service(vendor)
         await withTaskGroup(of: Void.self) { group in
@@ -259,7 +259,7 @@ struct TrackingTests {
         #expect(vendor.received.count == 800)
     }
 
-    @Test("Every error has advice, and names that make no sense are refused")
+    @Test("Every error has advice, and invalid names are rejected")
     func errors() throws {
         for code in AnalyticsError.Code.known {
             #expect(!code.advice.isEmpty)
