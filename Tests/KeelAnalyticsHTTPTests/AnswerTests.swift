@@ -11,7 +11,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("What the vendors say of single records")
+@Suite("Vendor responses about single records")
 struct AnswerTests {
     /// A destination with scripted answers.
     private func scripted(
@@ -28,7 +28,7 @@ struct AnswerTests {
 
     // MARK: Mixpanel
 
-    @Test("Mixpanel: the listed events are refused, the others have arrived")
+    @Test("Mixpanel: the listed events are rejected, and the others are delivered")
     func mixpanelList() async throws {
         try await Scene.run(.mixpanel) { scene async throws in
             var future = AnalyticsRecord.sample(number: 2)
@@ -39,7 +39,7 @@ struct AnswerTests {
         }
     }
 
-    @Test("Mixpanel: a refused update of a profile is told by its record's place")
+    @Test("Mixpanel: a rejected profile update is reported by its record's index")
     func mixpanelProfiles() async throws {
         let (destination, transport) = try scripted(
             .mixpanel,
@@ -61,7 +61,7 @@ struct AnswerTests {
         )
     }
 
-    @Test("Mixpanel: when the profiles do not arrive, the whole batch comes again")
+    @Test("Mixpanel: if the profile updates fail, the whole batch is sent again")
     func mixpanelHalf() async throws {
         try await Scene.run(.mixpanel) { scene async throws in
             scene.server.enqueue(nil, .status(503, retryAfter: "7"))
@@ -77,7 +77,7 @@ struct AnswerTests {
         }
     }
 
-    @Test("Mixpanel: profiles go in requests of fifty, in order")
+    @Test("Mixpanel: profile updates are sent in order, 50 per request")
     func mixpanelPieces() async throws {
         try await Scene.run(.mixpanel) { scene async throws in
             let batch = (1...120).map {
@@ -95,7 +95,7 @@ struct AnswerTests {
         }
     }
 
-    @Test("Mixpanel: an answer of success to an update that cannot be read leaves it open")
+    @Test("Mixpanel: an unreadable success response to an update leaves the outcome unknown")
     func mixpanelUnreadable() async throws {
         let (destination, _) = try scripted(.mixpanel, [.json("<html>")])
         let record = AnalyticsRecord.sample(.userProperties, userProperties: ["a": 1])
@@ -106,7 +106,7 @@ struct AnswerTests {
 
     // MARK: Amplitude
 
-    @Test("Amplitude: the listed events are taken out, the others sent again at once")
+    @Test("Amplitude: the listed events are removed, and the others are sent again at once")
     func amplitudeList() async throws {
         let (destination, transport) = try scripted(
             .amplitude,
@@ -128,7 +128,7 @@ struct AnswerTests {
         }
     }
 
-    @Test("Amplitude: one bad event of five hundred does not keep the others")
+    @Test("Amplitude: one bad event in 500 does not hold up the others")
     func amplitudePoison() async throws {
         try await Scene.run(.amplitude) { scene async throws in
             var batch = AnalyticsRecord.samples(500)
@@ -140,7 +140,7 @@ struct AnswerTests {
         }
     }
 
-    @Test("Amplitude: a refusal without a list is halved, a wrong key is not")
+    @Test("Amplitude: a refusal without a list is unacceptable, a wrong key is a misconfiguration")
     func amplitudeRefusals() async throws {
         let bodies = [
             #"{"code":400,"error":"Invalid request"}"#: "unacceptable",
@@ -155,7 +155,7 @@ struct AnswerTests {
         }
     }
 
-    @Test("Amplitude: who is over the daily quota does not hold up the others")
+    @Test("Amplitude: a user over the daily quota does not hold up the others")
     func amplitudeQuota() async throws {
         let throttled =
             #"{"code":429,"throttled_events":[0,1],"exceeded_daily_quota_users":{"user-1":3},"#
@@ -170,7 +170,7 @@ struct AnswerTests {
         #expect(await destination.deliver(batch).reasons == [0: "quotaExceeded"])
     }
 
-    @Test("Amplitude: a server that refuses event by event is not asked for ever")
+    @Test("Amplitude: a server that rejects one event at a time is not asked forever")
     func amplitudeEndless() async throws {
         let refusal = ScriptedHTTPTransport.Answer.json(
             #"{"code":400,"events_with_invalid_fields":{"time":[0]}}"#,
@@ -187,7 +187,7 @@ struct AnswerTests {
 
     // MARK: The others
 
-    @Test("PostHog: events over the quota are dropped, and told")
+    @Test("PostHog: events over the quota are dropped and reported")
     func postHogQuota() async throws {
         let (destination, _) = try scripted(
             .postHog,
@@ -201,7 +201,7 @@ struct AnswerTests {
         #expect(await destination.deliver(batch) == .delivered)
     }
 
-    @Test("Keel's ingest: a duplicate has arrived, a refusal has its reason")
+    @Test("Keel's ingest: a duplicate counts as delivered, and a rejection has its reason")
     func keelIngest() async throws {
         let batch = AnalyticsRecord.samples(3)
         let ids = batch.map(\.id)
@@ -222,7 +222,7 @@ struct AnswerTests {
         #expect(await destination.deliver(batch).label == "unknown")
     }
 
-    @Test("OpenTelemetry: the number of refused records is kept, though not which")
+    @Test("OpenTelemetry: the number of rejected records is kept, but not which ones")
     func partialSuccess() async throws {
         for (body, count) in [
             (#"{"partialSuccess":{"rejectedLogRecords":"2","errorMessage":"x"}}"#, 2),

@@ -2,7 +2,7 @@ import HTTPTypes
 import KeelTestKit
 import Testing
 
-@Suite("The vendors' doubles refuse what the vendors refuse")
+@Suite("Vendor doubles reject what the vendors reject")
 struct DoubleTests {
     /// A valid request, and ways to invalidate it.
     struct Sample: Sendable, CustomTestStringConvertible {
@@ -146,7 +146,7 @@ struct DoubleTests {
         return request
     }
 
-    @Test("A good request counts, and any one fault in it does not", arguments: samples)
+    @Test("A valid request is counted, and a request with any one fault is not", arguments: samples)
     func faults(_ sample: Sample) async {
         let good = sample.vendor.double
         _ = await good.answer(request(sample, sample.body))
@@ -178,7 +178,10 @@ struct DoubleTests {
         #expect(server.refusals.count == 3)
     }
 
-    @Test("A repetition counts once, where the vendor has a field for it", arguments: samples)
+    @Test(
+        "A repeated event counts once if the vendor has a field for deduplication",
+        arguments: samples
+    )
     func repetition(_ sample: Sample) async {
         let server = sample.vendor.double
         for _ in 1...3 { _ = await server.answer(request(sample, sample.body)) }
@@ -186,7 +189,7 @@ struct DoubleTests {
         #expect(server.duplicates.count == (sample.vendor.isDeduplicating ? 2 : 0))
     }
 
-    @Test("A body that is not gzip although it says so is refused")
+    @Test("A body that is declared as gzip but is not is refused")
     func gzip() async {
         let sample = Self.samples[0]
         var request = request(sample, sample.body)

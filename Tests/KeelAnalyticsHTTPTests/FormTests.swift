@@ -11,7 +11,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("The vendors' forms")
+@Suite("Vendor request formats")
 struct FormTests {
     /// A value of each kind.
     private static let everyValue: [String: AnalyticsValue] = [
@@ -46,7 +46,7 @@ struct FormTests {
         }
     }
 
-    @Test("Mixpanel: an event, and an update of a profile after it")
+    @Test("Mixpanel: an event, followed by a profile update")
     func mixpanel() async throws {
         try await Scene.run(.mixpanel) { scene async throws in
             _ = try await scene.deliver(
@@ -95,7 +95,7 @@ struct FormTests {
         }
     }
 
-    @Test("PostHog: a screen of somebody unknown, then who it was")
+    @Test("PostHog: a screen of an anonymous user, then the identification")
     func postHog() async throws {
         try await Scene.run(.postHog) { scene async throws in
             _ = try await scene.deliver(
@@ -113,7 +113,7 @@ struct FormTests {
         }
     }
 
-    @Test("Google Analytics, for a web and an app stream")
+    @Test("Google Analytics, for a web stream and an app stream")
     func googleAnalytics() async throws {
         let events = #"""
             "events":[{"name":"screen_view","timestamp_micros":1795341600123000,"params":{"app_version":"2.1.0","flag":"true","language":"de-CH","price":9.5,"screen_name":"Home","session_id":"1795341000","engagement_time_msec":1}}]}
@@ -137,7 +137,7 @@ struct FormTests {
         }
     }
 
-    @Test("Google Analytics gets what the user said about advertising, as it is at each request")
+    @Test("Google Analytics receives the user's current ad consent with each request")
     func googleAdConsent() async throws {
         typealias AdConsent = GoogleAnalyticsDestination.AdConsent
         let consent = Mutex(AdConsent())
@@ -181,7 +181,7 @@ struct FormTests {
         }
     }
 
-    @Test("OpenTelemetry: values say their type, and long numbers are texts")
+    @Test("OpenTelemetry: values carry their type, and long numbers are strings")
     func openTelemetry() async throws {
         try await Scene.run(.openTelemetry) { scene async throws in
             var record = AnalyticsRecord.sample(
@@ -204,7 +204,7 @@ struct FormTests {
         }
     }
 
-    @Test("Every character, and every number, reads back as it was")
+    @Test("Every character and every number survives the round trip")
     func roundTrip() async throws {
         struct Body: Decodable {
             struct Record: Decodable {
@@ -235,7 +235,7 @@ struct FormTests {
         }
     }
 
-    @Test("A property that has the name of a fixed field does not displace it")
+    @Test("A property with the name of a fixed field does not replace the field")
     func fixedFields() async throws {
         let properties: [String: AnalyticsValue] = [
             "distinct_id": "evil", "$insert_id": "evil", "time": 1, "$lib": "evil",

@@ -15,7 +15,7 @@ import Foundation
 #endif
 
 /// Vendors that refuse, fail and stall for hours, and then recover.
-@Suite("Receivers that misbehave", .timeLimit(.minutes(5)))
+@Suite("Misbehaving receivers", .timeLimit(.minutes(5)))
 struct MisbehavingReceiverTests {
     private static let eventCount = 8
 
@@ -114,7 +114,7 @@ struct MisbehavingReceiverTests {
         }
     }
 
-    @Test("No status from 400 to 599 costs an event at once", arguments: Vendor.allCases)
+    @Test("No status from 400 to 599 loses an event at once", arguments: Vendor.allCases)
     func everyStatus(_ vendor: Vendor) async throws {
         let status = Mutex(0)
         let transport = ScriptedHTTPTransport(
@@ -143,7 +143,7 @@ struct MisbehavingReceiverTests {
     }
 
     @Test(
-        "Whatever it answers for hours, it is asked rarely, and gets everything afterwards",
+        "A failing server is rarely asked for hours and receives everything after its recovery",
         arguments: Vendor.allCases
     )
     func hours(_ vendor: Vendor) async throws {
@@ -160,7 +160,7 @@ struct MisbehavingReceiverTests {
     }
 
     @Test(
-        "Answers of a byte a second and answers without an end cost nothing",
+        "Delivery recovers from slow and endless responses",
         arguments: Vendor.allCases
     )
     func endless(_ vendor: Vendor) async throws {
@@ -196,7 +196,7 @@ struct MisbehavingReceiverTests {
     }
 
     @Test(
-        "Connections that are reset cost nothing, wherever it happens",
+        "Delivery recovers from connections that are reset at any point",
         arguments: Vendor.allCases
     )
     func resets(_ vendor: Vendor) async throws {

@@ -89,7 +89,7 @@ struct OfficialClientTests {
         ),
     ]
 
-    @Test("What they send is taken", arguments: comparisons)
+    @Test("The double accepts their events", arguments: comparisons)
     func accepted(_ comparison: Comparison) async throws {
         let server = double(for: comparison.vendor)
         let run = try await OfficialClient.send(comparison.script, key: Vendor.secret, to: server)
@@ -99,7 +99,7 @@ struct OfficialClientTests {
         #expect(server.events.count == comparison.names.count)
     }
 
-    @Test("With a wrong key, none of it is taken", arguments: comparisons)
+    @Test("With a wrong key, none of their events is accepted", arguments: comparisons)
     func wrongKey(_ comparison: Comparison) async throws {
         let server = double(for: comparison.vendor)
         _ = try await OfficialClient.send(comparison.script, key: "another-key", to: server)
@@ -107,7 +107,7 @@ struct OfficialClientTests {
         #expect(server.events.isEmpty)
     }
 
-    @Test("Every field that they send, Keel sends too", arguments: comparisons)
+    @Test("Keel sends every field that they send", arguments: comparisons)
     func fields(_ comparison: Comparison) async throws {
         let server = double(for: comparison.vendor)
         _ = try await OfficialClient.send(comparison.script, key: Vendor.secret, to: server)

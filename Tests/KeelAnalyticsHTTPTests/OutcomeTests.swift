@@ -11,9 +11,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("What becomes of a batch, at every destination")
+@Suite("Delivery outcomes at every destination")
 struct OutcomeTests {
-    @Test("Records of every kind are taken, and count once", arguments: Vendor.allCases)
+    @Test("Records of every kind are delivered and count once", arguments: Vendor.allCases)
     func everyKind(_ vendor: Vendor) async throws {
         let records: [AnalyticsRecord] = [
             .sample(number: 1), .sample(.screen("Home"), number: 2),
@@ -49,7 +49,7 @@ struct OutcomeTests {
     }
 
     @Test(
-        "A repetition after a lost answer is recognised where the guarantee says so",
+        "A repetition after a lost response is recognized if the destination guarantees it",
         arguments: Vendor.allCases
     )
     func lostAnswer(_ vendor: Vendor) async throws {
@@ -65,7 +65,7 @@ struct OutcomeTests {
         }
     }
 
-    @Test("Statuses are told apart", arguments: Vendor.allCases)
+    @Test("Statuses are mapped to different outcomes", arguments: Vendor.allCases)
     func statuses(_ vendor: Vendor) async throws {
         let late = vendor.isGoogle ? "unknown" : "postponed"
         let expected = [
@@ -87,7 +87,7 @@ struct OutcomeTests {
     }
 
     @Test(
-        "The pause that a server asks for is kept, in seconds and as a date",
+        "The pause that a server asks for is honored, in seconds and as a date",
         arguments: Vendor.allCases
     )
     func retryAfter(_ vendor: Vendor) async throws {
@@ -120,7 +120,10 @@ struct OutcomeTests {
         #expect(pauses == [.seconds(120), .seconds(300), unsaid])
     }
 
-    @Test("What never arrived is postponed, what may have is unknown", arguments: Vendor.allCases)
+    @Test(
+        "A request that never arrived is postponed, and one that may have arrived is unknown",
+        arguments: Vendor.allCases
+    )
     func failures(_ vendor: Vendor) async throws {
         let expected: [(TransportError, String)] = [
             (TransportError(.connectionRefused), "postponed"),
@@ -147,7 +150,7 @@ struct OutcomeTests {
     }
 
     @Test(
-        "A wrong key is a matter of configuration, where the vendor says so",
+        "A wrong key is a misconfiguration if the vendor reports it",
         arguments: Vendor.allCases
     )
     func wrongKey(_ vendor: Vendor) async throws {
@@ -159,7 +162,7 @@ struct OutcomeTests {
         }
     }
 
-    @Test("A server that never answers ends the delivery at the limit of time")
+    @Test("Delivery to a server that never responds ends at the time limit")
     func timeout() async throws {
         let clock = TestClock()
         let transport = ScriptedHTTPTransport(then: .stall)

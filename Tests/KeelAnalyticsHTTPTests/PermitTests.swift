@@ -14,7 +14,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("Consent that ends before a request begins", .timeLimit(.minutes(1)))
+@Suite("Consent that ends before a request starts", .timeLimit(.minutes(1)))
 struct PermitTests {
     /// A middleware in which a request waits while the user changes their mind.
     private struct Waiting: HTTPMiddleware {
@@ -30,7 +30,7 @@ struct PermitTests {
     }
 
     @Test(
-        "A request that waits in a layer of the app does not begin after a denial",
+        "A request that waits in one of the app's layers does not start after a denial",
         arguments: Vendor.allCases
     )
     func denialWhileWaiting(_ vendor: Vendor) async throws {

@@ -27,7 +27,7 @@ struct RuleTests {
         (0..<depth).reduce(.integer(1)) { value, _ in .array([value]) }
     }
 
-    @Test("Every destination has a name of its own, and limits", arguments: Vendor.allCases)
+    @Test("Every destination has its own name and limits", arguments: Vendor.allCases)
     func names(_ vendor: Vendor) throws {
         let destination = try destination(vendor)
         #expect((1...32).contains(destination.name.utf8.count))
@@ -39,7 +39,7 @@ struct RuleTests {
     }
 
     @Test(
-        "An event without a name, and a known user without an identifier, are refused",
+        "An event without a name and a known user without an identifier are rejected",
         arguments: Vendor.allCases
     )
     func unnamed(_ vendor: Vendor) throws {
@@ -50,7 +50,7 @@ struct RuleTests {
     }
 
     @Test(
-        "An event that is too large is refused, one that just fits is not",
+        "An event that is too large is rejected, and one that just fits is accepted",
         arguments: [
             (Vendor.segment, 32 * 1024), (.mixpanel, 1_000_000), (.postHog, 1_000_000),
             (.keel, 64 * 1024),
@@ -83,7 +83,7 @@ struct RuleTests {
         #expect(refusal(of: record(elements, rest + 1), by: destination) == "tooLarge")
     }
 
-    @Test("Amplitude and Google refuse what no batch can hold")
+    @Test("Amplitude and Google reject a record that no batch can hold")
     func largerThanABatch() throws {
         let text = AnalyticsValue.string(String(repeating: "x", count: 1024))
         let huge = AnalyticsRecord.sample(properties: [
@@ -106,7 +106,7 @@ struct RuleTests {
         #expect(refusal(of: .sample(properties: ["items": items]), by: google) == "tooLarge")
     }
 
-    @Test("Identifiers that stand for nobody are refused")
+    @Test("Identifiers that stand for nobody are rejected")
     func identifiers() throws {
         let expected: [(Vendor, [String], [String])] = [
             (.mixpanel, ["null", "Anonymous", "0", "-1", "n/a", "[]", ""], ["nobody", "00"]),
@@ -140,7 +140,7 @@ struct RuleTests {
         )
     }
 
-    @Test("Amplitude is told that shorter identifiers are meant")
+    @Test("Amplitude is told to accept shorter identifiers")
     func minimumIDLength() async throws {
         let server = AnalyticsServerDouble.amplitude(apiKey: "key")
         let network = InProcessHTTPNetwork()
@@ -162,7 +162,7 @@ struct RuleTests {
         }
     }
 
-    @Test("Names of events with a meaning of their own are refused")
+    @Test("Reserved event names are rejected")
     func reservedNames() throws {
         for (vendor, names) in [
             (Vendor.amplitude, ["[Amplitude] Revenue", "$identify", "[Amplitude] Start Session"]),
@@ -179,7 +179,7 @@ struct RuleTests {
         #expect(refusal(of: long, by: destination) == "invalidName")
     }
 
-    @Test("Mixpanel takes fewer than 255 properties and elements, three levels deep")
+    @Test("Mixpanel accepts fewer than 255 properties and elements, up to three levels deep")
     func mixpanelShapes() throws {
         let destination = try destination(.mixpanel)
         #expect(refusal(of: .sample(properties: properties(236)), by: destination) == nil)
@@ -195,14 +195,14 @@ struct RuleTests {
         #expect(refusal(of: .sample(properties: ["a": nested(4)]), by: destination) == "tooDeep")
     }
 
-    @Test("No nesting is too deep to be refused", arguments: Vendor.allCases)
+    @Test("Nesting of any depth is rejected without a crash", arguments: Vendor.allCases)
     func depth(_ vendor: Vendor) throws {
         let record = AnalyticsRecord.sample(properties: ["a": nested(500)])
         let reason = refusal(of: record, by: try destination(vendor))
         #expect(reason == (vendor.isGoogle ? "unsupportedValue" : "tooDeep"))
     }
 
-    @Test("Texts are cut where the vendor cuts them, between characters")
+    @Test("Texts are truncated at the vendor's limit, between characters")
     func cutting() async throws {
         let family = "👩‍👩‍👧‍👦"
         let text = String(repeating: "a", count: 250) + family
@@ -239,7 +239,9 @@ struct GoogleRuleTests {
         KeelAnalyticsHTTPTests.refusal(of: record, by: destination)
     }
 
-    @Test("An event's name is 1 to 40 letters, digits and underscores, and not Google's own")
+    @Test(
+        "An event's name has 1 to 40 letters, digits and underscores and is not reserved by Google"
+    )
     func eventNames() {
         for name in ["a", "Purchase_2", String(repeating: "n", count: 40)] {
             #expect(refusal(.sample(.event(name))) == nil, "\(name)")
@@ -252,7 +254,7 @@ struct GoogleRuleTests {
         }
     }
 
-    @Test("Parameters: 25 with Keel's own, flat, with valid names")
+    @Test("Parameters: 25 including Keel's own, flat, with valid names")
     func parameters() {
         func properties(_ count: Int) -> [String: AnalyticsValue] {
             Dictionary(
@@ -273,7 +275,7 @@ struct GoogleRuleTests {
         #expect(refusal(.sample(properties: ["items": ["1"]])) == "unsupportedValue")
     }
 
-    @Test("User properties: 25, names of 24 characters, texts of 36")
+    @Test("User properties: 25, with names of 24 characters and texts of 36")
     func userProperties() async throws {
         @Sendable func record(_ userProperties: [String: AnalyticsValue]) -> AnalyticsRecord {
             .sample(.userProperties, properties: [:], userProperties: userProperties)
@@ -293,7 +295,7 @@ struct GoogleRuleTests {
         }
     }
 
-    @Test("A record older than 72 hours is refused, also when it grows old while it waits")
+    @Test("A record older than 72 hours is rejected, even if it ages while it waits")
     func age() async throws {
         var old = AnalyticsRecord.sample(number: 1)
         old.time = now.addingTimeInterval(-72 * 3600 - 1)
@@ -313,7 +315,7 @@ struct GoogleRuleTests {
         }
     }
 
-    @Test("A batch of several users is handed back before anything is sent")
+    @Test("A batch with several users is handed back before anything is sent")
     func severalUsers() async throws {
         try await Scene.run(.googleAnalyticsWeb) { scene async throws in
             let batch: [AnalyticsRecord] = [.sample(number: 1), .sample(number: 2, userID: nil)]

@@ -13,7 +13,7 @@ import Foundation
 @Suite("Keys stay secret")
 struct SecretTests {
     @Test(
-        "No description, mirror or dump of a destination shows its key",
+        "No description, mirror or dump of a destination contains its key",
         arguments: Vendor.allCases
     )
     func descriptions(_ vendor: Vendor) throws {
@@ -28,7 +28,7 @@ struct SecretTests {
         #expect(dumped.contains(destination.name), "the dump shows something")
     }
 
-    @Test("No outcome shows the key, whatever goes wrong", arguments: Vendor.allCases)
+    @Test("No outcome contains the key, whatever fails", arguments: Vendor.allCases)
     func outcomes(_ vendor: Vendor) async throws {
         for fault: AnalyticsServerDouble.Fault in [
             .status(400), .status(401), .status(413), .status(429), .status(503), .lostReply,
@@ -45,7 +45,7 @@ struct SecretTests {
         }
     }
 
-    @Test("A refusal names the rule, never the value of a property")
+    @Test("A rejection names the rule and never a property's value")
     func refusals() throws {
         let connection = DestinationConnection(transport: ScriptedHTTPTransport())
         let host = try #require(URL(string: "https://vendor.test"))

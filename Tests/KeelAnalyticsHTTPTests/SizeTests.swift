@@ -10,7 +10,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("Sizes and rules, with random records")
+@Suite("Sizes and rules with random records")
 struct SizeTests {
     /// The maximum size of a request without its records.
     private func envelope(_ vendor: Vendor) -> Int {
@@ -18,7 +18,7 @@ struct SizeTests {
     }
 
     @Test(
-        "The sizes of a batch's records cover the request, and not much more",
+        "The sizes of a batch's records cover the request without much excess",
         arguments: Vendor.allCases
     )
     func sizes(_ vendor: Vendor) async throws {
@@ -47,7 +47,7 @@ struct SizeTests {
         }
     }
 
-    @Test("What a destination accepts, the vendor takes", arguments: Vendor.allCases)
+    @Test("The vendor accepts every record that a destination accepts", arguments: Vendor.allCases)
     func acceptedIsTaken(_ vendor: Vendor) async throws {
         var source = RandomRecords(seed: 0xACCE_97)
         let records = (0..<150).map { _ in source.next() }
@@ -62,7 +62,7 @@ struct SizeTests {
         }
     }
 
-    @Test("The same record has the same bytes each time", arguments: Vendor.allCases)
+    @Test("A record is encoded to the same bytes each time", arguments: Vendor.allCases)
     func deterministic(_ vendor: Vendor) async throws {
         var source = RandomRecords(seed: 7)
         let records = (0..<30).map { _ in source.next() }
@@ -83,7 +83,10 @@ struct SizeTests {
         }
     }
 
-    @Test("A full batch within the limits is within the vendor's", arguments: Vendor.allCases)
+    @Test(
+        "A full batch within Keel's limits is within the vendor's limits",
+        arguments: Vendor.allCases
+    )
     func fullBatch(_ vendor: Vendor) async throws {
         try await Scene.run(vendor) { scene async throws in
             let limits = scene.destination.limits

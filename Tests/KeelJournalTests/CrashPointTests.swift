@@ -5,7 +5,7 @@ import KeelTestKit
 import Testing
 
 /// Stops the world at every step, and checks what is left.
-@Suite("A journal after a crash")
+@Suite("Crash recovery of the journal")
 struct CrashPointTests {
     /// The promises of a run, each with the number of disk steps at that time.
     private struct Promises {
@@ -90,7 +90,7 @@ struct CrashPointTests {
         #expect(Set(found).isDisjoint(with: mustBeGone), comment)
     }
 
-    @Test("Killed at any step, and in the middle of any write, nothing acknowledged is lost")
+    @Test("A kill at any step or in the middle of a write loses nothing acknowledged")
     func kills() throws {
         var (seed, points) = (UInt64(0), 0)
         while points < Self.points {
@@ -109,7 +109,7 @@ struct CrashPointTests {
         }
     }
 
-    @Test("After a power failure everything is there that was synchronised")
+    @Test("After a power failure all synchronized records are there")
     func powerFailures() throws {
         var (seed, points) = (UInt64(0), 0)
         while points < Self.points {

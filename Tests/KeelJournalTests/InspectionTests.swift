@@ -3,7 +3,7 @@ import KeelJournal
 import KeelTestKit
 import Testing
 
-@Suite("A look at a journal")
+@Suite("Journal inspection")
 struct InspectionTests {
     let files = SimulatedFileSystem()
 
@@ -25,14 +25,14 @@ struct InspectionTests {
         records.flatMap(\.bytes).map { Int($0) }
     }
 
-    @Test("Where no journal is, it says so and makes none")
+    @Test("Inspecting a folder without a journal throws and creates none")
     func nothing() throws {
         let error = #expect(throws: JournalError.self) { try inspection() }
         #expect(error?.code == .notFound)
         #expect(try files.size(of: "/j") == nil)
     }
 
-    @Test("It tells what waits for each consumer while they are open, and leaves the disk as it is")
+    @Test("Inspection reports each open consumer's backlog and leaves the disk unchanged")
     func consumers() throws {
         let journal = try journal()
         let done = try journal.consumer("done")
@@ -54,7 +54,7 @@ struct InspectionTests {
         #expect(try half.pendingCount() == 13)
     }
 
-    @Test("A reader goes on with what is appended later, in later segments too")
+    @Test("A reader continues with records that are appended later, also in later segments")
     func follows() throws {
         let journal = try journal()
         let consumer = try journal.consumer("a")
@@ -69,7 +69,7 @@ struct InspectionTests {
         #expect(try reader.read(upTo: 100) == [])
     }
 
-    @Test("It says that a consumer does not exist")
+    @Test("Inspecting an unknown consumer throws")
     func unknownConsumer() throws {
         let journal = try journal()
         try append(0..<1, to: journal)

@@ -4,7 +4,7 @@ import KeelJournal
 import KeelTestKit
 import Testing
 
-@Suite("A journal")
+@Suite("Journal")
 struct JournalTests {
     let files = SimulatedFileSystem()
 
@@ -25,7 +25,7 @@ struct JournalTests {
         Int(String(decoding: record.bytes.prefix { $0 != 0x2E }, as: UTF8.self))
     }
 
-    @Test("Records come in order, once, until they are acknowledged")
+    @Test("Records are returned in order, once, until they are acknowledged")
     func order() throws {
         let journal = try journal()
         let consumer = try journal.consumer("a")
@@ -39,7 +39,7 @@ struct JournalTests {
         #expect(try consumer.read(upTo: 100).count == 10)
     }
 
-    @Test("Records are acknowledged in any order, and stay so across a restart")
+    @Test("Records can be acknowledged in any order, and remain so after a restart")
     func settles() throws {
         do {
             let journal = try journal()
@@ -56,7 +56,7 @@ struct JournalTests {
         #expect(try consumer.read(upTo: 100).compactMap(number) == [3, 5, 7, 9])
     }
 
-    @Test("Each consumer has its own pace, and a segment goes when the last is done with it")
+    @Test("Consumers proceed independently, and the last one releases a segment")
     func consumers() throws {
         let journal = try journal { $0.recordLimit = 80 }
         let quick = try journal.consumer("quick")
@@ -72,7 +72,7 @@ struct JournalTests {
         #expect(try slow.read(upTo: 100).compactMap(number) == Array(20..<30))
     }
 
-    @Test("A new consumer begins with the oldest or with the newest record")
+    @Test("A new consumer starts with the oldest or the newest record")
     func starts() throws {
         let journal = try journal()
         for number in 0..<3 { try journal.append(record(number)) }
@@ -96,7 +96,7 @@ struct JournalTests {
         }
     }
 
-    @Test("Bytes limit what one take brings, but for the first record")
+    @Test("A byte limit bounds each read, except for its first record")
     func limits() throws {
         let journal = try journal()
         let consumer = try journal.consumer("a")
@@ -106,7 +106,7 @@ struct JournalTests {
         #expect(try consumer.read(upTo: 0).isEmpty)
     }
 
-    @Test("Over the bounds the oldest go, and each consumer is told how many it lost")
+    @Test("Beyond its limits the journal drops the oldest records and reports each consumer's loss")
     func dropsOldest() throws {
         let journal = try journal { $0.recordLimit = 80 }
         let consumer = try journal.consumer("a")
@@ -121,7 +121,9 @@ struct JournalTests {
         #expect(journal.statistics.removedSegments > 0)
     }
 
-    @Test("Told to refuse, it keeps what it has, and takes more when there is room")
+    @Test(
+        "With the refuse policy, a full journal keeps its records and accepts more after acknowledgment"
+    )
     func refuses() throws {
         let journal = try journal { configuration in
             configuration.recordLimit = 80
@@ -139,7 +141,7 @@ struct JournalTests {
         #expect(try consumer.read(upTo: 10).compactMap(number) == [80])
     }
 
-    @Test("What is too old is not given out, and counts as lost")
+    @Test("Expired records are not returned and count as lost")
     func expires() throws {
         let clock = MutableTime(1_000_000_000)
         let journal = try journal { configuration in
@@ -154,7 +156,7 @@ struct JournalTests {
         #expect(try consumer.lostCount() == 1)
     }
 
-    @Test("A record that is too long is refused, and so are bounds that make no sense")
+    @Test("A record that is too long and invalid limits are rejected")
     func refusesArguments() throws {
         let journal = try journal { $0.recordByteLimit = 10 }
         try journal.append([UInt8](repeating: 1, count: 10))
@@ -165,7 +167,7 @@ struct JournalTests {
         #expect(throws: JournalError.self) { try self.journal { $0.recordByteLimit = 1 << 30 } }
     }
 
-    @Test("A full disk refuses records whole, and room lets it go on")
+    @Test("A full disk refuses whole records, and the journal continues when there is space")
     func fullDisk() throws {
         let journal = try journal()
         let consumer = try journal.consumer("a")
@@ -178,7 +180,7 @@ struct JournalTests {
         #expect(try consumer.read(upTo: 100).compactMap(number) == Array(0..<10) + [11])
     }
 
-    @Test("An append that could not be synchronised says so, and the next one lies elsewhere")
+    @Test("A failed synchronization is reported, and the next record goes to another place")
     func failedSync() throws {
         let journal = try journal { $0.durability = .power }
         let consumer = try journal.consumer("a")
@@ -194,7 +196,7 @@ struct JournalTests {
         #expect(found.first == 0 && found.last == 2)
     }
 
-    @Test("A folder that was removed is made again")
+    @Test("A removed folder is created again")
     func removedFolder() throws {
         let clock = MutableTime(1_000_000_000)
         let journal = try journal { $0.now = { clock.now } }
@@ -206,7 +208,7 @@ struct JournalTests {
         #expect(try consumer.read(upTo: 10).compactMap(number) == [1])
     }
 
-    @Test("A damaged record costs itself alone")
+    @Test("A damaged record loses only itself")
     func damage() throws {
         let journal = try journal()
         let consumer = try journal.consumer("a")
@@ -221,7 +223,7 @@ struct JournalTests {
         #expect(journal.statistics.corrupt == 1)
     }
 
-    @Test("Whichever byte of a record is damaged, it costs itself alone", arguments: [4, 112])
+    @Test("A record damaged at any byte loses only itself", arguments: [4, 112])
     func damageAnywhere(size: Int) throws {
         for (byte, bit) in (0..<20).flatMap({ byte in (0..<8).map { (byte, $0) } }) {
             let files = SimulatedFileSystem()
@@ -247,7 +249,7 @@ struct JournalTests {
         }
     }
 
-    @Test("Erased records leave the disk in their place, for every consumer and for none")
+    @Test("Erased records are removed from the disk in place, with and without consumers")
     func erasing() throws {
         let journal = try journal { $0.sealing = nil }
         let one = try journal.consumer("one")
@@ -274,7 +276,7 @@ struct JournalTests {
         #expect(journal.statistics.corrupt == 0)
     }
 
-    @Test("Wherever erasing is cut off, what is left is counted as it is given out")
+    @Test("After interrupted erasing, the count matches the records that are returned")
     func cutOffErasing() throws {
         let journal = try journal()
         for number in 0..<6 { try journal.append(record(number)) }
@@ -300,7 +302,7 @@ struct JournalTests {
         }
     }
 
-    @Test("Sealed records are not readable on disk, and not without their keys")
+    @Test("Sealed records are unreadable on disk and without their keys")
     func sealing() throws {
         let secret = Array("the secret of the house".utf8)
         do {
@@ -319,7 +321,7 @@ struct JournalTests {
         #expect(error?.code == .sealingFailed)
     }
 
-    @Test("Two journals on one folder write side by side, and one consumer gets everything")
+    @Test("Two journals in one folder write side by side, and one consumer reads everything")
     func twoWriters() throws {
         let (one, other) = (try journal(), try journal())
         let consumer = try one.consumer("a")
@@ -332,7 +334,7 @@ struct JournalTests {
         #expect(try consumer.read(upTo: 100).compactMap(number) == [20])
     }
 
-    @Test("Waiting ends with the next record, and with the time")
+    @Test("Waiting ends with the next record or the timeout")
     func waits() async throws {
         let journal = try journal()
         let consumer = try journal.consumer("a")

@@ -4,13 +4,13 @@ import KeelTestKit
 import Testing
 
 /// Kills a writing process at random moments, and checks what it leaves.
-@Suite("Killing a writer of a journal", .serialized)
+@Suite("Process kills during writes to a journal", .serialized)
 struct KillTests {
     /// `KEEL_KILLS` sets the length of the run.
     private static let killCount =
         ProcessInfo.processInfo.environment["KEEL_KILLS"].flatMap { Int($0) } ?? 200
 
-    @Test("kill -9 at random moments loses nothing appended and brings nothing acknowledged back")
+    @Test("kill -9 at random moments loses no appended record and returns no acknowledged one")
     func kills() async throws {
         let folder = URL.temporaryDirectory.appending(path: "keel-journal-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -54,7 +54,7 @@ struct KillTests {
         print("\(Self.killCount) kills, \(appended) records, none lost")
     }
 
-    @Test("Another process that writes beside this one, and is killed, takes nothing along")
+    @Test("A concurrent writer in another process can be killed without losing records")
     func besideAnother() async throws {
         let folder = URL.temporaryDirectory.appending(path: "keel-journal-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -3,7 +3,7 @@ import KeelJournal
 import KeelTestKit
 import Testing
 
-@Suite("A consumer's note and counts")
+@Suite("Notes and counts of consumers")
 struct NoteTests {
     let files = SimulatedFileSystem()
 
@@ -21,7 +21,7 @@ struct NoteTests {
         for number in numbers { try journal.append([UInt8(number)]) }
     }
 
-    @Test("A note is there after a restart, and may be replaced without settling anything")
+    @Test("A note survives a restart and can be replaced without an acknowledgment")
     func keepsNotes() throws {
         do {
             let journal = try journal()
@@ -44,7 +44,7 @@ struct NoteTests {
         #expect(try consumer.read(upTo: 9).map(\.bytes) == [[2]])
     }
 
-    @Test("A note that is too long is refused, and nothing is acknowledged")
+    @Test("A note that is too long is rejected, and nothing is acknowledged")
     func longNotes() throws {
         let journal = try journal()
         let consumer = try journal.consumer("a")
@@ -59,7 +59,7 @@ struct NoteTests {
         #expect(try consumer.pendingCount() == 0)
     }
 
-    @Test("After a kill at any step, the note agrees with what is acknowledged, expired and lost")
+    @Test("After a kill at any step, the note matches the acknowledged, expired and lost records")
     func crashes() throws {
         let change: (inout JournalConfiguration) -> Void = { $0.recordLimit = 40 }
         do {
@@ -96,7 +96,7 @@ struct NoteTests {
         #expect(lost > 0)
     }
 
-    @Test("Chosen records are discarded wherever they are, and their segments go when all are")
+    @Test("Selected records are discarded anywhere, and fully discarded segments are removed")
     func discards() throws {
         let journal = try journal { $0.recordLimit = 80 }
         let consumer = try journal.consumer("a")
@@ -128,7 +128,7 @@ struct NoteTests {
         #expect(try consumer.read(upTo: 9).flatMap(\.bytes) == [30])
     }
 
-    @Test("Records whose segment was taken away meanwhile are lost, and not acknowledged too")
+    @Test("Records whose segment has been removed count as lost, not as acknowledged")
     func settlesWhatIsThere() throws {
         let journal = try journal { $0.recordLimit = 80 }
         let consumer = try journal.consumer("a")
@@ -145,7 +145,7 @@ struct NoteTests {
         #expect(acknowledged + counts.pending + counts.lost == 120)
     }
 
-    @Test("A consumer that is forgotten holds nothing, and begins anew under its name")
+    @Test("A removed consumer holds no records and starts anew under its name")
     func forgets() throws {
         let journal = try journal { $0.recordLimit = 80 }
         let stays = try journal.consumer("stays")
@@ -166,7 +166,7 @@ struct NoteTests {
         #expect(again.note == [])
     }
 
-    @Test("A cursor of version 1 is read, and written as long as it says everything")
+    @Test("A version 1 cursor is read, and is written as long as it suffices")
     func versions() throws {
         do {
             let journal = try journal()
