@@ -89,22 +89,22 @@ struct ConformanceTests {
 
     static let checks = FileStoreCheck.applicable(to: features)
 
-    @Test("on moto", arguments: checks)
+    @Test("moto", arguments: checks)
     func moto(_ check: FileStoreCheck) async throws {
         try await run(check, .moto, Self.faultsOfMoto)
     }
 
-    @Test("on moto, which verifies signatures", arguments: checks)
+    @Test("moto with signature verification", arguments: checks)
     func signedMoto(_ check: FileStoreCheck) async throws {
         try await run(check, .signedMoto, Self.faultsOfSignedMoto)
     }
 
-    @Test("on rclone", arguments: checks)
+    @Test("rclone", arguments: checks)
     func rclone(_ check: FileStoreCheck) async throws {
         try await run(check, .rclone, Self.faultsOfRclone, Self.chances)
     }
 
-    @Test("Each fault is of a check that there is")
+    @Test("Each known fault names an existing check")
     func faults() {
         let promises = Set(Self.checks.map(\.promise))
         for list in [

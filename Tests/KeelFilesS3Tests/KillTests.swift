@@ -8,7 +8,7 @@ import Testing
 
 /// A test that kills uploading processes at random moments.
 @Suite(
-    "An upload whose process is killed",
+    "Uploads across process kills",
     .enabled(if: S3Peer.isPresent, S3Peer.absence),
     .timeLimit(.minutes(30))
 )
@@ -17,7 +17,7 @@ struct KillTests {
     private static let killCount =
         ProcessInfo.processInfo.environment["KEEL_KILLS"].flatMap(Int.init) ?? 12
 
-    @Test("kill -9 at random moments: it goes on, and the file is the same byte by byte")
+    @Test("Uploads continue after kill -9 at random moments, and the file is identical")
     func kills() async throws {
         let peer = try S3Peer.shared(.rclone)
         let scratch = try ScratchFolder()

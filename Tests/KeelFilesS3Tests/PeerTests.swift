@@ -36,7 +36,7 @@ struct PeerTests {
     }
 
     #if URLSession
-    @Test("A compressed object comes as it is stored, or is refused, and never as other bytes")
+    @Test("A compressed object is returned as stored or refused, never as other bytes")
     func compressed() async throws {
         let peer = try S3Peer.shared(.moto)
         let folder = freshFolder()
@@ -67,7 +67,7 @@ struct PeerTests {
     // MARK: Parts
 
     @Test(
-        "A file in parts comes back byte by byte, its length known or not",
+        "A multipart file survives the round trip, with or without a known length",
         arguments: [S3Peer.Kind.moto, .rclone]
     )
     func parts(_ kind: S3Peer.Kind) async throws {
@@ -97,7 +97,7 @@ struct PeerTests {
         }
     }
 
-    @Test("A put that fails takes back what it had sent", arguments: [S3Peer.Kind.moto, .rclone])
+    @Test("A failed put removes what it had uploaded", arguments: [S3Peer.Kind.moto, .rclone])
     func takesBack(_ kind: S3Peer.Kind) async throws {
         let peer = try S3Peer.shared(kind)
         let adapter = try peer.adapter(freshFolder(), smallParts)
@@ -124,7 +124,7 @@ struct PeerTests {
         #expect(try await FileStore(adapter).list().files.isEmpty)
     }
 
-    @Test("The condition of a file in parts counts at its end")
+    @Test("The condition of a multipart upload is checked at its end")
     func conditionalParts() async throws {
         let adapter = try S3Peer.shared(.moto).adapter(freshFolder(), smallParts)
         let files = FileStore(adapter)
@@ -165,7 +165,7 @@ struct PeerTests {
 
     // MARK: Resuming
 
-    @Test("A put that was interrupted goes on: parts that are there are not sent again")
+    @Test("An interrupted put resumes without sending existing parts again")
     func resumes() async throws {
         for kind in [S3Peer.Kind.moto, .rclone] {
             let peer = try S3Peer.shared(kind)
@@ -202,7 +202,7 @@ struct PeerTests {
         }
     }
 
-    @Test("Another file at the same path takes over no part that is not its own")
+    @Test("Another file at the same path does not reuse parts of the interrupted upload")
     func resumesAnother() async throws {
         let peer = try S3Peer.shared(.moto)
         let folder = freshFolder()
@@ -247,7 +247,7 @@ struct PeerTests {
         #expect(try await good.incompleteUploads().isEmpty)
     }
 
-    @Test("Uploads that nobody ends are listed, and ended by their age")
+    @Test("Abandoned uploads are listed and can be ended by age")
     func orphans() async throws {
         // moto dates every upload to 2010, so only rclone can test the age.
         let peer = try S3Peer.shared(.rclone)
@@ -297,7 +297,7 @@ struct PeerTests {
         #expect(try await adapter.incompleteUploads().isEmpty)
     }
 
-    @Test("A server that makes an empty part of a copied one is noticed")
+    @Test("A server that creates empty parts when copying is detected")
     func silentPartCopy() async throws {
         // rclone treats UploadPartCopy as UploadPart without a body.
         let peer = try S3Peer.shared(.rclone)
@@ -350,7 +350,7 @@ struct PeerTests {
     // MARK: Credentials
 
     @Test(
-        "A wrong secret, and a key that nobody knows",
+        "A wrong secret and an unknown key are refused",
         arguments: [S3Peer.Kind.signedMoto, .rclone]
     )
     func wrongSecrets(_ kind: S3Peer.Kind) async throws {
@@ -378,7 +378,7 @@ struct PeerTests {
         }
     }
 
-    @Test("A bucket that is not there", arguments: S3Peer.Kind.allCases)
+    @Test("A missing bucket is reported", arguments: S3Peer.Kind.allCases)
     func missingBucket(_ kind: S3Peer.Kind) async throws {
         let files = FileStore(
             try S3Peer.shared(kind).adapter(.root) { $0.bucket = "no-such-bucket" }
@@ -393,7 +393,7 @@ struct PeerTests {
     }
 
     // moto does not verify signatures of URLs, and fails on URLs when it verifies headers.
-    @Test("A URL is good for whoever holds it", arguments: [S3Peer.Kind.moto, .rclone])
+    @Test("A presigned URL works without credentials", arguments: [S3Peer.Kind.moto, .rclone])
     func presigned(_ kind: S3Peer.Kind) async throws {
         let peer = try S3Peer.shared(kind)
         let adapter = try peer.adapter(freshFolder())
@@ -432,7 +432,7 @@ struct PeerTests {
 
     // MARK: Limits
 
-    @Test("A stream of any length takes the memory of the parts on their way, and of one more")
+    @Test("Streaming uses memory for the parts in flight and one more, whatever the length")
     func boundedMemory() async throws {
         let peer = try S3Peer.shared(.rclone)
         let adapter = try peer.adapter(freshFolder(), smallParts)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import KeelFilesS3
 
-@Suite("Many objects are deleted with one request")
+@Suite("Deleting many objects with one request")
 struct RemovalTests {
     private typealias Answer = ScriptedHTTPTransport.Answer
 
@@ -53,7 +53,7 @@ struct RemovalTests {
         .status(.ok, body: Array("<DeleteResult>\(text)</DeleteResult>".utf8))
     }
 
-    @Test("Files of a folder are deleted with one request, whose bytes are named by their hash")
+    @Test("The files of a folder are deleted with one request with a checksum")
     func deletesTogether() async throws {
         let transport = ScriptedHTTPTransport([
             Self.list("f/a&amp;b", "f/new&#10;line"),
@@ -75,7 +75,7 @@ struct RemovalTests {
         #expect(call.head.headerFields.first("content-md5") == "rsGujriqY76kCb9yPCuOXA==")
     }
 
-    @Test("One file that is refused is an error, and the others are deleted")
+    @Test("One refused file is an error, and the others are deleted")
     func refusedKey() async throws {
         let transport = ScriptedHTTPTransport([
             Self.list("f/a", "f/b", "f/c"),
@@ -94,7 +94,7 @@ struct RemovalTests {
         try transport.verify()
     }
 
-    @Test("What each path came to is told, also of those that the server forgets or puts off")
+    @Test("Each path has its result, including paths that the server omits or defers")
     func results() async throws {
         let transport = ScriptedHTTPTransport([
             Self.result(
@@ -116,7 +116,7 @@ struct RemovalTests {
         try transport.verify()
     }
 
-    @Test("A server that does not know the request is asked once, and then for each file")
+    @Test("A server without the batch request is asked once and then for each file")
     func deletesOneByOne() async throws {
         let transport = ScriptedHTTPTransport([
             Self.refusal(.notImplemented, "NotImplemented"), Self.object("x"), .status(.noContent),
@@ -130,7 +130,7 @@ struct RemovalTests {
         try transport.verify()
     }
 
-    @Test("Paths that XML cannot hold are deleted by themselves, a thousand others together")
+    @Test("Paths that XML cannot represent are deleted singly, others a thousand at a time")
     func manyKeys() async throws {
         let paths: [FileStorePath] = (0..<1_001).map { "f/\($0)" } + ["a\u{1}"]
         func reply(_ paths: some Sequence<FileStorePath>) -> Answer {
@@ -146,7 +146,7 @@ struct RemovalTests {
         try transport.verify()
     }
 
-    @Test("A request that fails leaves each of its files with the error")
+    @Test("A failed request reports its error for each of its files")
     func failedTogether() async throws {
         let transport = ScriptedHTTPTransport([Self.refusal(.forbidden, "AccessDenied")])
         let results = await (try adapter(transport)).deleteEach(["a", "b"])
@@ -158,13 +158,13 @@ struct RemovalTests {
     }
 
     @Suite(
-        "By real servers",
+        "Deletion on real servers",
         .enabled(if: S3Peer.isPresent, S3Peer.absence),
         .timeLimit(.minutes(10))
     )
     struct Peers {
         @Test(
-            "All files of a folder are deleted by the thousand",
+            "All files of a folder are deleted, a thousand at a time",
             arguments: [S3Peer.Kind.moto, .rclone]
         )
         func deletesAll(_ kind: S3Peer.Kind) async throws {

@@ -11,7 +11,7 @@ import Testing
 @testable import KeelFilesS3
 
 /// A test of replies that no real server gives on demand.
-@Suite("What a bucket's server replies is understood")
+@Suite("Replies of S3 servers")
 struct ReplyTests {
     private typealias Answer = ScriptedHTTPTransport.Answer
 
@@ -63,7 +63,7 @@ struct ReplyTests {
 
     // MARK: Retries
 
-    @Test("SlowDown and its kind are repeated, also for calls with a condition")
+    @Test("SlowDown and similar refusals are retried, even for conditional calls")
     func slowDown() async throws {
         for condition in [FileCondition.none, .absent] {
             let transport = ScriptedHTTPTransport([
@@ -79,7 +79,7 @@ struct ReplyTests {
         }
     }
 
-    @Test("A put is repeated when its reply is lost, and one with a condition is not")
+    @Test("A put with a lost reply is retried, and a conditional one is not")
     func lostReplies() async throws {
         let lost = Answer.failure(TransportError(.connectionLost, processed: .maybe))
         for (failure, name) in [
@@ -104,7 +104,7 @@ struct ReplyTests {
         }
     }
 
-    @Test("What will not pass is not repeated, and is told by its code")
+    @Test("Lasting refusals are not retried and map to their codes")
     func refusals() async throws {
         let table: [(HTTPResponse.Status, String, FileStoreError.Code)] = [
             (.forbidden, "AccessDenied", .permissionDenied),
@@ -130,7 +130,7 @@ struct ReplyTests {
         }
     }
 
-    @Test("A bucket in another region: the error names it")
+    @Test("The error for a bucket in another region names the region")
     func region() async throws {
         let transport = ScriptedHTTPTransport([
             Self.refusal(
@@ -168,7 +168,7 @@ struct ReplyTests {
         }
     }
 
-    @Test("Credentials that have expired are asked for anew")
+    @Test("Expired credentials are requested again")
     func expiry() async throws {
         let transport = ScriptedHTTPTransport([
             Self.refusal(.badRequest, "ExpiredToken"), Self.object("x"),
@@ -181,7 +181,7 @@ struct ReplyTests {
 
     // MARK: Copies and uploads
 
-    @Test("A copy that is refused after its reply has begun is refused")
+    @Test("A copy that is refused after its reply has started is an error")
     func lateRefusal() async throws {
         let transport = ScriptedHTTPTransport([
             Self.object(""), Self.refusal(.ok, "AccessDenied"),
@@ -192,7 +192,7 @@ struct ReplyTests {
         #expect(error?.code == .permissionDenied)
     }
 
-    @Test("An upload whose end has no reply is found to have become the file")
+    @Test("An upload whose completion reply is lost is found to be complete")
     func lostCompletion() async throws {
         let bytes = sampleBytes(1, count: 6 << 20)
         let checksum = try FileChecksum.of(bytes, by: .crc32c)
@@ -220,7 +220,7 @@ struct ReplyTests {
 
     // MARK: Reading
 
-    @Test("A body that breaks off goes on where it was, with the same version")
+    @Test("An interrupted body resumes at its offset, with the same version")
     func brokenBody() async throws {
         let transport = ScriptedHTTPTransport([
             .chunks(
@@ -240,7 +240,7 @@ struct ReplyTests {
         #expect(second[.ifMatch] == "\"e1\"")
     }
 
-    @Test("A body that breaks off, and is another one meanwhile, is none")
+    @Test("An interrupted body is an error if the object has changed meanwhile")
     func brokenAndChanged() async throws {
         let transport = ScriptedHTTPTransport([
             .chunks(
@@ -259,7 +259,7 @@ struct ReplyTests {
         #expect(error?.code == .conditionFailed)
     }
 
-    @Test("A body with more bytes than were announced is refused")
+    @Test("A body longer than announced is rejected")
     func tooLong() async throws {
         let transport = ScriptedHTTPTransport([
             Self.object("0123456", ["content-length": "5"]), Self.object("01234"),
@@ -271,7 +271,7 @@ struct ReplyTests {
     }
 
     @Test(
-        "An encoded object is refused over a transport that decodes it, and comes as stored over others",
+        "An encoded object is refused if the transport decodes, and is returned as stored otherwise",
         arguments: ["gzip", "br", "GZIP", "aws-chunked,gzip"]
     )
     func encoded(_ coding: String) async throws {
@@ -286,7 +286,7 @@ struct ReplyTests {
         #expect(error?.code.advice.contains("AsyncHTTPClientTransport") == true)
     }
 
-    @Test("An object whose coding changes nothing is read over any transport")
+    @Test("An object with an identity coding is read over any transport")
     func unencoded() async throws {
         for coding in ["identity", "aws-chunked", "AWS-Chunked, identity", ""] {
             let answer = Self.object("plain", ["content-encoding": coding])
@@ -297,7 +297,10 @@ struct ReplyTests {
         }
     }
 
-    @Test("Bytes that are not those of the checksum are damaged", arguments: ["crc32c", "sha256"])
+    @Test(
+        "Bytes that do not match the checksum are reported as damaged",
+        arguments: ["crc32c", "sha256"]
+    )
     func damage(_ name: String) async throws {
         let algorithm = try #require(FileChecksum.Algorithm(rawValue: name))
         let right = try FileChecksum.of(Array("hello".utf8), by: algorithm)
@@ -315,7 +318,7 @@ struct ReplyTests {
         #expect(try await FileStore(try Self.adapter(composite)).read("a").count == 5)
     }
 
-    @Test("Replies that are none are refused")
+    @Test("Invalid replies are rejected")
     func nonsense() async throws {
         let bodies = [
             "", "no XML", "<a>", "<a></b>", "<!DOCTYPE a [<!ENTITY x \"y\">]><a>&x;</a>",
@@ -338,7 +341,7 @@ struct ReplyTests {
 
     // MARK: Requests
 
-    @Test("Bodies are hashed over plain connections, and over TLS where that is asked for")
+    @Test("Bodies are hashed over plain connections, and over TLS on request")
     func payloads() async throws {
         let name = try #require(HTTPField.Name("x-amz-content-sha256"))
         let table: [(String, S3FileStoreAdapter.PayloadSigning, Bool)] = [
@@ -364,7 +367,7 @@ struct ReplyTests {
         }
     }
 
-    @Test("Addresses: AWS's with the bucket in front, others with it in the path")
+    @Test("AWS addresses have the bucket in the host, and others in the path")
     func addresses() throws {
         func address(
             _ bucket: String,
@@ -409,7 +412,7 @@ struct ReplyTests {
         }
     }
 
-    @Test("Neither errors nor descriptions hold a secret")
+    @Test("Neither errors nor descriptions contain a secret")
     func secrets() async throws {
         let transport = ScriptedHTTPTransport([
             Self.refusal(

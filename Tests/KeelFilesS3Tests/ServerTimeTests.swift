@@ -9,7 +9,7 @@ import Testing
 
 @testable import KeelFilesS3
 
-@Suite("The time of a bucket's server")
+@Suite("Server time of S3")
 struct ServerTimeTests {
     private typealias Answer = ScriptedHTTPTransport.Answer
 
@@ -46,7 +46,7 @@ struct ServerTimeTests {
         body: Array("x".utf8)
     )
 
-    @Test("A clock that is wrong is set by the server's, once, and stays so")
+    @Test("A wrong clock is corrected once from the server's time, and stays corrected")
     func skew() async throws {
         let date = "Fri, 15 Jan 2027 10:00:00 GMT"
         let transport = ScriptedHTTPTransport([
@@ -64,7 +64,7 @@ struct ServerTimeTests {
         )
     }
 
-    @Test("A server that never takes the time is asked twice, and no more")
+    @Test("A server that rejects every timestamp is asked twice at most")
     func hopelessSkew() async throws {
         let date = "Fri, 15 Jan 2027 10:00:00 GMT"
         let transport = ScriptedHTTPTransport(
@@ -102,7 +102,7 @@ struct ServerTimeTests {
         #expect(error?.message.contains("set this machine's clock") == true)
     }
 
-    @Test("Replies do not set the clock by more than a day together")
+    @Test("Replies set the clock by a day at most in total")
     func wanderingClock() async throws {
         let (first, second) = ("Sat, 16 Jan 2027 04:00:00 GMT", "Sun, 17 Jan 2027 00:00:00 GMT")
         let transport = ScriptedHTTPTransport([

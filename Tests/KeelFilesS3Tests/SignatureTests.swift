@@ -9,12 +9,12 @@ import Testing
 
 @testable import KeelFilesS3
 
-@Suite("Requests are signed as AWS has it")
+@Suite("AWS request signatures")
 struct SignatureTests {
     // MARK: AWS's test suite
 
     @Test(
-        "A request of AWS's suite has its canonical form, its text to sign and its signature",
+        "Requests of AWS's suite have the expected canonical form, string to sign and signature",
         .enabled(if: SignatureVector.isPresent, SignatureVector.absence),
         arguments: SignatureVector.all
     )
@@ -94,7 +94,7 @@ struct SignatureTests {
     }
 
     @Test(
-        "There are vectors where the folder is",
+        "All vectors of the suite's folder are read",
         .enabled(if: SignatureVector.isPresent, SignatureVector.absence)
     )
     func vectorsAreRead() throws {
@@ -128,7 +128,7 @@ struct SignatureTests {
     private static let seed: UInt64 = 20_261_123
 
     @Test(
-        "botocore signs 400 random requests, in header and query, in the same way",
+        "botocore signs 400 random requests identically, in headers and queries",
         .enabled(if: S3Peer.isPresent, S3Peer.absence)
     )
     func differential() async throws {

@@ -11,7 +11,7 @@ import Testing
 @testable import KeelFilesS3
 
 /// A test of uploads over connections that are slow, stall, or lose a reply.
-@Suite("Uploads over bad lines")
+@Suite("Uploads over bad connections")
 struct UploadTests {
     private typealias Answer = ScriptedHTTPTransport.Answer
 
@@ -40,7 +40,7 @@ struct UploadTests {
 
     // MARK: Slow connections
 
-    @Test("A file goes up a line of 1 Mbit/s, in parts and as a whole", arguments: [5, 8, 18])
+    @Test("A file is uploaded over 1 Mbit/s, in parts and as a whole", arguments: [5, 8, 18])
     func slowLine(_ megabytes: Int) async throws {
         let line = SlowLine(bytesPerSecond: 125_000 / 4)
         let bytes = sampleBytes(1, count: megabytes << 20)
@@ -51,7 +51,7 @@ struct UploadTests {
         #expect(line.refused == 0)
     }
 
-    @Test("A line on which nothing moves any more is given up, and the part sent again")
+    @Test("A stalled connection is abandoned, and the part is sent again")
     func stalledLine() async throws {
         let clock = TestClock()
         let line = StallingLine(afterPieces: 10)
@@ -110,7 +110,7 @@ struct UploadTests {
         ]
     }
 
-    @Test("A condition that this upload itself has made false is no refusal")
+    @Test("A condition that the upload itself has made false is not a failure")
     func ownFile() async throws {
         let bytes = sampleBytes(1, count: 6 << 20)
         let transport = ScriptedHTTPTransport(
@@ -129,7 +129,7 @@ struct UploadTests {
         try transport.verify()
     }
 
-    @Test("A condition that somebody else's file has made false is one")
+    @Test("A condition that another client's file has made false is a failure")
     func othersFile() async throws {
         let bytes = sampleBytes(1, count: 6 << 20)
         let other = sampleBytes(2, count: 6 << 20)
@@ -151,7 +151,7 @@ struct UploadTests {
         try transport.verify()
     }
 
-    @Test("The version of a put is that of its own file, and not of one that came after it")
+    @Test("A put returns the version of its own file, not of a later one")
     func ownVersion() async throws {
         let bytes = sampleBytes(1, count: 6 << 20)
         let made =

@@ -7,7 +7,7 @@ import Testing
 
 @testable import KeelFilesS3
 
-@Suite("The forms of S3's interface are read and written")
+@Suite("S3 wire formats")
 struct WireTests {
     @Test("Elements, text, entities, CDATA, comments and prefixes are read")
     func documents() throws {
@@ -28,7 +28,7 @@ struct WireTests {
         #expect(root["Missing"] == nil)
     }
 
-    @Test("What is no such document is refused")
+    @Test("Invalid documents are rejected")
     func flaws() {
         let flawed = [
             "", "x", "<a", "<a>", "</a>", "<a></b>", "<a/><b/>", "<a>&x;</a>", "<a>&amp</a>",
@@ -45,7 +45,7 @@ struct WireTests {
         }
     }
 
-    @Test("No bytes stop the reader, whatever they are")
+    @Test("No bytes crash the reader")
     func anyBytes() {
         var random = SeededRandom(seed: 7)
         let pieces = [
@@ -58,7 +58,7 @@ struct WireTests {
         }
     }
 
-    @Test("Attributes of every kind pass a field, and plain ones as they are")
+    @Test("Attributes of every kind fit into a header field, plain ones unchanged")
     func attributes() throws {
         for value in ["plain", "with space", "a=b; c", "50%"] {
             #expect(S3Attributes.encoded(value) == value)
@@ -81,7 +81,7 @@ struct WireTests {
         }
     }
 
-    @Test("Ranges of replies are read")
+    @Test("Content-Range fields are parsed")
     func ranges() {
         #expect(ContentRange("bytes 2-4/10")?.bytes == 2..<5)
         for text in ["bytes 2-4/*", "bytes 4-2/10", "bytes 2-10/10", "2-4/10", "bytes -4/10"] {
@@ -89,7 +89,7 @@ struct WireTests {
         }
     }
 
-    @Test("Texts are encoded by their bytes, and decoded again")
+    @Test("Texts are percent-encoded by their bytes and decoded")
     func encoding() {
         #expect(AWSEncoding.encode("a b/~+ü") == "a%20b%2F~%2B%C3%BC")
         #expect(AWSEncoding.encode("a b/~", keepsSlashes: true) == "a%20b/~")

@@ -4,7 +4,7 @@ import KeelFiles
 import Testing
 
 /// A test that each of these flaws is detected by a check, because checks that cannot fail promise nothing.
-@Suite("The checks of file stores notice what is wrong")
+@Suite("The checks of file stores detect flaws")
 struct CheckTests {
     /// The flaw of a store.
     enum Flaw: String, CaseIterable, Sendable {
@@ -13,7 +13,7 @@ struct CheckTests {
         case forgetsAttributes, tellsNothing, takesHalfAFile, ignoresLength
     }
 
-    @Test("A flaw is noticed", arguments: Flaw.allCases)
+    @Test("A flaw is detected", arguments: Flaw.allCases)
     func notices(_ flaw: Flaw) async throws {
         let features = FileStoreSubject.Features.complete.subtracting([.reopening, .watching])
         let subject = FileStoreSubject(features: features) { _ in FlawedAdapter(flaw) }

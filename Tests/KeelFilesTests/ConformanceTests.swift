@@ -6,7 +6,7 @@ import Testing
 
 @Suite("File stores keep their promises", .timeLimit(.minutes(5)))
 struct ConformanceTests {
-    @Test("in memory", arguments: FileStoreCheck.applicable(to: memory))
+    @Test("An in-memory store", arguments: FileStoreCheck.applicable(to: memory))
     func inMemory(_ check: FileStoreCheck) async throws {
         try await check.run(
             on: FileStoreSubject(features: Self.memory) { _ in
@@ -17,7 +17,7 @@ struct ConformanceTests {
 
     static let memory = FileStoreSubject.Features.complete.subtracting(.reopening)
 
-    @Test("in a folder", arguments: FileStoreCheck.applicable(to: local))
+    @Test("A store in a folder", arguments: FileStoreCheck.applicable(to: local))
     func inFolder(_ check: FileStoreCheck) async throws {
         let scratch = try ScratchFolder()
         try await check.run(
@@ -33,7 +33,7 @@ struct ConformanceTests {
     static let local = FileStoreSubject.Features.complete.subtracting(.watching)
     #endif
 
-    @Test("observed, recorded and with faults that never come", arguments: [false, true])
+    @Test("A store with observer, recorder and inactive fault injection", arguments: [false, true])
     func decorated(_ isLocal: Bool) async throws {
         let scratch = try ScratchFolder()
         let features = isLocal ? Self.local : Self.memory
@@ -47,7 +47,7 @@ struct ConformanceTests {
         for check in FileStoreCheck.applicable(to: features) { try await check.run(on: subject) }
     }
 
-    @Test("cached", arguments: FileStoreCheck.applicable(to: memory))
+    @Test("A cached store", arguments: FileStoreCheck.applicable(to: memory))
     func cached(_ check: FileStoreCheck) async throws {
         try await check.run(
             on: FileStoreSubject(features: Self.memory) { _ in

@@ -5,9 +5,9 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-@Suite("Decorators of file stores")
+@Suite("File store decorators")
 struct DecoratorTests {
-    @Test("Each call is told, with its bytes, its time and its failure")
+    @Test("Each call is observed with its bytes, duration and failure")
     func observed() async throws {
         let told = Mutex<[FileStoreObservation]>([])
         let clock = TestClock()
@@ -29,7 +29,7 @@ struct DecoratorTests {
         #expect(calls.allSatisfy { $0.duration == .zero })
     }
 
-    @Test("A reading that nobody goes on with is told when it is let go of")
+    @Test("An abandoned read is observed when it is released")
     func dropped() async throws {
         let told = Mutex<[FileStoreObservation]>([])
         let store = InMemoryFileStoreAdapter()
@@ -39,7 +39,7 @@ struct DecoratorTests {
         #expect(told.withLock { $0.map(\.operation) } == [.read])
     }
 
-    @Test("A kept file is read from the fast store, as long as it is the newest")
+    @Test("A cached file is read from the fast store while it is current")
     func cached() async throws {
         let slow = InMemoryFileStoreAdapter().recorded()
         let files = FileStore(slow.cached(in: InMemoryFileStoreAdapter()))
@@ -55,7 +55,7 @@ struct DecoratorTests {
         #expect(try await files.readIfPresent("a") == nil)
     }
 
-    @Test("A fast store that fails costs nothing but time")
+    @Test("A failing fast store does not cause failures")
     func failingCache() async throws {
         let broken = InMemoryFileStoreAdapter().failing { _ in .fail(.diskFull) }
         let files = FileStore(InMemoryFileStoreAdapter().cached(in: broken))
@@ -66,7 +66,7 @@ struct DecoratorTests {
     }
 
     @Test(
-        "A file that breaks off on its way in changes nothing, and one on its way out is an error"
+        "A broken upload changes nothing, and a broken download is an error"
     )
     func faults() async throws {
         let store = InMemoryFileStoreAdapter()
@@ -81,7 +81,7 @@ struct DecoratorTests {
         #expect(try await files.read("a") == Data("hello".utf8))
     }
 
-    @Test("A lost reply is of a call that took effect")
+    @Test("A call with a lost reply has taken effect")
     func lostReply() async throws {
         let store = InMemoryFileStoreAdapter()
         let files = FileStore(store.failing([.loseReply()]))

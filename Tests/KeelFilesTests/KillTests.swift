@@ -5,14 +5,14 @@ import KeelTestKit
 import Testing
 
 /// A test that kills processes which write, move and delete files, at random moments.
-@Suite("A local store whose user is killed", .timeLimit(.minutes(30)))
+@Suite("Process kills during use of a local store", .timeLimit(.minutes(30)))
 struct KillTests {
     /// The number of kills, which `KEEL_KILLS` overrides.
     private static let killCount =
         ProcessInfo.processInfo.environment["KEEL_KILLS"].flatMap(Int.init) ?? 25
 
     @Test(
-        "kill -9 at random moments: files are whole, what was acknowledged is there, nothing else"
+        "kill -9 at random moments: files are complete, acknowledged ones exist, and no others"
     )
     func kills() async throws {
         let scratch = try ScratchFolder()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeelFiles
 
-@Suite("A local store with many files", .timeLimit(.minutes(2)))
+@Suite("Local store with many files", .timeLimit(.minutes(2)))
 struct LargeFolderTests {
     private let scratch: ScratchFolder
 
@@ -38,7 +38,7 @@ struct LargeFolderTests {
         return paths
     }
 
-    @Test("The names of a folder are read once for all pages of its list")
+    @Test("A folder's names are read once for all pages of a listing")
     func pages() async throws {
         let names = ListedNames(settling: -1)
         let store = try adapter(names)

@@ -3,7 +3,7 @@ import KeelFiles
 import Synchronization
 import Testing
 
-@Suite("Files of the machine into a store, and out of it")
+@Suite("Transfers between local files and a store")
 struct LocalFileTransferTests {
     private let scratch: ScratchFolder
     private let files = FileStore(InMemoryFileStoreAdapter())
@@ -12,7 +12,7 @@ struct LocalFileTransferTests {
 
     private func url(_ name: String) -> URL { URL(filePath: scratch.path + "/" + name) }
 
-    @Test("A file is put and downloaded as it is, and its progress is told")
+    @Test("A file is uploaded and downloaded unchanged, with progress")
     func thereAndBack() async throws {
         let bytes = Data((0..<700_000).map { UInt8(truncatingIfNeeded: $0 * 7) })
         try bytes.write(to: url("in"))
@@ -30,7 +30,7 @@ struct LocalFileTransferTests {
         #expect(try Data(contentsOf: url("out")) == bytes)
     }
 
-    @Test("A download that fails leaves what was there, and nothing beside it")
+    @Test("A failed download keeps the existing file and leaves nothing beside it")
     func failingDownload() async throws {
         try Data("old".utf8).write(to: url("out"))
         let error = await #expect(throws: FileStoreError.self) {
@@ -41,7 +41,7 @@ struct LocalFileTransferTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path) == ["out"])
     }
 
-    @Test("A file that is not there cannot be put, and a folder that is not there not written to")
+    @Test("Uploading a missing file and downloading to a missing folder fail")
     func missing() async throws {
         let put = await #expect(throws: FileStoreError.self) {
             try await files.write(contentsOf: url("none"), to: "a")

@@ -3,7 +3,7 @@ import Foundation
 import KeelFiles
 import Testing
 
-@Suite("A local store beside other programs", .timeLimit(.minutes(2)))
+@Suite("Local store beside other programs", .timeLimit(.minutes(2)))
 struct LocalStoreTests {
     private let scratch: ScratchFolder
     private let files: FileStore
@@ -28,7 +28,7 @@ struct LocalStoreTests {
         }
     }
 
-    @Test("A file that another program put there is one of the store")
+    @Test("A file that another program created belongs to the store")
     func strangers() async throws {
         try write("hello", "b.txt")
         let metadata = try await files.metadata(of: "b.txt")
@@ -41,7 +41,7 @@ struct LocalStoreTests {
         #expect(!FileManager.default.fileExists(atPath: place("b.txt")))
     }
 
-    @Test("A file that another program changes has another version, and no checksum any more")
+    @Test("A file that another program changes gets a new version and loses its checksum")
     func changed() async throws {
         let put = try await files.write(
             Data("hello".utf8),
@@ -61,7 +61,7 @@ struct LocalStoreTests {
         #expect(code == .conditionFailed)
     }
 
-    @Test("Bytes that changed while nobody wrote are noticed when the whole file is read")
+    @Test("Silently changed bytes are detected when the whole file is read")
     func damaged() async throws {
         let put = try await files.write(Data(repeating: 1, count: 5000), to: "a")
         try #require(put.checksum != nil, "the volume keeps no extended attributes")
@@ -102,7 +102,7 @@ struct LocalStoreTests {
         try #require(process.terminationStatus == 0)
     }
 
-    @Test("Links are never followed, neither to files nor to folders")
+    @Test("Links to files and folders are never followed")
     func links() async throws {
         let outside = scratch.path + "/outside"
         try FileManager.default.createDirectory(atPath: outside, withIntermediateDirectories: true)
@@ -131,7 +131,7 @@ struct LocalStoreTests {
         #expect(try String(contentsOfFile: outside + "/file", encoding: .utf8) == "secret")
     }
 
-    @Test("A folder without files that another program made is not in the way")
+    @Test("An empty folder that another program created does not interfere")
     func emptyFolders() async throws {
         try FileManager.default.createDirectory(
             atPath: place("a/b"),
@@ -149,7 +149,7 @@ struct LocalStoreTests {
         #expect(try await files.read("d") == Data("y".utf8))
     }
 
-    @Test("A store whose folder vanishes says so, and goes on when it is opened anew")
+    @Test("A store whose folder vanishes reports it and works again after reopening")
     func vanishes() async throws {
         try await files.write(Data("x".utf8), to: "a")
         try FileManager.default.removeItem(atPath: scratch.path + "/store")
@@ -160,7 +160,7 @@ struct LocalStoreTests {
         #expect(try await again.read("a") == Data("y".utf8))
     }
 
-    @Test("A folder that cannot be made is told when the store is opened")
+    @Test("A folder that cannot be created is reported when the store is opened")
     func unwritable() throws {
         try write("x", "file")
         let error = #expect(throws: FileStoreError.self) {
@@ -170,7 +170,7 @@ struct LocalStoreTests {
         #expect(error?.message.contains("store") == true)
     }
 
-    @Test("What it can do is told")
+    @Test("Capabilities are reported")
     func capabilities() {
         #expect(files.capabilities.isSuperset(of: [.persistent, .conditionsAcrossProcesses]))
         #expect(files.capabilities.contains(.survivesPowerFailure))

@@ -13,7 +13,7 @@ import Musl
 import Darwin
 #endif
 
-@Suite("The lock of a local store", .timeLimit(.minutes(10)))
+@Suite("Lock of a local store", .timeLimit(.minutes(10)))
 struct StoreLockTests {
     private let scratch: ScratchFolder
 
@@ -38,7 +38,7 @@ struct StoreLockTests {
     }
 
     @Test(
-        "A lock that another process keeps fails a change after ten seconds, and nothing is changed"
+        "A lock held by another process fails a change after ten seconds and changes nothing"
     )
     func kept() async throws {
         let clock = ImmediateClock()
@@ -58,7 +58,7 @@ struct StoreLockTests {
         #expect(try await store.read("a") == Data([3]))
     }
 
-    @Test("Many changes that wait fail together, and not one after the other")
+    @Test("Many waiting changes fail together, not one after another")
     func keptForMany() async throws {
         let clock = ImmediateClock()
         _ = try store(clock)
@@ -78,7 +78,7 @@ struct StoreLockTests {
         #expect(clock.elapsed == .seconds(10))
     }
 
-    @Test("Waiting holds no thread, and a cancelled change waits no longer")
+    @Test("Waiting blocks no thread, and a cancelled change stops waiting")
     func waiting() async throws {
         let clock = TestClock()
         let store = try store(clock)
@@ -105,7 +105,7 @@ struct StoreLockTests {
         #expect(Set(paths) == Set(["a"] + (0..<64).filter { $0 % 2 == 1 }.map { "f\($0)" }))
     }
 
-    @Test("Tasks come in the order in which they asked, without those that were cancelled")
+    @Test("Tasks proceed in the order of their requests, without cancelled ones")
     func order() async throws {
         let line = TaskQueue()
         #expect(await line.enter())

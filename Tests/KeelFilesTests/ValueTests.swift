@@ -2,9 +2,9 @@ import Foundation
 import KeelFiles
 import Testing
 
-@Suite("Paths, ranges and checksums of files")
+@Suite("File paths, ranges and checksums")
 struct ValueTests {
-    @Test("A path knows its names, its folder and its extension")
+    @Test("A path has names, a folder and an extension")
     func parts() throws {
         let path: FileStorePath = "photos/2026/a.b.JPG"
         #expect(path.names == ["photos", "2026", "a.b.JPG"])
@@ -20,7 +20,7 @@ struct ValueTests {
     }
 
     @Test(
-        "What is no path is refused with its reason",
+        "An invalid path is rejected with its reason",
         arguments: [
             ("", "empty"), ("/a", "empty"), ("a//b", "empty"), ("..", "not allowed"),
             ("a/../b", "not allowed"), ("a\0", "zero byte"),
@@ -43,7 +43,7 @@ struct ValueTests {
         #expect(("a.b" as FileStorePath) < "a/b")
     }
 
-    @Test("A path survives coding, and what is no path does not")
+    @Test("A path survives coding, and an invalid path does not decode")
     func coding() throws {
         let path: FileStorePath = "a/ü.txt"
         let data = try JSONEncoder().encode([path])
@@ -53,7 +53,7 @@ struct ValueTests {
         }
     }
 
-    @Test("Checksums are those of their standards")
+    @Test("Checksums match their standards")
     func checksums() throws {
         // RFC 3720, B.4, and the example “abc” of FIPS 180-4.
         let zeros = [UInt8](repeating: 0, count: 32)
@@ -65,7 +65,7 @@ struct ValueTests {
         #expect(throws: FileStoreError.self) { try FileChecksum(.sha256, bytes: [1]) }
     }
 
-    @Test("Every code has advice, and its name once")
+    @Test("Every code has advice and a unique name")
     func codes() {
         let names = FileStoreError.Code.known.map(\.name)
         #expect(Set(names).count == names.count)

@@ -7,7 +7,7 @@ import Testing
 /// A test that crashes after every change of random programs, and checks the reopened store.
 ///
 /// `KEEL_FILES_CRASHES` sets the number of crashes, `KEEL_SEED` repeats a run.
-@Suite("Crashes of a local store", .timeLimit(.minutes(30)))
+@Suite("Crash recovery of a local store", .timeLimit(.minutes(30)))
 struct CrashPointTests {
     private static func number<Number: LosslessStringConvertible>(_ name: String) -> Number? {
         ProcessInfo.processInfo.environment[name].flatMap { Number($0) }
@@ -19,7 +19,7 @@ struct CrashPointTests {
     enum Crash: String, CaseIterable { case kill, powerFailure }
 
     @Test(
-        "after every change: what was acknowledged, and the call under way whole or not at all",
+        "After a crash at any change, acknowledged files are kept and the current call is atomic",
         arguments: Crash.allCases
     )
     func crashes(_ crash: Crash) async throws {
@@ -30,7 +30,7 @@ struct CrashPointTests {
         #expect(found > total, "only \(found) files were there")
     }
 
-    @Test("the simulation finds a store that does not wait for the disk")
+    @Test("The simulation detects a store that does not wait for the disk")
     func withoutWaiting() async throws {
         let kills = try await Self.crash(.kill, Self.crashCount / 8, durability: .process)
         #expect(kills.flaws.isEmpty, "\(kills.flaws.prefix(3))")
