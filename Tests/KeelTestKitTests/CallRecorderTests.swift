@@ -65,7 +65,7 @@ struct CallRecorderTests {
         )
     }
 
-    @Test("Calls are recorded in their order with their arguments, and answered as usual")
+    @Test("Calls are recorded in order with their arguments and answered as usual")
     func records() async throws {
         let service = service()
         #expect(try await service.user(id: "1") == ann)
@@ -81,7 +81,7 @@ struct CallRecorderTests {
         #expect(service.calls.count == 5 && service.calls.last == .user(id: "2"))
     }
 
-    @Test("A script holds for one call after the other, a reaction for the rest")
+    @Test("A script answers successive calls, and a reaction answers the rest")
     func scripts() async throws {
         let service = service()
         service.calls.script([.fail(.offline), nil])
@@ -106,7 +106,7 @@ struct CallRecorderTests {
         await #expect(throws: UserServiceError.notFound) { try await service.user(id: "9") }
     }
 
-    @Test("A call is delayed on the recorder's clock, and recorded before")
+    @Test("A call is recorded before its delay on the recorder's clock")
     func delays() async throws {
         let clock = TestClock()
         let service = service(clock)
@@ -124,7 +124,7 @@ struct CallRecorderTests {
         #expect(try service.isKnown(id: "7"))
     }
 
-    @Test("A call whose task is cancelled during a delay throws what the double said, or goes on")
+    @Test("A call that is cancelled during a delay throws the double's error or continues")
     func cancels() async throws {
         let clock = TestClock()
         let strict = service(clock)
@@ -147,7 +147,7 @@ struct CallRecorderTests {
         await #expect(throws: CancellationError.self) { try await third.value }
     }
 
-    @Test("A test waits for calls; one that is cancelled while it waits is told so")
+    @Test("A test can wait for calls, and a cancelled wait throws")
     func waits() async throws {
         let service = service()
         let waiting = Task { try await service.calls.waitForCalls(2) }
@@ -161,7 +161,7 @@ struct CallRecorderTests {
         await #expect(throws: CancellationError.self) { try await hopeless.value }
     }
 
-    @Test("Calls of many tasks at once are all recorded, and each reaction is given once")
+    @Test("Concurrent calls are all recorded, and each reaction is used once")
     func isSafe() async {
         let recorder = CallRecorder<Int, UserServiceError>()
         recorder.script(Array(repeating: .fail(.offline), count: 40))
@@ -182,7 +182,7 @@ struct CallRecorderTests {
         #expect(Set(recorder.all) == Set(0..<200) && recorder.count == 200)
     }
 
-    @Test("A double that cannot fail records all the same")
+    @Test("A double that cannot fail records calls too")
     func cannotFail() async {
         let recorder = CallRecorder<String, Never>()
         await recorder.record("a")

@@ -5,7 +5,7 @@ import KeelHTTP
 import KeelTestKit
 import Testing
 
-@Suite("An archive of exchanges", .timeLimit(.minutes(1)))
+@Suite("HTTP archives", .timeLimit(.minutes(1)))
 struct HTTPArchiveTests {
     private func recorded(
         _ answers: [ScriptedHTTPTransport.Answer],
@@ -21,7 +21,7 @@ struct HTTPArchiveTests {
         return try HTTPArchive(data: try recording.archive.data())
     }
 
-    @Test("Is HAR 1.2, with all members that the format requires")
+    @Test("An archive is HAR 1.2 with all required members")
     func format() async throws {
         let archive = try await recorded(
             [.json(#"{"a":1}"#)],
@@ -61,7 +61,7 @@ struct HTTPArchiveTests {
         #expect(content["size"] as? Int == 7)
     }
 
-    @Test("Replays what was recorded, failures included")
+    @Test("Recorded exchanges are replayed, including failures")
     func roundTrip() async throws {
         let calls = [
             httpCall(.get, "/a?page=1&token=one"), httpCall(.get, "/a?page=2&token=one"),
@@ -99,7 +99,7 @@ struct HTTPArchiveTests {
         #expect(replaying.unmatchedCalls.isEmpty)
     }
 
-    @Test("A call without an entry fails and says what was asked")
+    @Test("A call without an entry fails, and the error names the request")
     func unmatched() async throws {
         let archive = try await recorded([.json("{}")], [httpCall(.get, "/a?x=1")])
         let replaying = ReplayingHTTPTransport(archive)
@@ -127,7 +127,7 @@ struct HTTPArchiveTests {
         #expect(replaying.unmatchedCalls.count == 3)
     }
 
-    @Test("Calls may have to come in the order of the archive")
+    @Test("Strict order requires calls in the order of the archive")
     func strictOrder() async throws {
         let archive = try await recorded(
             [.json("1"), .json("2")],
@@ -142,7 +142,7 @@ struct HTTPArchiveTests {
         _ = try await replaying.send(httpCall(.get, "/b"))
     }
 
-    @Test("JSON bodies are the same whatever the order of their keys")
+    @Test("JSON bodies are equal regardless of the order of their keys")
     func jsonBodies() async throws {
         let fields: HTTPFields = [.contentType: "application/json"]
         let archive = try await recorded(
@@ -165,7 +165,7 @@ struct HTTPArchiveTests {
         _ = try await bodiless.send(httpCall(.post, "/a"))
     }
 
-    @Test("Bodies that are too long, coded or of an unknown type are left out, and it says so")
+    @Test("Bodies that are too long, encoded or of an unknown type are omitted with a note")
     func omissions() async throws {
         var rules = RecordingRules()
         rules.bodyLimit = 10
@@ -185,7 +185,7 @@ struct HTTPArchiveTests {
         #expect(archive.log.entries.allSatisfy { $0.comment != nil })
     }
 
-    @Test("A body that is dropped ends its entry")
+    @Test("A dropped body ends its entry")
     func dropped() async throws {
         let recording = ScriptedHTTPTransport([.chunks([Array("[1".utf8), Array(",2]".utf8)])])
             .recording()
@@ -198,7 +198,7 @@ struct HTTPArchiveTests {
         #expect(recording.archive.log.entries.map(\.response.content.size) == [2])
     }
 
-    @Test("Archives of other programs are read")
+    @Test("Archives by other programs are read")
     func foreign() throws {
         let text = """
             {"log":{"version":"1.2","creator":{"name":"Browser","version":"9"},"pages":[],"entries":[

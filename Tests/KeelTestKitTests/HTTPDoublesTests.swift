@@ -32,9 +32,9 @@ func text(_ reply: HTTPReply) async throws -> String {
     String(decoding: try await reply.body.collect(upTo: 1 << 20), as: UTF8.self)
 }
 
-@Suite("A scripted transport", .timeLimit(.minutes(1)))
+@Suite("Scripted transport", .timeLimit(.minutes(1)))
 struct ScriptedHTTPTransportTests {
-    @Test("Answers with values in JSON")
+    @Test("It answers with values as JSON")
     func values() async throws {
         let transport = ScriptedHTTPTransport([.value(Menu(id: "1"), status: .created)])
         let reply = try await transport.send(httpCall(.get, "/"))
@@ -43,7 +43,7 @@ struct ScriptedHTTPTransportTests {
         #expect(try await text(reply) == #"{"id":"1"}"#)
     }
 
-    @Test("Answers by method and path, with the values of the path")
+    @Test("It answers by method and path, with the path's parameters")
     func routes() async throws {
         let transport = ScriptedHTTPTransport([.status(.accepted)])
         transport.on(.get, "/menus/{id}/dishes/{dish}") { match in
@@ -61,7 +61,7 @@ struct ScriptedHTTPTransportTests {
         #expect(transport.calls.count == 4)
     }
 
-    @Test("Fails several times, then answers, each after its pause")
+    @Test("It fails several times, then answers after its delay")
     func sequence() async throws {
         let clock = TestClock()
         let transport = ScriptedHTTPTransport(
@@ -76,7 +76,7 @@ struct ScriptedHTTPTransportTests {
         #expect(clock.elapsed == .seconds(3))
     }
 
-    @Test("Says which expected calls were not made")
+    @Test("It reports expected calls that were not made")
     func verification() async throws {
         let transport = ScriptedHTTPTransport([.status(.ok)])
         transport.on(.put, "/a") { _ in .status(.ok) }
@@ -98,7 +98,7 @@ struct ScriptedHTTPTransportTests {
 
 @Suite("HTTP doubles", .timeLimit(.minutes(1)))
 struct HTTPDoublesTests {
-    @Test("A recorded transport remembers calls, with the bytes of streams")
+    @Test("A recorded transport remembers calls, including streamed bytes")
     func recorded() async throws {
         let recorded = ScriptedHTTPTransport(then: .status(.ok)).recorded()
         _ = try await recorded.send(httpCall(.post, "/a", body: "abc"))
@@ -116,7 +116,7 @@ struct HTTPDoublesTests {
         #expect(recorded.callCount == 0)
     }
 
-    @Test("Faults happen in their order, and the rest goes through")
+    @Test("Faults occur in order, and other calls pass")
     func faults() async throws {
         let clock = TestClock()
         let scripted = ScriptedHTTPTransport(then: .chunks([[1, 2], [3, 4]]))
@@ -150,7 +150,7 @@ struct HTTPDoublesTests {
         #expect(failing.callCount == 5)
     }
 
-    @Test("Faults tell whether the server may have acted")
+    @Test("Faults state whether the server may have processed the request")
     func processed() {
         guard case .failure(let failed) = HTTPFault.fail(.connectionLost),
             case .lostReply(let lost) = HTTPFault.loseReply()

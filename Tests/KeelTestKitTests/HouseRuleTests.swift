@@ -9,9 +9,9 @@ import KeelStorage
 import KeelTestKit
 import Testing
 
-@Suite("Each area's errors follow the house rules")
+@Suite("Error codes of each area follow the house rules")
 struct HouseRuleTests {
-    @Test("Each code of StorageError has a name of its own, advice and a localized description")
+    @Test("Each StorageError code has a unique name, advice and a localized description")
     func storage() {
         check(StorageError.Code.known) { StorageError($0, "what happened") }
         check([.unscripted, .unimplemented]) { (code: StorageError.Code) in
@@ -19,7 +19,7 @@ struct HouseRuleTests {
         }
     }
 
-    @Test("Each code of the errors of HTTP has them too")
+    @Test("Each code of the HTTP errors has a unique name, advice and a localized description")
     func http() {
         check(TransportError.Code.known) { TransportError($0, "what happened") }
         check(NetworkError.Code.known) { NetworkError($0, "what happened") }
@@ -27,12 +27,12 @@ struct HouseRuleTests {
         check(AuthenticationError.Code.known) { AuthenticationError($0, "what happened") }
     }
 
-    @Test("Each code of CacheError has them too")
+    @Test("Each CacheError code has a unique name, advice and a localized description")
     func cache() {
         check(CacheError.Code.known) { CacheError($0, "what happened") }
     }
 
-    @Test("Each code of the errors of journals, logging and analytics has them too")
+    @Test("Each code of the journal, logging and analytics errors has a unique name and advice")
     func telemetry() {
         check(JournalError.Code.known) { JournalError($0, "what happened") }
         check(AnalyticsError.Code.known) { AnalyticsError($0, "what happened") }

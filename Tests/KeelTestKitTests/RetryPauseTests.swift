@@ -4,11 +4,11 @@ import KeelStorageAdapting
 import KeelTestKit
 import Testing
 
-@Suite("A retrying adapter's pauses", .timeLimit(.minutes(1)))
+@Suite("Pauses of a retrying adapter", .timeLimit(.minutes(1)))
 struct RetryPauseTests {
     let clock = TestClock()
 
-    @Test("It waits on its clock between attempts, at most as long as the policy says")
+    @Test("A retrying adapter waits on its clock between attempts, within the policy's limits")
     func pauses() async throws {
         let policy = RetryPolicy(attempts: 4, baseDelay: .seconds(60), maximumDelay: .seconds(100))
         let flaky = InMemoryStorageAdapter().failing([.fail(), .fail(), .fail()])

@@ -3,11 +3,11 @@ import KeelStorage
 import KeelTestKit
 import Testing
 
-@Suite("A retrying adapter and the batches of one commit")
+@Suite("Batches of one commit in a retrying adapter")
 struct RetryingBatchesTests {
     let memory = InMemoryStorageAdapter()
 
-    @Test("Batches that failed are repeated alone, and results keep their order")
+    @Test("Only failed batches are retried, and results keep their order")
     func failedBatches() async throws {
         let recorded = memory.failing([.failBatches([0, 2])]).recorded()
         let batches = try ["1", "2", "3"].map { try textBatch("notes/\($0)", $0) }
@@ -21,7 +21,7 @@ struct RetryingBatchesTests {
         }
     }
 
-    @Test("A conflict inside a commit stays as it is and stops nothing")
+    @Test("A conflict in one batch is not retried and does not stop the others")
     func lastingFailure() async throws {
         let recorded = memory.failing([.failBatches([1])]).recorded()
         var refused = try textBatch("notes/1", "x")
@@ -32,7 +32,7 @@ struct RetryingBatchesTests {
         #expect(recorded.lastCommit?.map { $0.writes[0].path } == ["notes/2"])
     }
 
-    @Test("A batch that a later one has overtaken is not repeated over it")
+    @Test("A batch that a later one has overtaken is not retried")
     func overtaken() async throws {
         let flaky = memory.failing([.failBatches([0])])
         let results = try await flaky.retrying(.atOnce(3))
@@ -42,7 +42,7 @@ struct RetryingBatchesTests {
         #expect(try await StorageClient(memory).getDocument("notes/1")["text"] == "new")
     }
 
-    @Test("Batches of one document that all failed are repeated in order")
+    @Test("Failed batches of one document are retried in order")
     func allFailed() async throws {
         let flaky = memory.failing([.failBatches([0, 1])])
         _ = try await flaky.retrying(.atOnce(3))
@@ -51,7 +51,7 @@ struct RetryingBatchesTests {
         #expect(try await StorageClient(memory).getDocument("notes/1")["text"] == "new")
     }
 
-    @Test("What succeeded is reported although the repetition of the rest failed")
+    @Test("Successful batches are reported even if retrying the rest fails")
     func partialSuccess() async throws {
         let flaky = memory.failing([.failBatches([0]), .fail(.diskFull)])
         let results = try await flaky.retrying(.atOnce(3))
@@ -60,7 +60,7 @@ struct RetryingBatchesTests {
         #expect(results[0].error?.effect == StorageError.Effect.none)
     }
 
-    @Test("Batches that never succeed fail one by one after the last attempt")
+    @Test("Batches that never succeed fail individually after the last attempt")
     func givesUp() async throws {
         let flaky = memory.failing { _ in .failBatches([0]) }
         let results = try await flaky.retrying(.atOnce(3)).commit([incrementBatch("counters/1")])
@@ -68,7 +68,7 @@ struct RetryingBatchesTests {
         #expect(flaky.callCount == 3)
     }
 
-    @Test("A store's final word on a batch settles what a lost reply left open")
+    @Test("A store's final result for a batch settles the uncertainty after a lost reply")
     func finalWord() async throws {
         let memory = memory
         let flaky = memory.failing([.lostReply(StorageError(.unavailable, "", effect: .unknown))])
@@ -79,7 +79,7 @@ struct RetryingBatchesTests {
         #expect(results[0].error?.effect == StorageError.Effect.none)
     }
 
-    @Test("A store that gives too few results is an error, not a crash")
+    @Test("Too few results from a store are an error, not a crash")
     func missingResults() async {
         let broken = ScriptedStorageAdapter(commits: [.success([])])
         let error = await #expect(throws: StorageError.self) {
@@ -89,7 +89,7 @@ struct RetryingBatchesTests {
         #expect(error?.effect == .unknown)
     }
 
-    @Test("A commit of nothing succeeds")
+    @Test("An empty commit succeeds")
     func nothing() async throws {
         #expect(try await memory.retrying(.atOnce(3)).commit([]).isEmpty)
     }

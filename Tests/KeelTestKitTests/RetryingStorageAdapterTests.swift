@@ -4,11 +4,11 @@ import KeelStorageAdapting
 import KeelTestKit
 import Testing
 
-@Suite("A retrying adapter")
+@Suite("Retrying adapter")
 struct RetryingStorageAdapterTests {
     let memory = InMemoryStorageAdapter()
 
-    @Test("A passing failure of any call is repeated", arguments: StorageCall.Kind.allCases)
+    @Test("A transient failure of any call is retried", arguments: StorageCall.Kind.allCases)
     func repeatsAll(_ kind: StorageCall.Kind) async throws {
         let flaky = memory.failing([.fail(.busy), .fail(.timeout)])
         let storage = flaky.retrying(.atOnce(3))
@@ -21,7 +21,7 @@ struct RetryingStorageAdapterTests {
         #expect(flaky.callCount == 3)
     }
 
-    @Test("It gives up after its last attempt")
+    @Test("Retrying stops after the last attempt")
     func givesUp() async {
         let offline = memory.failing { _ in .fail(.unavailable) }
         let storage = StorageClient(offline.retrying(.atOnce(3)))
@@ -32,7 +32,7 @@ struct RetryingStorageAdapterTests {
         #expect(offline.callCount == 3)
     }
 
-    @Test("A lasting failure is not repeated")
+    @Test("A lasting failure is not retried")
     func lastingFailure() async {
         let refusing = memory.failing { _ in .fail(.permissionDenied) }
         await #expect(throws: StorageError.self) {
@@ -41,7 +41,7 @@ struct RetryingStorageAdapterTests {
         #expect(refusing.callCount == 1)
     }
 
-    @Test("An increment whose reply was lost is applied once on a store that keeps ids")
+    @Test("An increment with a lost reply is applied once on a store that keeps ids")
     func lostReply() async throws {
         let flaky = memory.failing([.loseReply(), .loseReply()])
         let results = try await flaky.retrying(.atOnce(3)).commit([incrementBatch("counters/1")])
@@ -50,7 +50,7 @@ struct RetryingStorageAdapterTests {
         #expect(try await StorageClient(memory).getDocument("counters/1")["count"] == 1)
     }
 
-    @Test("A commit whose reply was lost is not repeated on a store that keeps no ids")
+    @Test("A commit with a lost reply is not retried on a store without ids")
     func lostReplyWithoutIDs() async throws {
         let forgetful = ForgetfulStorageAdapter()
         let flaky = forgetful.failing([.loseReply()])
@@ -62,7 +62,7 @@ struct RetryingStorageAdapterTests {
         #expect(try await StorageClient(forgetful).getDocument("counters/1")["count"] == 1)
     }
 
-    @Test("A commit that did not get through is repeated on a store that keeps no ids")
+    @Test("A commit that did not reach a store without ids is retried")
     func refusedWithoutIDs() async throws {
         let forgetful = ForgetfulStorageAdapter()
         let recorded = forgetful.recorded()
@@ -72,7 +72,7 @@ struct RetryingStorageAdapterTests {
         #expect(try await StorageClient(forgetful).getDocument("counters/1")["count"] == 1)
     }
 
-    @Test("Batches get ids of 128 bits before the first attempt, and keep those that they have")
+    @Test("Batches get 128-bit ids before the first attempt and keep existing ones")
     func ids() async throws {
         let recorded = memory.recorded()
         var own = incrementBatch("counters/1")
@@ -91,14 +91,14 @@ struct RetryingStorageAdapterTests {
         #expect(commits[0][0] != commits[0][2])
     }
 
-    @Test("A policy of one attempt spares the store the ids")
+    @Test("A policy with one attempt assigns no ids")
     func noIDsWithoutRetries() async throws {
         let recorded = memory.recorded()
         _ = try await recorded.retrying(.never).commit([incrementBatch("counters/1")])
         #expect(recorded.lastCommit?.map(\.id) == [nil])
     }
 
-    @Test("An error after a lost reply says that the write may have happened")
+    @Test("An error after a lost reply states that the write may have happened")
     func uncertaintyStays() async {
         let flaky = memory.failing([.loseReply(), .fail(), .fail(.diskFull)])
         let error = await #expect(throws: StorageError.self) {

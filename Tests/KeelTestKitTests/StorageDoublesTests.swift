@@ -5,9 +5,9 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-@Suite("The storage doubles")
+@Suite("Storage doubles")
 struct StorageDoublesTests {
-    @Test("A recorded adapter keeps calls with their arguments, in order")
+    @Test("A recorded adapter records calls with their arguments, in order")
     func recorded() async throws {
         let recorded = InMemoryStorageAdapter().recorded()
         let schema = StorageSchema(searches: [SearchDefinition("notes", fields: ["text"])])
@@ -32,7 +32,7 @@ struct StorageDoublesTests {
         #expect(recorded.lastRead == nil)
     }
 
-    @Test("A recorded adapter counts the calls of many tasks")
+    @Test("A recorded adapter counts calls from many tasks")
     func recordedConcurrently() async {
         let recorded = InMemoryStorageAdapter().recorded()
         await withTaskGroup { group in
@@ -45,7 +45,7 @@ struct StorageDoublesTests {
         #expect(count == 200)
     }
 
-    @Test("A fault before the call leaves the store alone; a lost reply does not")
+    @Test("A fault before the call does not affect the store, and a lost reply does")
     func faults() async throws {
         let memory = InMemoryStorageAdapter()
         let faulty = memory.failing([.fail(.diskFull), .loseReply(), nil])
@@ -64,7 +64,7 @@ struct StorageDoublesTests {
         #expect(faulty.callCount == 3)
     }
 
-    @Test("A closure decides by the call's arguments")
+    @Test("A closure can inject faults by the call's arguments")
     func closure() async throws {
         let faulty = InMemoryStorageAdapter().failing { call in
             guard case .commit(let batches) = call,
@@ -94,7 +94,7 @@ struct StorageDoublesTests {
         #expect(clock.elapsed == .seconds(3660))
     }
 
-    @Test("A delay that is cancelled is the code cancelled", .timeLimit(.minutes(1)))
+    @Test("A cancelled delay throws a cancellation", .timeLimit(.minutes(1)))
     func cancelledDelay() async {
         let clock = TestClock()
         let slow = InMemoryStorageAdapter().failing([.delay(.seconds(3600))], clock: clock)
@@ -105,7 +105,7 @@ struct StorageDoublesTests {
         #expect(error?.isCancellation == true)
     }
 
-    @Test("A scripted adapter gives its answers in order and says when there are none left")
+    @Test("A scripted adapter answers in order and reports when no answers are left")
     func scripted() async throws {
         let scripted = ScriptedStorageAdapter(reads: [
             .success(ReadResult(.documents([.stub("notes/1", ["text": "Hello"])]))),
@@ -124,7 +124,7 @@ struct StorageDoublesTests {
         #expect(error?.code == .unscripted)
     }
 
-    @Test("An unimplemented adapter names itself and tells its listener")
+    @Test("An unimplemented adapter names itself and notifies its listener")
     func unimplemented() async throws {
         let heard = Mutex<[String]>([])
         let storage = StorageClient(

@@ -1,11 +1,11 @@
 import KeelTestKit
 import Testing
 
-@Suite("A test clock", .timeLimit(.minutes(1)))
+@Suite("Test clock", .timeLimit(.minutes(1)))
 struct TestClockTests {
     let clock = TestClock()
 
-    @Test("Time stands still until it is moved")
+    @Test("Time stands still until it is advanced")
     func standsStill() async {
         #expect(clock.elapsed == .zero)
         await clock.advance(by: .seconds(3))
@@ -32,7 +32,7 @@ struct TestClockTests {
         }
     }
 
-    @Test("A deadline that is not reached leaves its sleeper asleep")
+    @Test("A sleeper stays asleep until its deadline")
     func notYet() async {
         let sleeper = Task { try await clock.sleep(for: .seconds(2)) }
         await clock.waitForSleepers()
@@ -43,14 +43,14 @@ struct TestClockTests {
         await #expect(throws: Never.self) { try await sleeper.value }
     }
 
-    @Test("Sleeping until a time that has passed returns at once")
+    @Test("Sleeping until a past time returns at once")
     func past() async throws {
         await clock.advance(by: .seconds(5))
         try await clock.sleep(until: TestClock.Instant(offset: .seconds(4)))
         try await clock.sleep(for: .zero)
     }
 
-    @Test("A cancelled sleeper wakes with an error and is forgotten")
+    @Test("A cancelled sleeper wakes with an error and is removed")
     func cancellation() async {
         let sleeper = Task { try await clock.sleep(for: .seconds(2)) }
         await clock.waitForSleepers()
@@ -70,7 +70,7 @@ struct TestClockTests {
         await #expect(throws: CancellationError.self) { try await sleeper.value }
     }
 
-    @Test("Running goes on until nobody sleeps")
+    @Test("Running continues until nothing sleeps")
     func run() async {
         let clock = clock
         let loop = Task {
@@ -90,7 +90,7 @@ struct TestClockTests {
         loop.cancel()
     }
 
-    @Test("Running an operation hands on its error")
+    @Test("Running an operation rethrows its error")
     func runThrows() async {
         struct Failure: Error {}
         let clock = clock
@@ -111,7 +111,7 @@ struct TestClockTests {
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test("A hundred tasks that sleep and are cancelled at once are each resumed once")
+    @Test("A hundred tasks that sleep and are cancelled concurrently resume once each")
     func race() async {
         let clock = clock
         for _ in 1...20 {

@@ -38,7 +38,7 @@ struct CurlExchangeTests {
         }
     }
 
-    @Test("A text, and what was asked", arguments: Way.allCases)
+    @Test("A text is returned, and the request is recorded", arguments: Way.allCases)
     func text(way: Way) async throws {
         try await with(way, [.text("Hello", headers: [.eTag: "\"1\""])]) { server, arguments in
             let result = try await Curl.run(
@@ -80,7 +80,7 @@ struct CurlExchangeTests {
         }
     }
 
-    @Test("Bodies of 3 MB go both ways", arguments: Way.allCases)
+    @Test("Bodies of 3 MB are transferred in both directions", arguments: Way.allCases)
     func largeBodies(way: Way) async throws {
         let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         try await with(way, [.bytes(bytes)]) { server, arguments in
@@ -97,7 +97,7 @@ struct CurlExchangeTests {
         }
     }
 
-    @Test("Trailers, informational heads and an empty body", arguments: Way.allCases)
+    @Test("Trailers, interim responses and empty bodies are sent", arguments: Way.allCases)
     func parts(way: Way) async throws {
         let fancy = HTTPTestAnswer(body: [Array("a".utf8), Array("b".utf8)])
             .trailing([.eTag: "\"late\""])
@@ -120,7 +120,7 @@ struct CurlExchangeTests {
     }
 
     @Test(
-        "A client that gives up is noticed",
+        "A client that gives up is detected",
         arguments: Way.allCases,
         [HTTPTestAnswer.Place.beforeHead, .insideBody(after: 4)]
     )
@@ -137,7 +137,7 @@ struct CurlExchangeTests {
         }
     }
 
-    @Test("Pauses wait for the server's clock", arguments: Way.allCases)
+    @Test("Delays wait for the server's clock", arguments: Way.allCases)
     func pauses(way: Way) async throws {
         let clock = TestClock()
         let authority = try TestAuthority()

@@ -5,7 +5,7 @@ import KeelTestServer
 import Testing
 
 @Suite(
-    "FaultServer fails curl as it should",
+    "FaultServer makes curl fail as expected",
     .disabled(if: Curl.isMissing, "curl is not installed"),
     .timeLimit(.minutes(1))
 )
@@ -53,7 +53,7 @@ struct CurlFaultTests {
         Row("ends the body with the connection", .text("to the end").framed(.untilClose), [0]),
     ]
 
-    @Test("HTTP/1.1 that", arguments: http1Rows)
+    @Test("An HTTP/1.1 server that", arguments: http1Rows)
     func http1(row: Row) async throws {
         try await FaultServer.run(answers: [row.answer]) { server in
             let result = try await Curl.run("--http1.1", server.address())
@@ -110,7 +110,7 @@ struct CurlFaultTests {
         ),
     ]
 
-    @Test("HTTP/2 that", arguments: http2Rows)
+    @Test("An HTTP/2 server that", arguments: http2Rows)
     func http2(row: Row) async throws {
         try await FaultServer.run(answers: [row.answer]) { server in
             let result = try await Curl.run("--http2-prior-knowledge", server.address())
@@ -118,7 +118,7 @@ struct CurlFaultTests {
         }
     }
 
-    @Test("HTTP/2 that never sends its settings keeps silent")
+    @Test("An HTTP/2 server without settings stays silent")
     func silentHTTP2() async throws {
         var configuration = FaultServer.Configuration()
         configuration.http2.sendsSettings = false
@@ -134,7 +134,7 @@ struct CurlFaultTests {
         }
     }
 
-    @Test("A connection that goes stale is found so by its second request")
+    @Test("A stale connection is detected by its second request")
     func stale() async throws {
         try await FaultServer.run(answers: [.text("one").thenClosing(), .text("two")]) { server in
             let result = try await Curl.run(server.address("/1"), server.address("/2"))
@@ -145,7 +145,7 @@ struct CurlFaultTests {
 
     // MARK: TLS
 
-    @Test("A certificate is", arguments: TestAuthority.Defect.allCases)
+    @Test("curl checks a certificate that is", arguments: TestAuthority.Defect.allCases)
     func certificates(flaw: TestAuthority.Defect) async throws {
         let authority = try TestAuthority()
         let identity = try authority.identity(flaw)
@@ -167,7 +167,7 @@ struct CurlFaultTests {
         }
     }
 
-    @Test("A certificate of an unknown authority is refused")
+    @Test("A certificate from an unknown authority is refused")
     func unknownAuthority() async throws {
         let identity = try TestAuthority().identity()
         try await identity.withFiles(trusting: try TestAuthority()) { files in
@@ -193,7 +193,7 @@ struct CurlFaultTests {
         }
     }
 
-    @Test("The public key's pin is what curl computes")
+    @Test("The public key pin is the one that curl computes")
     func pins() async throws {
         let authority = try TestAuthority()
         let identity = try authority.identity()
@@ -224,7 +224,7 @@ struct CurlFaultTests {
         }
     }
 
-    @Test("A client's certificate is asked for", arguments: [true, false])
+    @Test("A client certificate is required", arguments: [true, false])
     func clientCertificates(isKnown: Bool) async throws {
         let authority = try TestAuthority()
         let client = try (isKnown ? authority : TestAuthority()).client("Ada")

@@ -4,7 +4,7 @@ import KeelTestServer
 import Testing
 
 @Suite(
-    "TestProxy takes curl to a server",
+    "TestProxy connects curl to a server",
     .disabled(if: Curl.isMissing, "curl is not installed"),
     .timeLimit(.minutes(1))
 )
@@ -32,7 +32,7 @@ struct CurlProxyTests {
         return try await Curl.run(arguments + [server.address("/through?it=1")])
     }
 
-    @Test("A request gets through", arguments: Kind.allCases)
+    @Test("A request passes", arguments: Kind.allCases)
     func passes(kind: Kind) async throws {
         try await FaultServer.run(answers: [.text("Hello")]) { server in
             try await TestProxy.run { proxy in
@@ -52,7 +52,7 @@ struct CurlProxyTests {
         }
     }
 
-    @Test("A password is demanded", arguments: Kind.allCases, ["ada:s3cret@", "ada:wrong@", ""])
+    @Test("A password is required", arguments: Kind.allCases, ["ada:s3cret@", "ada:wrong@", ""])
     func passwords(kind: Kind, user: String) async throws {
         try await FaultServer.run(answers: [.text("Hello")]) { server in
             try await TestProxy.run(.init(credentials: Self.ada)) { proxy in

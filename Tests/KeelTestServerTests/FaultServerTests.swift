@@ -7,7 +7,7 @@ import NIOPosix
 import NIOSSL
 import Testing
 
-@Suite("FaultServer and a client of raw bytes", .timeLimit(.minutes(1)))
+@Suite("FaultServer with a raw client", .timeLimit(.minutes(1)))
 struct FaultServerTests {
     private typealias Client = NIOAsyncChannel<ByteBuffer, ByteBuffer>
 
@@ -44,7 +44,7 @@ struct FaultServerTests {
         }
     }
 
-    @Test("The bytes of an answer are exactly these")
+    @Test("The response has exactly these bytes")
     func exactBytes() async throws {
         let answers: [FaultServer.Answer] = [
             .text("one", headers: [.eTag: "1"]),
@@ -74,7 +74,7 @@ struct FaultServerTests {
         }
     }
 
-    @Test("A handler sees the request, and what it throws is an answer, too")
+    @Test("A handler sees the request, and its error becomes a response")
     func handlers() async throws {
         struct Refusal: Error, CustomStringConvertible {
             let description = "I would rather not."
@@ -95,7 +95,7 @@ struct FaultServerTests {
         }
     }
 
-    @Test("A function can own the bytes, behind TLS, too", arguments: [true, false])
+    @Test("A function can handle the raw bytes, also over TLS", arguments: [true, false])
     func rawBytes(isSecure: Bool) async throws {
         let authority = try TestAuthority()
         let tls = isSecure ? FaultServer.TLS(try authority.identity()) : nil
@@ -120,7 +120,7 @@ struct FaultServerTests {
         }
     }
 
-    @Test("Connections are closed when the test says so, and when it ends")
+    @Test("Connections are closed on request and at the end of the test")
     func closing() async throws {
         let port = try await FaultServer.run(answers: [.text("one")]) { server in
             async let text = talk(server, [("GET / HTTP/1.1\r\n\r\n", nil)])
@@ -136,7 +136,7 @@ struct FaultServerTests {
         }
     }
 
-    @Test("A body that the server does not read is not taken")
+    @Test("A body that the server does not read is not consumed")
     func unreadBodies() async throws {
         let answer = HTTPTestAnswer.text("early").reading(.atMost(10))
         try await FaultServer.run(answers: [answer]) { server in
@@ -149,7 +149,7 @@ struct FaultServerTests {
         }
     }
 
-    @Test("The answer comes while the request is still on its way")
+    @Test("A response can be sent while the request is still arriving")
     func earlyAnswers() async throws {
         let answer = HTTPTestAnswer.text("early").reading(.headFirst)
         try await FaultServer.run(answers: [answer, .text("next")]) { server in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeelTestServer
 
-@Suite("The parser of HTTP/1.1 requests")
+@Suite("HTTP/1.1 request parser")
 struct HTTP1RequestParserTests {
     private static let conversation =
         "\r\nPOST /a?b HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nX-Blank:\t y \r\n\r\nbody"
@@ -36,7 +36,7 @@ struct HTTP1RequestParserTests {
         return words
     }
 
-    @Test("finds the same requests however the bytes are cut", arguments: 1...60)
+    @Test("The parser finds the same requests, however the bytes are split", arguments: 1...60)
     func cuts(size: Int) {
         #expect(
             parse(Array(Self.conversation.utf8), in: size) == [
@@ -47,7 +47,10 @@ struct HTTP1RequestParserTests {
         )
     }
 
-    @Test("gives up on what is no request", arguments: ["nonsense\r\n\r\n", "\u{16}\u{3}\r\n\r\n"])
+    @Test(
+        "The parser rejects invalid requests",
+        arguments: ["nonsense\r\n\r\n", "\u{16}\u{3}\r\n\r\n"]
+    )
     func nonsense(text: String) {
         #expect(parse(Array(text.utf8), in: 3) == ["invalid"])
     }

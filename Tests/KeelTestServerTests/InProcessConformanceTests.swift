@@ -3,7 +3,7 @@ import KeelHTTP
 import KeelTestKit
 import Testing
 
-@Suite("A network without sockets keeps every promise of a transport", .timeLimit(.minutes(1)))
+@Suite("An in-process network keeps every promise of a transport", .timeLimit(.minutes(1)))
 struct InProcessConformanceTests {
     static let features = InProcessHTTPNetwork().transport().features
 
@@ -12,7 +12,7 @@ struct InProcessConformanceTests {
         return HTTPTransportSubject(network) { network.transport($0) }
     }
 
-    @Test("A promise", arguments: HTTPTransportCheck.applicable(to: features))
+    @Test("A promise is kept", arguments: HTTPTransportCheck.applicable(to: features))
     func promises(_ check: HTTPTransportCheck) async throws {
         try await check.run(on: subject)
     }

@@ -33,7 +33,7 @@ struct URLSessionConformanceTests {
         ]
     ) { _ in URLSessionTransport() }
 
-    @Test("A promise", arguments: HTTPTransportCheck.applicable(to: features, traits))
+    @Test("A promise is kept", arguments: HTTPTransportCheck.applicable(to: features, traits))
     func promises(_ check: HTTPTransportCheck) async throws {
         try await check.run(on: subject)
     }

@@ -45,7 +45,7 @@ struct URLSessionFileTests {
         }
     }
 
-    @Test("A file of any length is sent, with the progress of the network")
+    @Test("A file of any length is sent with network progress")
     func sends() async throws {
         // More than the limit for streamed bodies on Linux.
         let length = 65 << 20
@@ -71,7 +71,7 @@ struct URLSessionFileTests {
         }
     }
 
-    @Test("What a server does not read is not reported as sent")
+    @Test("Bytes that the server has not read are not reported as sent")
     func waitsForNetwork() async throws {
         let length = 256 << 20
         var configuration = FaultServer.Configuration()
@@ -88,7 +88,7 @@ struct URLSessionFileTests {
         }
     }
 
-    @Test("An empty file is an empty body")
+    @Test("An empty file is sent as an empty body")
     func sendsNothing() async throws {
         try await FaultServer.run(answers: [.status(.noContent)]) { server in
             try await upload(of: 0, to: server) { run, reports in
