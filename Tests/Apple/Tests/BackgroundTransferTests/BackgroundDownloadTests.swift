@@ -6,7 +6,7 @@ import KeelHTTPTransfers
 import KeelTestKit
 import Testing
 
-@Suite("Downloads in the background, on a stand-in", .timeLimit(.minutes(1)))
+@Suite("Background downloads on a stand-in", .timeLimit(.minutes(1)))
 struct BackgroundDownloadTests {
     private let content: [UInt8] = [1, 2, 3, 4, 5, 6]
     private let told = Told()
@@ -18,7 +18,7 @@ struct BackgroundDownloadTests {
         Task { [told] in try await download.run(in: app, observer: told.observer) }
     }
 
-    @Test("The system fetches the file, and it is in its place with nothing beside it")
+    @Test("The system downloads the file to its destination and leaves nothing beside it")
     func fetches() async throws {
         let device = try Device()
         let app = device.launch()
@@ -40,7 +40,7 @@ struct BackgroundDownloadTests {
         #expect(device.transport.calls.isEmpty)
     }
 
-    @Test("What arrives after the death of the process is found by the next one")
+    @Test("A download that completes after the process has died is found by the next process")
     func survivesDeath() async throws {
         let device = try Device()
         let first = start(try device.download(), in: device.launch())
@@ -64,7 +64,7 @@ struct BackgroundDownloadTests {
         #expect(device.transport.calls.isEmpty)
     }
 
-    @Test("A run may begin while what has arrived is moved")
+    @Test("A run can start while the received file is being moved")
     func runsWhileMoving() async throws {
         for _ in 0..<50 {
             let device = try Device()
@@ -80,7 +80,7 @@ struct BackgroundDownloadTests {
         }
     }
 
-    @Test("What arrived is found after one more death, and by a run in the app as well")
+    @Test("A completed download is found after another process death, also by a run in the app")
     func survivesTwoDeaths() async throws {
         for isInApp in [false, true] {
             let device = try Device()
@@ -105,7 +105,7 @@ struct BackgroundDownloadTests {
         }
     }
 
-    @Test("What is under way when the process dies is waited for by the next one")
+    @Test("The next process waits for a download that was in progress when the process died")
     func findsAgain() async throws {
         let device = try Device()
         let first = start(try device.download(), in: device.launch())
@@ -125,7 +125,7 @@ struct BackgroundDownloadTests {
     }
 
     @Test(
-        "Cancelling pauses, and the next run goes on with what the system gave",
+        "Cancelling pauses the download, and the next run resumes from the system's resume data",
         arguments: [true, false],
         [true, false]
     )
@@ -156,7 +156,7 @@ struct BackgroundDownloadTests {
         #expect(device.names == ["film.mp4"])
     }
 
-    @Test("A failure leaves what the next run goes on with")
+    @Test("After a failure, the next run resumes from the system's resume data")
     func fails() async throws {
         let device = try Device()
         let app = device.launch()
@@ -174,7 +174,7 @@ struct BackgroundDownloadTests {
         _ = try await failure(of: second)
     }
 
-    @Test("What the user has ended from the app switcher is begun again at the next launch")
+    @Test("A download that the user ended in the app switcher restarts at the next launch")
     func begunAgain() async throws {
         let device = try Device()
         let data = Data("offset 4".utf8)
@@ -195,7 +195,7 @@ struct BackgroundDownloadTests {
     }
 
     @Test(
-        "A refusal is an error with its status, and its body is no file",
+        "A refused download throws an error with its status, and its body is not kept as the file",
         arguments: [(404, TransferError.Code.refused), (503, .unavailable)]
     )
     func refused(status: Int, code: TransferError.Code) async throws {
@@ -209,7 +209,7 @@ struct BackgroundDownloadTests {
         #expect(device.names.isEmpty)
     }
 
-    @Test("A file with another digest than expected is dropped")
+    @Test("A file with an unexpected digest is dropped")
     func digest() async throws {
         let device = try Device()
         let app = device.launch()
@@ -225,7 +225,7 @@ struct BackgroundDownloadTests {
         }
     }
 
-    @Test("A transfer from another address is dropped, and so is what it leaves")
+    @Test("A transfer from another address is dropped together with its leftovers")
     func otherAddress() async throws {
         let device = try Device()
         let first = start(try device.download("old.mp4"), in: device.launch())
@@ -242,7 +242,7 @@ struct BackgroundDownloadTests {
         #expect(device.bytes(device.film) == content)
     }
 
-    @Test("A file that cannot be kept is an error")
+    @Test("A file that cannot be kept is reported as an error")
     func noFolder() async throws {
         let device = try Device()
         let app = device.launch()
@@ -253,7 +253,7 @@ struct BackgroundDownloadTests {
         #expect(try await failure(of: run).code == .folderNotFound)
     }
 
-    @Test("Two runs for one file refuse each other, and discarding ends what is under way")
+    @Test("Two runs for one file exclude each other, and discarding ends the transfer in progress")
     func discards() async throws {
         let device = try Device()
         let app = device.launch()

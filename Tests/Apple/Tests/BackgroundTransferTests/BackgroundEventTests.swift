@@ -7,7 +7,7 @@ import Testing
 
 @testable import KeelHTTPTransfers
 
-@Suite("The end of the events of a background session, on a stand-in", .timeLimit(.minutes(1)))
+@Suite("Completion of background session events on a stand-in", .timeLimit(.minutes(1)))
 struct BackgroundEventTests {
     /// Acts as the app's delegate, which receives UIKit's events.
     @MainActor
@@ -15,7 +15,7 @@ struct BackgroundEventTests {
         app.onEventsFinished { completionHandler() }
     }
 
-    @Test("The handler is called once, on the main actor, when the file is in its place")
+    @Test("The handler is called once, on the main actor, when the file is in place")
     func calledOnce() async throws {
         let device = try Device()
         let told = Told()
@@ -47,7 +47,7 @@ struct BackgroundEventTests {
         withExtendedLifetime(app) {}
     }
 
-    @Test("It waits for all events, and not for transfers that are under way")
+    @Test("The handler waits for all events, but not for transfers in progress")
     func waitsForEvents() async throws {
         let device = try Device()
         let app = device.launch()
@@ -65,7 +65,7 @@ struct BackgroundEventTests {
         _ = try await run.value
     }
 
-    @Test("A handler that comes after the events is called too")
+    @Test("A handler that is set after the events is called too")
     func comesLate() async throws {
         let device = try Device()
         let app = device.launch()
@@ -76,7 +76,7 @@ struct BackgroundEventTests {
         try await waitUntil { calls.withLock { $0 } == 1 }
     }
 
-    @Test("A task is known by its file from the user's folder on, wherever that is")
+    @Test("A task identifies its file relative to the home folder, wherever that is")
     func movesHome() throws {
         let path = BackgroundTask.abbreviated("/var/1/Documents/film.mp4", below: "/var/1")
         #expect(path == "~/Documents/film.mp4")

@@ -6,7 +6,7 @@ import KeelHTTPTransfers
 import KeelTestKit
 import Testing
 
-@Suite("Uploads in the background, on a stand-in", .timeLimit(.minutes(1)))
+@Suite("Background uploads on a stand-in", .timeLimit(.minutes(1)))
 struct BackgroundUploadTests {
     private typealias Answer = ScriptedHTTPTransport.Answer
 
@@ -53,7 +53,7 @@ struct BackgroundUploadTests {
         _ = try await failure(of: run)
     }
 
-    @Test("The app makes the upload, and the system sends the file as one piece")
+    @Test("The app creates the upload, and the system sends the file in one piece")
     func sends() async throws {
         let device = try device([Self.offers, Self.created])
         let app = device.launch()
@@ -72,7 +72,7 @@ struct BackgroundUploadTests {
         #expect(device.transport.calls.map(\.head.method) == [.options, .post])
     }
 
-    @Test("What was sent after the death of the process is found by the next one")
+    @Test("An upload that completes after the process has died is found by the next process")
     func survivesDeath() async throws {
         for isBefore in [true, false] {
             let device = try device([Self.offers, Self.created])
@@ -94,7 +94,7 @@ struct BackgroundUploadTests {
         }
     }
 
-    @Test("Where the answer is lost, the server says what has arrived")
+    @Test("If the response is lost, the server reports what has arrived")
     func losesAnswer() async throws {
         let device = try device([Self.offers, Self.created, Self.arrived(6)])
         let first = start(try device.upload(), in: device.launch())
@@ -108,7 +108,7 @@ struct BackgroundUploadTests {
         #expect(device.names == ["film.mp4"])
     }
 
-    @Test("After a failure the server is asked what has arrived, and the rest is sent as a file")
+    @Test("After a failure the server is asked for its offset, and the rest is sent as a file")
     func sendsRest() async throws {
         let device = try device([Self.offers, Self.created, Self.arrived(4)])
         let app = device.launch()
@@ -140,7 +140,7 @@ struct BackgroundUploadTests {
         #expect(try await second.value.resumedBytes == 4)
     }
 
-    @Test("A file that changes while it is sent is an error")
+    @Test("A file that changes during the upload is an error")
     func changes() async throws {
         let device = try device([Self.offers, Self.created])
         let app = device.launch()
@@ -151,7 +151,7 @@ struct BackgroundUploadTests {
         #expect(try await failure(of: run).code == .sourceChanged)
     }
 
-    @Test("A plain request is made once, also where the process dies")
+    @Test("A plain request is sent once, even if the process dies")
     func sendsWhole() async throws {
         let unknown = Answer.status(.notFound)
         let device = try device([unknown, unknown])
@@ -170,7 +170,7 @@ struct BackgroundUploadTests {
         #expect(receipt.body == [7, 8])
     }
 
-    @Test("Discarding ends what is under way, and tells the server")
+    @Test("Discarding ends the upload in progress and tells the server")
     func discards() async throws {
         let device = try device([
             Self.offers, Self.created, Self.arrived(4), .status(.noContent),

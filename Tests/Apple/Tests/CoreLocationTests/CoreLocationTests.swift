@@ -13,7 +13,7 @@ struct CoreLocationTests {
         .searches, .permission, .repeats,
     ]
 
-    @Test("It keeps the promises", arguments: LocationAdapterCheck.applicable(to: Self.features))
+    @Test("It keeps its promises", arguments: LocationAdapterCheck.applicable(to: Self.features))
     func promises(_ check: LocationAdapterCheck) async throws {
         try await check.run(
             on: LocationAdapterSubject(features: Self.features) { setting in
@@ -30,7 +30,7 @@ struct CoreLocationTests {
         )
     }
 
-    @Test("What is unknown there, by negative numbers, is nil here")
+    @Test("Values that the system marks as unknown with negative numbers are nil")
     func unknown() async throws {
         Device.shared.reset(.authorizedAlways, answer: nil)
         let location = LocationService(CoreLocationAdapter())
@@ -52,7 +52,7 @@ struct CoreLocationTests {
         #expect(await location.capabilities().kind == .coreLocation)
     }
 
-    @Test("A position that the system had in store is stale")
+    @Test("A position from the system's cache is stale")
     func stored() async throws {
         Device.shared.reset(.authorizedAlways, answer: nil)
         let location = LocationService(CoreLocationAdapter())
@@ -67,7 +67,7 @@ struct CoreLocationTests {
         #expect(age > .seconds(39) && age < .seconds(60))
     }
 
-    @Test("The accuracy that suffices is passed on, and the best is asked for otherwise")
+    @Test("The desired accuracy is passed on, and the best accuracy is the default")
     func accuracy() async throws {
         Device.shared.reset(.authorizedAlways, answer: nil)
         for (asked, passed) in [(100.0, 100.0), (nil, kCLLocationAccuracyBest)] {
@@ -84,7 +84,7 @@ struct CoreLocationTests {
     }
 
     @Test(
-        "Each error has its code",
+        "Each error maps to its code",
         arguments: [
             (CLError.Code.denied, LocationError.Code.permissionDenied), (.network, .unavailable),
             (.headingFailure, .unknown), (.locationUnknown, nil),
@@ -108,7 +108,7 @@ struct CoreLocationTests {
         try await updating(0)
     }
 
-    @Test("A question that nobody answers ends with its task", .timeLimit(.minutes(1)))
+    @Test("A permission request without an answer ends with its task", .timeLimit(.minutes(1)))
     func unanswered() async throws {
         Device.shared.reset(.notDetermined, answer: nil)
         let asking = Task { try await CoreLocationAdapter().requestPermission(.always) }
@@ -119,7 +119,7 @@ struct CoreLocationTests {
         #expect(error?.isCancellation == true)
     }
 
-    @Test("It is what the platform offers")
+    @Test("It is the platform's default adapter")
     func platform() async {
         Device.shared.reset(.denied, answer: nil)
         let capabilities = await LocationService.platformDefault().capabilities()
@@ -128,7 +128,7 @@ struct CoreLocationTests {
     }
 
     @Test(
-        "A configuration takes it for users, also when it is observed, and gpsd where it is named"
+        "Production configurations use it, also with an observer, and use gpsd when it is named"
     )
     func preset() async throws {
         Device.shared.reset(.authorizedAlways, answer: nil)
@@ -152,7 +152,7 @@ struct CoreLocationTests {
         #expect(await keel.makeLocation().capabilities().kind == .gpsd)
     }
 
-    @Test("The system is not to pause what is monitored")
+    @Test("The system is told not to pause location updates")
     func pauses() async throws {
         Device.shared.reset(.authorizedAlways, answer: nil)
         let location = LocationService(CoreLocationAdapter())

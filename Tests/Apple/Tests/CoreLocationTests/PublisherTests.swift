@@ -66,7 +66,7 @@ struct PublisherTests {
         )
     }
 
-    @Test("A subscriber gets the states, and nobody monitors after it")
+    @Test("A subscriber receives the states, and monitoring ends with the subscription")
     func states() async throws {
         let adapter = ScriptedLocationAdapter()
         let sink = Sink<LocationState, Never>(.unlimited)
@@ -82,7 +82,7 @@ struct PublisherTests {
         await adapter.waitForMonitors(0)
     }
 
-    @Test("One that asks for less gets the newest when it asks again")
+    @Test("A subscriber with limited demand receives the newest state when it asks again")
     func demand() async throws {
         let adapter = ScriptedLocationAdapter()
         let sink = Sink<LocationState, Never>(.max(1))
@@ -99,7 +99,7 @@ struct PublisherTests {
         await adapter.waitForMonitors(0)
     }
 
-    @Test("A subscriber gets the fixes that are far enough apart, and nobody monitors after it")
+    @Test("A subscriber receives fixes that are far enough apart, and monitoring ends with it")
     func fixes() async throws {
         let adapter = ScriptedLocationAdapter()
         let sink = Sink<LocationFix, LocationError>(.unlimited)
@@ -116,7 +116,7 @@ struct PublisherTests {
         #expect(sink.completion == nil)
     }
 
-    @Test("Fixes are turned into Core Location's on the way")
+    @Test("Fixes are converted to Core Location values by the publisher's map")
     func mapped() async throws {
         let adapter = ScriptedLocationAdapter()
         let location = LocationService(adapter)
@@ -131,7 +131,7 @@ struct PublisherTests {
         await adapter.waitForMonitors(0)
     }
 
-    @Test("Fixes end with a failure that does not pass, and go on after one that does")
+    @Test("A lasting failure ends the fixes, and a transient failure does not")
     func failure() async throws {
         let adapter = ScriptedLocationAdapter()
         let sink = Sink<LocationFix, LocationError>(.unlimited)
@@ -150,7 +150,7 @@ struct PublisherTests {
         await adapter.waitForMonitors(0)
     }
 
-    @Test("A subscriber that asks for two fixes gets two, and the rest when it asks again")
+    @Test("A subscriber that asks for two fixes receives two, and the rest when it asks again")
     func demandOfFixes() async throws {
         let adapter = ScriptedLocationAdapter()
         let sink = Sink<LocationFix, LocationError>(.max(2))

@@ -11,7 +11,7 @@ struct ValueTests {
         try LocationCoordinate(latitude: 59.5, longitude: -18.25)
     }
 
-    @Test("A fix with all that is known comes back as it went")
+    @Test("A complete fix survives the round trip")
     func full() throws {
         let fix = try LocationFix(
             coordinate(),
@@ -30,7 +30,7 @@ struct ValueTests {
         #expect(LocationFix(location) == fix)
     }
 
-    @Test("A fix of which only the place is known comes back as it went")
+    @Test("A fix with only a position survives the round trip")
     func bare() throws {
         let fix = try LocationFix(coordinate(), time: time)
         let location = CLLocation(fix)
@@ -40,7 +40,7 @@ struct ValueTests {
         #expect(LocationFix(location) == fix)
     }
 
-    @Test("An altitude without an accuracy comes along, and counts as unknown on the way back")
+    @Test("An altitude without an accuracy is passed on, and is unknown after the round trip")
     func altitude() throws {
         let fix = try LocationFix(coordinate(), altitude: 30, time: time)
         let location = CLLocation(fix)
@@ -48,7 +48,7 @@ struct ValueTests {
         #expect(LocationFix(location)?.altitude == nil)
     }
 
-    @Test("A location or a coordinate that is not valid is refused", arguments: [91, -90.5, .nan])
+    @Test("An invalid location or coordinate is rejected", arguments: [91, -90.5, .nan])
     func invalid(_ latitude: Double) throws {
         let place = CLLocationCoordinate2D(latitude: latitude, longitude: 0)
         let error = #expect(throws: LocationError.self) { try LocationCoordinate(place) }
@@ -65,7 +65,7 @@ struct ValueTests {
         #expect(LocationFix(location) == nil)
     }
 
-    @Test("A location with a negative accuracy is no place")
+    @Test("A location with a negative accuracy is not a fix")
     func unknownPlace() throws {
         let location = CLLocation(
             coordinate: CLLocationCoordinate2D(try coordinate()),

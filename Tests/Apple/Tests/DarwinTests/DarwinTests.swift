@@ -13,7 +13,7 @@ import Testing
 @testable import KeelCore
 @testable import KeelLocation
 
-@Suite("What is written for Apple's systems, on stand-ins", .timeLimit(.minutes(5)))
+@Suite("Apple-specific code on stand-ins", .timeLimit(.minutes(5)))
 struct DarwinTests {
     private func withFolder<Value>(
         _ body: (String) async throws -> Value
@@ -26,7 +26,7 @@ struct DarwinTests {
 
     // MARK: Files
 
-    @Test("Files of the machine are written, synchronised and read back")
+    @Test("Files on disk are written, synchronized and read back")
     func diskFiles() async throws {
         try await withFolder { folder in
             let files = DiskFileSystem()
@@ -43,7 +43,10 @@ struct DarwinTests {
         }
     }
 
-    @Test("Stores of files keep the promises", arguments: FileStoreCheck.applicable(to: features))
+    @Test(
+        "The local file store keeps its promises",
+        arguments: FileStoreCheck.applicable(to: features)
+    )
     func localStore(_ check: FileStoreCheck) async throws {
         try await withFolder { folder in
             try await check.run(
@@ -58,7 +61,7 @@ struct DarwinTests {
 
     // MARK: The machine
 
-    @Test("The machine names its start, and its time goes on")
+    @Test("The uptime names the boot, and its time advances")
     func uptime() throws {
         let uptime = try #require(Uptime.system)
         #expect(UUID(uuidString: uptime.boot) != nil)
@@ -67,14 +70,14 @@ struct DarwinTests {
         #expect(uptime.elapsed() >= first)
     }
 
-    @Test("The context of events names the program")
+    @Test("The context of events names the app and the device model")
     func analyticsContext() {
         let context = AnalyticsContext.current
         #expect(context.appName?.isEmpty == false)
         #expect(context.deviceModel?.isEmpty == false)
     }
 
-    @Test("The limit of open files is raised as far as the hard one and the system's own allow")
+    @Test("The open file limit is raised as far as the hard limit and the system allow")
     func openFiles() throws {
         let before = OpenFileLimit.current
         let raised = OpenFileLimit.raise()
@@ -87,14 +90,14 @@ struct DarwinTests {
 
     // MARK: The network
 
-    @Test("The platform's transport is that of URLSession")
+    @Test("The platform transport is URLSessionTransport")
     func platformTransport() async {
         let transport = NetworkClient.platformTransport()
         #expect(transport is URLSessionTransport)
         await transport.shutdown()
     }
 
-    @Test("The system's numbers for failures of connections have their codes")
+    @Test("System errors of connections map to their codes")
     func systemErrors() {
         #expect(TransportError.Code(systemError: ECONNREFUSED, in: .connect) == .connectionRefused)
         #expect(TransportError.Code(systemError: ETIMEDOUT, in: .connect) == .connectTimeout)
@@ -102,7 +105,7 @@ struct DarwinTests {
         #expect(TransportError.Code(lookupFailure: Int(EAI_AGAIN)) == .nameLookupFailed)
     }
 
-    @Test("A monitor of the network tells what the device is connected to, and is ended")
+    @Test("A network monitor reports the device's connection and can be ended")
     func networkPath() async {
         let before = NetworkDevice.shared.monitorCount
         NetworkDevice.shared.move(to: NWPath(.unsatisfied))
@@ -145,7 +148,7 @@ struct DarwinTests {
 
     // MARK: Sockets
 
-    @Test("A socket connects, sends, and is refused where nobody listens")
+    @Test("A socket connects, sends, and is refused when nothing listens")
     func socket() throws {
         let listener = Darwin.socket(AF_INET, SOCK_STREAM, 0)
         var address = sockaddr_in()

@@ -29,7 +29,7 @@ extension Note: ManagedObjectRepresentable {
     func update(_ object: NoteEntity) { object.rating = Int32(stars) }
 }
 
-@Suite("Examples of Core Data on a stand-in")
+@Suite("Core Data examples on a stand-in")
 struct CoreDataExamples {
     /// The model, for which Xcode would have a file.
     private static func container() -> NSPersistentContainer {
@@ -50,7 +50,7 @@ struct CoreDataExamples {
     }
 
     // The stand-in does not create objects of custom classes: the request is recorded, and nothing is found.
-    @Test("A condition is asked in the words of the database")
+    @Test("A condition is translated into the database's terms")
     func source() async throws {
         let container = Self.container()
         let local = CoreDataSource<Note>(container)

@@ -36,9 +36,9 @@ extension Note: ModelRepresentable {
     }
 }
 
-@Suite("Example of a model on a stand-in")
+@Suite("A model example on a stand-in")
 struct ModelExample {
-    @Test("A property with another name in the model is asked for by that name")
+    @Test("A property with another name in the model is queried by that name")
     func property() async throws {
         let container = try ModelContainer(for: NoteModel.self)
         let local = SwiftDataSource<Note>(modelContainer: container)

@@ -28,9 +28,9 @@ extension Note: ModelRepresentable {
     func update(_ model: NoteModel) { model.rating = stars }
 }
 
-@Suite("Examples of SwiftData on a stand-in")
+@Suite("SwiftData examples on a stand-in")
 struct SwiftDataExamples {
-    @Test("Values are kept as models, and found by a condition")
+    @Test("Values are stored as models and found by a condition")
     func source() async throws {
         let container = try ModelContainer(for: NoteModel.self)
         let local = SwiftDataSource<Note>(modelContainer: container)

@@ -12,7 +12,7 @@ private struct DiskFull: Error {}
 struct DataSourceTests {
     // MARK: Promises
 
-    @Test("SwiftData keeps the promises", arguments: LocalDataSourceCheck<Note>.all)
+    @Test("SwiftData keeps its promises", arguments: LocalDataSourceCheck<Note>.all)
     func swiftData(_ check: LocalDataSourceCheck<Note>) async throws {
         try await check.run(
             on: LocalDataSourceSubject(make: Note.numbered, conditions: Note.conditions) {
@@ -21,7 +21,7 @@ struct DataSourceTests {
         )
     }
 
-    @Test("Core Data keeps the promises", arguments: LocalDataSourceCheck<Note>.all)
+    @Test("Core Data keeps its promises", arguments: LocalDataSourceCheck<Note>.all)
     func coreData(_ check: LocalDataSourceCheck<Note>) async throws {
         try await check.run(
             on: LocalDataSourceSubject(make: Note.numbered, conditions: Note.conditions) {
@@ -67,7 +67,7 @@ struct DataSourceTests {
         ),
     ]
 
-    @Test("Core Data hands out only what a condition lets through", arguments: cases.indices)
+    @Test("Core Data returns only elements that meet the condition", arguments: cases.indices)
     func coreDataConditions(_ index: Int) async throws {
         let expected = Self.cases[index]
         let container = Note.container()
@@ -79,7 +79,7 @@ struct DataSourceTests {
         #expect(container.fetches.last?.count == expected.fetched)
     }
 
-    @Test("SwiftData hands out only what a condition lets through", arguments: cases.indices)
+    @Test("SwiftData returns only elements that meet the condition", arguments: cases.indices)
     func swiftDataConditions(_ index: Int) async throws {
         let expected = Self.cases[index]
         let container = try ModelContainer(for: NoteModel.self)
@@ -90,7 +90,7 @@ struct DataSourceTests {
         #expect(container.fetches.last == expected.fetched)
     }
 
-    @Test("Elements that many ids name are looked up in few fetches")
+    @Test("Elements with many ids are looked up in few fetches")
     func fewFetches() async throws {
         let notes = (0..<1_200).map { Note.numbered("\($0)", $0) }
         let models = try ModelContainer(for: NoteModel.self)
@@ -103,7 +103,7 @@ struct DataSourceTests {
 
     // MARK: Failures
 
-    @Test("A failed save leaves SwiftData as it was, and the next one works")
+    @Test("A failed save leaves SwiftData unchanged, and the next save succeeds")
     func swiftDataFailure() async throws {
         let container = try ModelContainer(for: NoteModel.self)
         let source = SwiftDataSource<Note>(modelContainer: container)
@@ -120,7 +120,7 @@ struct DataSourceTests {
         #expect(try await source.findAll() == [new])
     }
 
-    @Test("A failed save leaves Core Data as it was, and the next one works")
+    @Test("A failed save leaves Core Data unchanged, and the next save succeeds")
     func coreDataFailure() async throws {
         let container = Note.container()
         let source = CoreDataSource<Note>(container)
@@ -137,7 +137,7 @@ struct DataSourceTests {
         #expect(try await source.findAll() == [new])
     }
 
-    @Test("An object that no element can be made of is an error with its reason")
+    @Test("An object that cannot become an element is an error with its reason")
     func unreadable() async throws {
         let container = Note.container()
         let context = container.newBackgroundContext()
@@ -152,7 +152,7 @@ struct DataSourceTests {
         #expect(error?.cause is Note.Unreadable)
     }
 
-    @Test("What another context has saved is seen")
+    @Test("Changes saved by another context are visible")
     func otherContexts() async throws {
         let container = Note.container()
         let (one, other) = (CoreDataSource<Note>(container), CoreDataSource<Note>(container))

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The Keychain adapter on a stand-in", .serialized)
 struct KeychainTests {
-    @Test("It keeps the promises", arguments: SecretStoreCheck.applicable(to: .complete))
+    @Test("It keeps its promises", arguments: SecretStoreCheck.applicable(to: .complete))
     func promises(_ check: SecretStoreCheck) async throws {
         let adapter = try KeychainSecretStoreAdapter()
         // One actor, as in an app: two could not compare atomically.
@@ -16,7 +16,7 @@ struct KeychainTests {
     }
 
     @Test(
-        "Each status has its own error",
+        "Each status maps to its own error",
         arguments: [
             (-25_308, SecretError.Code.locked), (-34_018, .permissionDenied),
             (-25_291, .unavailable), (-128, .cancelled), (-50, .loadFailed),
@@ -36,7 +36,9 @@ struct KeychainTests {
         #expect(await adapter.capabilities().problem == code)
     }
 
-    @Test("Secrets stay on this device, unless they are synchronised or it is asked for otherwise")
+    @Test(
+        "Secrets stay on this device unless synchronization or another accessibility is requested"
+    )
     func accessibility() async throws {
         for (number, (adapter, expected)) in [
             (try KeychainSecretStoreAdapter(), kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly),
@@ -63,7 +65,7 @@ struct KeychainTests {
         }
     }
 
-    @Test("A configuration for users keeps secrets in it, also when it is observed")
+    @Test("A production configuration keeps secrets in the Keychain, also with an observer")
     func preset() async throws {
         let name = "preset-\(UInt64.random(in: .min ... .max))"
         let observed = KeelConfiguration.production(name, observer: KeelObserver { _ in })

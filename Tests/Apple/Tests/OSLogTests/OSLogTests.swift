@@ -13,7 +13,7 @@ struct OSLogTests {
         }
     }
 
-    @Test("Every level has its type")
+    @Test("Every level maps to its type")
     func levels() {
         let logger = logger("levels")
         for level in Logging.Logger.Level.allCases { logger.log(level: level, "x") }
@@ -21,7 +21,7 @@ struct OSLogTests {
         #expect(types == [.debug, .debug, .info, .default, .default, .error, .fault])
     }
 
-    @Test("The category is the label, and the text can be read by those who look")
+    @Test("The category is the label, and the text is public")
     func text() {
         logger("text").info("Sent", metadata: ["count": "3", "box": "in"])
         logger("text", "sync").info("Done")
@@ -30,7 +30,7 @@ struct OSLogTests {
         #expect(entries.map(\.text) == ["Sent box=in count=3", "Done"])
     }
 
-    @Test("A level below the logger's is not written")
+    @Test("A message below the logger's level is not written")
     func threshold() {
         var logger = logger("threshold")
         logger.logLevel = .warning
@@ -39,7 +39,7 @@ struct OSLogTests {
         #expect(UnifiedLog.entries(of: "threshold").map(\.text) == ["b"])
     }
 
-    @Test("Secrets do not reach it")
+    @Test("Secrets do not reach the unified log")
     func secrets() {
         let logger = logger("secrets")
         logger.info("Authorization: Bearer abcdef0123456789", metadata: ["password": "hunter2"])

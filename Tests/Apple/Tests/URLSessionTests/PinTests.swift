@@ -7,7 +7,7 @@ import Testing
 
 @testable import KeelHTTP
 
-@Suite("Pins by challenge, on stand-ins", .timeLimit(.minutes(1)))
+@Suite("Public key pinning by challenge on stand-ins", .timeLimit(.minutes(1)))
 struct PinTests {
     /// A certificate generated with openssl, and openssl's digest of its key.
     struct Sample: Sendable {
@@ -148,7 +148,7 @@ struct PinTests {
         func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) {}
     }
 
-    @Test("A server whose key fits goes on to the usual validation", arguments: samples.indices)
+    @Test("A server whose key matches proceeds to the usual validation", arguments: samples.indices)
     func fits(_ index: Int) async throws {
         let sample = Self.samples[index]
         let outcome = try await show(sample.certificate, to: [try #require(sample.pin)])
@@ -156,7 +156,7 @@ struct PinTests {
         #expect(outcome.reports.isEmpty)
     }
 
-    @Test("A key that fits no pin ends the call, and is reported", arguments: samples.indices)
+    @Test("A key that matches no pin ends the call and is reported", arguments: samples.indices)
     func differs(_ index: Int) async throws {
         let (sample, other) = (Self.samples[index], Self.samples[(index + 1) % 3])
         let outcome = try await show(sample.certificate, to: [try #require(other.pin)])
@@ -166,7 +166,7 @@ struct PinTests {
         #expect(outcome.reports.map(\.host) == ["api.example.org"])
     }
 
-    @Test("In the audit mode the call goes on, and the key is reported")
+    @Test("In audit mode the call continues, and the key is reported")
     func audits() async throws {
         let pin = try #require(Self.samples[1].pin)
         let outcome = try await show(Self.samples[0].certificate, to: [pin], mode: .audit)
@@ -174,7 +174,7 @@ struct PinTests {
         #expect(outcome.reports.count == 1)
     }
 
-    @Test("A certificate that cannot be read fits no pin")
+    @Test("An unreadable certificate matches no pin")
     func unreadable() async throws {
         let sample = Self.samples[0]
         let pin = try #require(sample.pin)
@@ -184,7 +184,7 @@ struct PinTests {
         }
     }
 
-    @Test("A server that is not trusted is the session's to refuse, and not reported")
+    @Test("An untrusted server is left to the session to refuse and is not reported")
     func untrusted() async throws {
         let pin = try #require(Self.samples[1].pin)
         let outcome = try await show(Self.samples[0].certificate, isValid: false, to: [pin])
@@ -192,7 +192,7 @@ struct PinTests {
         #expect(outcome.reports.isEmpty)
     }
 
-    @Test("Other hosts, other questions and calls without pins are left to the session")
+    @Test("Other hosts, other challenges and calls without pins are left to the session")
     func leavesOthers() async throws {
         let certificate = Self.samples[0].certificate
         let pin = try #require(Self.samples[1].pin)
@@ -207,7 +207,7 @@ struct PinTests {
         }
     }
 
-    @Test("Calls with other pins have other sessions, and the oldest of many goes")
+    @Test("Calls with different pins use different sessions, and the oldest of many is evicted")
     func separatesSessions() throws {
         let pool = URLSessionPool(.ephemeral)
         func pins(_ number: UInt8, _ mode: PublicKeyPins.Mode = .enforce) throws -> PublicKeyPins {
@@ -234,7 +234,7 @@ struct PinTests {
         #expect(try pool.member(for: pins(0)) == nil)
     }
 
-    @Test("The transport says that it checks pins, and a client with pins can be made")
+    @Test("The transport declares pinning, and a client with pins can be created")
     func feature() throws {
         #expect(URLSessionTransport().features.contains(.pinning))
     }

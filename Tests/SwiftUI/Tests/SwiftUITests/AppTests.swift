@@ -12,7 +12,7 @@ struct RestaurantsApp: App {
 @MainActor
 @Suite("An app on the stand-in")
 struct AppTests {
-    @Test("Its window has the tabs of all screens")
+    @Test("The window has tabs for all screens")
     func window() {
         let outline = withDependencies {
             $0.restaurants = SampleRepositories.preview.useCases

@@ -39,7 +39,7 @@ struct ScreenTests {
         binding.wrappedValue = text
     }
 
-    @Test("The list shows restaurants with what is known of them, and likes one by a swipe")
+    @Test("The list shows details of restaurants and likes one with a swipe")
     func list() async throws {
         let session = made { SessionModel() }
         let list = made { RestaurantListScreen(session) }
@@ -57,7 +57,7 @@ struct ScreenTests {
         #expect(Outline(of: list).images == [])
     }
 
-    @Test("The list is ordered by distance when that is chosen")
+    @Test("The list can be ordered by distance")
     func order() async throws {
         let session = made { SessionModel() }
         let list = made { RestaurantListScreen(session) }
@@ -70,7 +70,7 @@ struct ScreenTests {
         #expect(names == ["The Salt Ladder", "Three Gulls"])
     }
 
-    @Test("What could not be loaded says so, and can be tried again")
+    @Test("A failed load shows an error and can be retried")
     func retry() async throws {
         repositories.fail(DomainError(.sourceUnreachable))
         let session = made { SessionModel() }
@@ -90,7 +90,7 @@ struct ScreenTests {
         #expect(outline.texts.contains("Three Gulls"))
     }
 
-    @Test("An old list stays when it cannot be refreshed, below a notice that can be dismissed")
+    @Test("A stale list stays below a dismissible notice when it cannot be refreshed")
     func stale() async throws {
         let session = made { SessionModel() }
         let list = made { RestaurantListScreen(session) }
@@ -105,7 +105,7 @@ struct ScreenTests {
         #expect(!Outline(of: list).texts.contains("The restaurant service could not be reached."))
     }
 
-    @Test("Nothing is a good answer")
+    @Test("An empty list has its own message")
     func empty() async {
         repositories.replace([])
         let session = made { SessionModel() }
@@ -114,7 +114,7 @@ struct ScreenTests {
         #expect(Outline(of: list).texts.contains("The service has no restaurants."))
     }
 
-    @Test("Details show every field, and take a favourite and stars")
+    @Test("Details show every field and accept a favorite and stars")
     func detail() async throws {
         let session = made { SessionModel() }
         let id = Restaurant.samples[0].id
@@ -134,7 +134,7 @@ struct ScreenTests {
         #expect(Outline(of: detail).images.count { $0 == "star.fill" } == 4)
     }
 
-    @Test("The search finds what was typed, and says what to do before")
+    @Test("The search finds what was typed and shows a hint before")
     func search() async throws {
         let session = made { SessionModel() }
         let search = made { SearchScreen(session, pause: .zero) }
@@ -150,7 +150,7 @@ struct ScreenTests {
         #expect(Outline(of: search).texts.contains("No restaurant has all of these words."))
     }
 
-    @Test("Favourites are shown, follow changes made elsewhere, and go by a swipe")
+    @Test("Favorites are shown, follow changes made elsewhere, and are removed with a swipe")
     func favourites() async throws {
         let session = made { SessionModel() }
         let favourites = made { FavouritesScreen(session) }
@@ -166,7 +166,7 @@ struct ScreenTests {
         await following.value
     }
 
-    @Test("Signing in takes an address and a password, tells what is wrong, and signs out")
+    @Test("Signing in takes an address and a password, shows errors, and signs out")
     func signIn() async throws {
         let session = made { SessionModel() }
         let form = SignInScreen(session)
@@ -187,7 +187,7 @@ struct ScreenTests {
         #expect(Outline(of: form).texts.contains("E-mail"))
     }
 
-    @Test("The whole app has its four tabs, and finds out who is signed in")
+    @Test("The whole app has its four tabs and restores the session")
     func whole() async {
         let outline = made { Outline(of: RestaurantsView()) }
         for title in ["Restaurants", "Search", "Favourites", "Account"] {

@@ -3,9 +3,9 @@ import KeelHTTP
 import KeelTestKit
 import Testing
 
-@Suite("An app that wants HTTP and nothing else")
+@Suite("An app that depends on HTTP alone")
 struct ResolvedDependenciesTests {
-    @Test("No database is among what SwiftPM resolved for it")
+    @Test("SwiftPM resolves no database for it")
     func resolvesNoDatabase() throws {
         let package = URL(filePath: #filePath).deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()

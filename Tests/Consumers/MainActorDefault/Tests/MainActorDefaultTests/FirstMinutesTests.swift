@@ -25,7 +25,7 @@ final class NotesModel {
 }
 
 struct FirstMinutesTests {
-    @Test("A model on the main actor shows what is stored", .timeLimit(.minutes(1)))
+    @Test("A model on the main actor shows the stored values", .timeLimit(.minutes(1)))
     func model() async throws {
         let model = NotesModel(storage: StorageClient(try SQLiteStorageAdapter(at: .temporary())))
         let running = Task { await model.live.run() }

@@ -22,7 +22,7 @@ struct Notes {
 
 @Suite("The first minutes")
 struct FirstMinutesTests {
-    @Test("A store in a file keeps, finds and shows a value")
+    @Test("A store in a file saves, finds and shows a value")
     func storage() async throws {
         let store = StorageClient(try SQLiteStorageAdapter(at: .temporary()))
         let notes = store.collection("notes", as: Note.self)
@@ -42,7 +42,7 @@ struct FirstMinutesTests {
     }
 
     @Test(
-        "A dependency is what the test sets",
+        "A dependency has the value that the test sets",
         .dependencies {
             $0.storage = StorageClient(InMemoryStorageAdapter())
         }
@@ -53,7 +53,7 @@ struct FirstMinutesTests {
         #expect(try await notes.storage.count(DocumentQuery("notes")) == 1)
     }
 
-    @Test("An adapter written outside of Keel serves the client")
+    @Test("The client works with an adapter written outside Keel")
     func ownAdapter() async throws {
         let store = StorageClient(Outsider())
         try await store.setDocument("notes/1", ["text": "Hello"])

@@ -4,7 +4,7 @@ import OwnNames
 import Testing
 
 /// If Keel showed these names to apps, they would be ambiguous here, and this file would not compile.
-@Suite("Names that an app may have for itself")
+@Suite("Names that an app may use itself")
 struct OwnNamesTests {
     private typealias Own = (
         ReadRequest, ReadOperation, ReadResult, WriteBatch, TransactionReads, ChangeOrigin,
@@ -14,7 +14,7 @@ struct OwnNamesTests {
     /// Uses the only adapter type that `import Keel` exposes to apps.
     private func adapter() -> any StorageAdapter { InMemoryStorageAdapter().retrying(.attempts(3)) }
 
-    @Test("An app sees what it calls, and none of what adapters are made of")
+    @Test("An app sees the API that it calls, and no adapter internals")
     func names() async throws {
         let own = String(reflecting: Own.self)
         #expect(own.components(separatedBy: "OwnNames.").count == 13, "\(own)")
