@@ -7,9 +7,9 @@ import Testing
 @testable import AutobahnTestee
 @testable import TraceContextService
 
-@Suite("Programs for the test suites of others")
+@Suite("Programs for external test suites")
 struct HarnessProgramsTests {
-    @Test("The Autobahn testee echoes each case and has the report written")
+    @Test("The Autobahn testee echoes each case and requests the report")
     func autobahn() async throws {
         let transport = ScriptedWebSocketTransport([
             .connection([.text("2")], end: .close(WebSocketClose(.normal))),
@@ -32,7 +32,7 @@ struct HarnessProgramsTests {
         )
     }
 
-    @Test("The trace context service makes the calls it is asked for, in the trace of the caller")
+    @Test("The trace context service makes the requested calls in the caller's trace")
     func traceContext() async throws {
         let transport = ScriptedHTTPTransport([.status(.ok), .status(.ok)])
         var head = HTTPRequest(method: .post, scheme: "http", authority: "a", path: "/test")
@@ -55,7 +55,7 @@ struct HarnessProgramsTests {
         #expect(calls.allSatisfy { $0.head.headerFields[.traceState] == "foo=1" })
     }
 
-    @Test("The trace context service refuses a body that is not a list of calls")
+    @Test("The trace context service rejects a body that is not a list of calls")
     func refuses() async {
         let head = HTTPRequest(method: .post, scheme: "http", authority: "a", path: "/test")
         let reply = await CallbackHandler(transport: ScriptedHTTPTransport([]))

@@ -9,7 +9,7 @@ import Testing
 #if os(Linux) || os(macOS)
 @Suite("The command keel documents", .timeLimit(.minutes(30)))
 struct CommandLineTests {
-    @Test("an import that is killed goes on, and every line is stored exactly once")
+    @Test("A killed import resumes and stores every line exactly once")
     func killedImport() async throws {
         let scratch = try Scratch()
         let file = try scratch.numberedLines(20_000)
@@ -40,7 +40,7 @@ struct CommandLineTests {
         #expect(numbers.sorted() == Array(1...20_000))
     }
 
-    @Test("exit codes tell a failure, findings and a wrong command line apart")
+    @Test("Exit codes distinguish a failure, findings and a wrong command line")
     func exitCodes() throws {
         let scratch = try Scratch()
         let file = try scratch.file("in", holding: "{\"id\":\"a\"}\noops\n")
@@ -68,7 +68,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test("what was is read from a server that keeps its history, and from its file")
+    @Test("Past documents are read from a server with history and from its file")
     func past() throws {
         let scratch = try Scratch()
         let file = scratch.file("s.sqlite").path
@@ -101,7 +101,7 @@ struct CommandLineTests {
         server.kill()
     }
 
-    @Test("watching shows changes of another process and ends on SIGINT with 0")
+    @Test("Watching shows another process's changes and exits with 0 on SIGINT")
     func watching() async throws {
         let scratch = try Scratch()
         let store = ["--store", scratch.file("s.sqlite").path]
@@ -119,7 +119,7 @@ struct CommandLineTests {
         #expect(end.code == 0)
     }
 
-    @Test("the indexes of a file are listed and dropped by name")
+    @Test("The indexes of a file are listed and dropped by name")
     func indexes() async throws {
         let scratch = try Scratch()
         let store = scratch.file("s.sqlite").path
@@ -145,7 +145,7 @@ struct CommandLineTests {
         )
     }
 
-    @Test("completion scripts are generated", arguments: ["bash", "zsh", "fish"])
+    @Test("Completion scripts are generated", arguments: ["bash", "zsh", "fish"])
     func completion(_ shell: String) throws {
         let result = try KeelProcess(["--generate-completion-script", shell]).wait()
         #expect(result.code == 0)

@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Copying stores")
 struct DocumentCopyTests {
-    @Test("everything is copied with its times and revisions, and both sides are compared")
+    @Test("Everything is copied with times and revisions, and both sides are compared")
     func everything() async throws {
         let scratch = try Scratch()
         let source = try SQLiteStorageAdapter.opened(
@@ -32,7 +32,7 @@ struct DocumentCopyTests {
     }
 
     @Test(
-        "a copy that is interrupted anywhere goes on, with and without a change log",
+        "A copy interrupted anywhere resumes, with and without a change log",
         arguments: [true, false],
         1...4
     )
@@ -61,7 +61,7 @@ struct DocumentCopyTests {
         #expect(report.comparisons.map(\.target.count) == [6, 8, 1])
     }
 
-    @Test("a copy over a slow network ends, while the source forgets all that it may")
+    @Test("A copy over a slow network ends even if the source purges its change log")
     func slowNetwork() async throws {
         let scratch = try Scratch()
         var configuration = SQLiteStorageAdapter.Configuration()
@@ -106,7 +106,7 @@ struct DocumentCopyTests {
         }
     }
 
-    @Test("a difference is found: a document too many, another field, another time")
+    @Test("An extra document, a different field and a different time are reported")
     func differences() async throws {
         let scratch = try Scratch()
         let source = InMemoryStorageAdapter()
@@ -124,7 +124,7 @@ struct DocumentCopyTests {
         #expect(below.isEmpty)
     }
 
-    @Test("the checkpoint of another copy is refused")
+    @Test("The checkpoint of another copy is rejected")
     func otherCheckpoint() throws {
         let scratch = try Scratch()
         let file = scratch.file("check")

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Exporting documents")
 struct DocumentExportTests {
-    @Test("an exact import of an export exports the same bytes, whatever the documents hold")
+    @Test("An exact import of an export exports the same bytes, whatever the documents contain")
     func roundTrip() async throws {
         let scratch = try Scratch()
         let store = try SQLiteStorageAdapter.opened(
@@ -34,7 +34,7 @@ struct DocumentExportTests {
         #expect(first.split(separator: "\n").count == 6)
     }
 
-    @Test("an export of the past is what was there, whatever is written meanwhile")
+    @Test("An export of a past time is unaffected by later writes")
     func past() async throws {
         let scratch = try Scratch()
         let store = InMemoryStorageAdapter(history: .seconds(3600))
@@ -64,7 +64,7 @@ struct DocumentExportTests {
         #expect(lines == present.documents)
     }
 
-    @Test("without --exact, fields survive and times are the target’s")
+    @Test("Without --exact, fields are kept and times are the target’s")
     func fieldsOnly() async throws {
         let scratch = try Scratch()
         let store = InMemoryStorageAdapter()
@@ -81,7 +81,7 @@ struct DocumentExportTests {
         #expect(after.count == 5)
     }
 
-    @Test("plain lines hold the fields, and the id where a field for it is named")
+    @Test("Plain lines contain the fields, and the id if a field is named for it")
     func plain() async throws {
         let store = InMemoryStorageAdapter()
         try await StorageClient(store).setDocument("c/k", ["a": .double(2), "t": "x"])
@@ -93,7 +93,7 @@ struct DocumentExportTests {
         #expect(report.consistency == .snapshot)
     }
 
-    @Test("changes that come while a file is written are worked into it", arguments: [false, true])
+    @Test("Changes during an export are merged into the file", arguments: [false, true])
     func concurrentChanges(_ isPlain: Bool) async throws {
         let scratch = try Scratch()
         let store = InMemoryStorageAdapter()
@@ -128,7 +128,7 @@ struct DocumentExportTests {
         #expect(left == ["out"])
     }
 
-    @Test("what standard output got cannot be corrected, and the report says so")
+    @Test("Later changes cannot be corrected on standard output, and the report says so")
     func mixedOutput() async throws {
         let store = InMemoryStorageAdapter()
         let client = StorageClient(store)
@@ -141,7 +141,7 @@ struct DocumentExportTests {
         #expect(report.changed == 1)
     }
 
-    @Test("an export that fails leaves the file of before")
+    @Test("A failed export keeps the previous file")
     func atomicity() async throws {
         let scratch = try Scratch()
         let file = try scratch.file("out", holding: "before")

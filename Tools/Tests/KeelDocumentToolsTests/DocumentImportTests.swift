@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Importing documents")
 struct DocumentImportTests {
-    @Test("every form of file gives the same documents", arguments: [ImportFormat.auto, .json])
+    @Test("Every file format gives the same documents", arguments: [ImportFormat.auto, .json])
     func forms(_ format: ImportFormat) async throws {
         let scratch = try Scratch()
         let store = InMemoryStorageAdapter()
@@ -27,7 +27,7 @@ struct DocumentImportTests {
         #expect(fields == ["id": 7, "b": 1.5, "c": [.null, true, ["d": "x"]]])
     }
 
-    @Test("bad lines are told by number, kept as they are, and nothing else is lost")
+    @Test("Bad lines are reported by number and kept, and nothing else is lost")
     func badLines() async throws {
         let scratch = try Scratch()
         let store = InMemoryStorageAdapter()
@@ -50,7 +50,7 @@ struct DocumentImportTests {
         #expect(kept == expected)
     }
 
-    @Test("a document that the store refuses is a bad line, and its batch is stored without it")
+    @Test("A document that the store rejects is a bad line, and its batch is stored without it")
     func refusals() async throws {
         let scratch = try Scratch()
         let store = FaultInjectingStorageAdapter(InMemoryStorageAdapter()) { call in
@@ -68,7 +68,7 @@ struct DocumentImportTests {
         #expect(ids == ["d1", "d2", "d4", "d5"])
     }
 
-    @Test("several batches are stored by one call; a refused one without its bad document")
+    @Test("One call stores several batches, and a rejected one without its bad document")
     func refusalsAmongMany() async throws {
         let scratch = try Scratch()
         let store = FaultInjectingStorageAdapter(InMemoryStorageAdapter()) { call in
@@ -89,7 +89,7 @@ struct DocumentImportTests {
         #expect(progress == [0, 12, 20])
     }
 
-    @Test("ids that are derived are the same each time, and equal lines are two documents")
+    @Test("Derived ids are the same each time, and equal lines become two documents")
     func derivedIDs() async throws {
         let scratch = try Scratch()
         let store = InMemoryStorageAdapter()
@@ -103,7 +103,7 @@ struct DocumentImportTests {
     }
 
     @Test(
-        "an import that fails anywhere is resumed, and every line is stored exactly once",
+        "An import that fails anywhere resumes and stores every line exactly once",
         arguments: [1, 2, 3, 4],
         [StorageFault.fail(), .loseReply()]
     )
@@ -136,7 +136,7 @@ struct DocumentImportTests {
         #expect(!FileManager.default.fileExists(atPath: settings.checkpointFile.path))
     }
 
-    @Test("a store that keeps no batch ids gets every line exactly once too")
+    @Test("A store without batch ids also receives every line exactly once")
     func withoutIDs() async throws {
         let scratch = try Scratch()
         let store = LimitedAdapter(InMemoryStorageAdapter(), without: .idempotentCommits)
@@ -152,7 +152,7 @@ struct DocumentImportTests {
         #expect(documents.allSatisfy { $0.createTime == $0.updateTime })
     }
 
-    @Test("a resumed import refuses another file and other options")
+    @Test("A resumed import rejects another file and other options")
     func otherFile() async throws {
         let scratch = try Scratch()
         let store = InMemoryStorageAdapter()
@@ -173,7 +173,7 @@ struct DocumentImportTests {
         }
     }
 
-    @Test("a repeated import changes no revision")
+    @Test("A repeated import changes no revision")
     func repetition() async throws {
         let scratch = try Scratch()
         let store = try SQLiteStorageAdapter.opened(

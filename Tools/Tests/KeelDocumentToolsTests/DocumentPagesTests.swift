@@ -23,7 +23,7 @@ struct DocumentPagesTests {
         return found
     }
 
-    @Test("pages hold a query’s documents in its order, whatever is selected")
+    @Test("Pages return a query’s documents in order, whatever is selected")
     func order() async throws {
         let client = try await store()
         let query = DocumentQuery("c").where(.greaterOrEqual("rank", 0))
@@ -37,7 +37,7 @@ struct DocumentPagesTests {
         #expect(page?.documents.map(\.body) == whole.map(\.body))
     }
 
-    @Test("a limit and an offset count over all pages", arguments: [1, 2, 3, 100])
+    @Test("A limit and an offset apply across all pages", arguments: [1, 2, 3, 100])
     func limits(_ size: Int) async throws {
         let client = try await store()
         let query = DocumentQuery("c").order(by: "rank").offset(1).limit(to: 4)
@@ -50,7 +50,7 @@ struct DocumentPagesTests {
         #expect(foundLast == [lastIDs])
     }
 
-    @Test("pages of a scope begin after a document")
+    @Test("Pages of a scope can start after a document")
     func beginning() async throws {
         let client = try await store()
         let found = try await ids(

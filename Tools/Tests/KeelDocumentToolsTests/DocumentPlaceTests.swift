@@ -6,9 +6,9 @@ import KeelToolSupport
 import KeelToolsTestSupport
 import Testing
 
-@Suite("Places and what is done in them")
+@Suite("Document places and operations")
 struct DocumentPlaceTests {
-    @Test("a text names a file, a server or a project")
+    @Test("A text names a file, a server or a project")
     func texts() {
         #expect(DocumentPlace("a/b.sqlite") == .sqlite(path: "a/b.sqlite"))
         #expect(DocumentPlace("sqlite:http:x") == .sqlite(path: "http:x"))
@@ -21,7 +21,7 @@ struct DocumentPlaceTests {
     }
 
     @Test(
-        "a command that reads or changes makes no store",
+        "Reading or changing a missing store does not create it",
         arguments: [StoreAccess.reading, .changing]
     )
     func missing(_ access: StoreAccess) throws {
@@ -33,7 +33,7 @@ struct DocumentPlaceTests {
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
-    @Test("a collection is deleted page by page, with what is below where that is wanted")
+    @Test("A collection is deleted page by page, with subcollections if requested")
     func deletion() async throws {
         let store = InMemoryStorageAdapter()
         try await Samples.fill(store)
@@ -51,7 +51,7 @@ struct DocumentPlaceTests {
         #expect(rest.isEmpty)
     }
 
-    @Test("a table shows fields in columns and lets no text command the terminal")
+    @Test("A table shows fields in columns and lets no text control the terminal")
     func table() async throws {
         let store = InMemoryStorageAdapter()
         let client = StorageClient(store)

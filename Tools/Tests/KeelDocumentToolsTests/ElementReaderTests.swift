@@ -20,20 +20,20 @@ struct ElementReaderTests {
         return found
     }
 
-    @Test("lines are numbered as an editor numbers them, empty ones left out")
+    @Test("Lines are numbered as in an editor, and empty lines are skipped")
     func lines() throws {
         let found = try read("\u{FEFF}{\"a\":1}\r\n\n  \n {\"b\":2} \n{\"c\":3}", .lines)
         #expect(found == ["1 {\"a\":1}", "4 {\"b\":2}", "5 {\"c\":3}"])
     }
 
-    @Test("the elements of an array are told apart by brackets outside of strings")
+    @Test("Elements of an array are separated by brackets outside of strings")
     func array() throws {
         let found = try read(#" [ {"a":"],\"{"} , [1,[2]],3 ]  "#, .array)
         #expect(found == [#"1 {"a":"],\"{"}"#, "2 [1,[2]]", "3 3"])
     }
 
     @Test(
-        "what is wrong with an array is an element of its own",
+        "A flaw in an array is reported as its own element",
         arguments: [
             ("[1,,2]", ["1 1", "2 is missing between two commas", "3 2"]),
             ("[1 ", ["1 1", "2 the file ends within the array"]),
@@ -48,7 +48,7 @@ struct ElementReaderTests {
     }
 
     @Test(
-        "reading can begin anew behind any element",
+        "Reading can restart after any element",
         arguments: [ElementReader.Container.lines, .array]
     )
     func resumption(_ container: ElementReader.Container) throws {

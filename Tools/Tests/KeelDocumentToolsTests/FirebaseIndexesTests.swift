@@ -6,7 +6,7 @@ import KeelToolSupport
 import KeelToolsTestSupport
 import Testing
 
-@Suite("Indexes of Firebase’s command line")
+@Suite("Index files of Firebase’s command line")
 struct FirebaseIndexesTests {
     /// The shape that firebase.google.com/docs/reference/firestore/indexes describes.
     private static let file = """
@@ -36,7 +36,7 @@ struct FirebaseIndexesTests {
         }
         """
 
-    @Test("what has a counterpart becomes a schema, what has none is named")
+    @Test("Supported indexes become a schema, and unsupported ones are named")
     func counterparts() throws {
         let indexes = try FirebaseIndexes(Data(Self.file.utf8))
         #expect(
@@ -56,7 +56,7 @@ struct FirebaseIndexesTests {
         )
     }
 
-    @Test("the Swift code declares the same indexes")
+    @Test("The Swift code declares the same indexes")
     func swiftCode() throws {
         let schema = StorageSchema(indexes: [
             IndexDefinition("a", scope: .group, [.ascending("b.c"), .contains("d")])
@@ -73,7 +73,7 @@ struct FirebaseIndexesTests {
         #expect(empty == "let schema = StorageSchema()")
     }
 
-    @Test("a store prepared from the file answers by the index")
+    @Test("A store prepared from the file uses the index")
     func preparation() async throws {
         let scratch = try Scratch()
         let store = try SQLiteStorageAdapter.opened(
@@ -87,7 +87,10 @@ struct FirebaseIndexesTests {
         #expect(plan?.access == .index("restaurants(borough+,rating-)"))
     }
 
-    @Test("another file is refused with the reason", arguments: ["[]", "{", #"{"indexes":[{}]}"#])
+    @Test(
+        "An invalid file is rejected with the reason",
+        arguments: ["[]", "{", #"{"indexes":[{}]}"#]
+    )
     func refusals(_ text: String) {
         #expect(throws: ToolError.self) { _ = try FirebaseIndexes(Data(text.utf8)) }
     }

@@ -7,7 +7,7 @@ import KeelTestKit
 import KeelToolsTestSupport
 import Testing
 
-@Suite("Documents of a server")
+@Suite("Documents on a server")
 struct RemoteStoreTests {
     private func keel(_ store: some StorageAdapter) throws -> FirestoreStorageAdapter {
         let address = try #require(URL(string: "http://127.0.0.1"))
@@ -32,7 +32,7 @@ struct RemoteStoreTests {
         )
     }
 
-    @Test("a copy to a server and back keeps every byte, times and revisions included")
+    @Test("A copy to a server and back preserves every byte, including times and revisions")
     func keelServer() async throws {
         let scratch = try Scratch()
         let source = InMemoryStorageAdapter()
@@ -51,7 +51,7 @@ struct RemoteStoreTests {
         #expect(before == after)
     }
 
-    @Test("a server that speaks the plain protocol gets and gives all fields")
+    @Test("A server with the plain protocol receives and returns all fields")
     func plainServer() async throws {
         let scratch = try Scratch()
         let source = InMemoryStorageAdapter()
@@ -70,7 +70,7 @@ struct RemoteStoreTests {
         #expect(before.map(\.body) == after.map(\.body))
     }
 
-    @Test("an import whose reply was lost is resumed on a server", arguments: [true, false])
+    @Test("An import with a lost reply resumes on a server", arguments: [true, false])
     func importing(_ isKeel: Bool) async throws {
         let scratch = try Scratch()
         let behind = InMemoryStorageAdapter()

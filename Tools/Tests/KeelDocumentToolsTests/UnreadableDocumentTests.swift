@@ -7,7 +7,7 @@ import KeelToolSupport
 import KeelToolsTestSupport
 import Testing
 
-@Suite("Documents that cannot be read keep no other one from export and copy")
+@Suite("Unreadable documents do not prevent export and copy of others")
 struct UnreadableDocumentTests {
     private static let damaged: Set<DocumentPath> = ["c/0", "c/3", "c/4", "c/5", "c/9"]
     private static let sound = ["1", "2", "6", "7", "8"]
@@ -21,7 +21,10 @@ struct UnreadableDocumentTests {
         }
     }
 
-    @Test("An export writes all others and names each, whatever the pages", arguments: 1...11)
+    @Test(
+        "An export writes all other documents and names each unreadable one, for any page size",
+        arguments: 1...11
+    )
     func exports(size: Int) async throws {
         let scratch = try Scratch()
         let store = InMemoryStorageAdapter()
@@ -48,7 +51,7 @@ struct UnreadableDocumentTests {
         }
     }
 
-    @Test("What is damaged or mended while a file is written is in it as it could be read last")
+    @Test("A document damaged or repaired during an export is written in its last readable state")
     func changesMeanwhile() async throws {
         let scratch = try Scratch()
         let store = InMemoryStorageAdapter()
@@ -71,7 +74,7 @@ struct UnreadableDocumentTests {
     }
 
     @Test(
-        "A copy has all others and what is below, names each, and compares the others",
+        "A copy contains all other documents, names each unreadable one, and compares the others",
         arguments: [true, false],
         [1, 2, 3, 500]
     )
@@ -133,7 +136,7 @@ struct DamagedFileTests {
         return (result.code, result.output, result.errors)
     }
 
-    @Test("export names the damaged documents, ends with 2 and writes all others")
+    @Test("export names the damaged documents, exits with 2 and writes all others")
     func exports() async throws {
         let scratch = try Scratch()
         let store = try await damagedFile(in: scratch)
@@ -165,7 +168,7 @@ struct DamagedFileTests {
         #expect(written.errors.contains(#""about":"c/1""#))
     }
 
-    @Test("query and copy do so too, and delete takes a damaged document")
+    @Test("query and copy do the same, and delete accepts a damaged document")
     func others() async throws {
         let scratch = try Scratch()
         let store = try await damagedFile(in: scratch)

@@ -5,7 +5,7 @@ import Testing
 @Suite("Conditions on the command line")
 struct WhereClauseTests {
     @Test(
-        "a condition is a field, an operator and a value",
+        "A condition is a field, an operator and a value",
         arguments: [
             ("a == 1", DocumentFilter.equal("a", 1)),
             ("a==1", .equal("a", 1)),
@@ -48,7 +48,7 @@ struct WhereClauseTests {
     private static let place = DocumentValue.geopoint(GeoPoint(latitude: 40.5, longitude: -73))
 
     @Test(
-        "what is no condition is refused",
+        "An invalid condition is rejected",
         arguments: [
             "", "a", "a 1", "a = 1", "== 1", "a ==", "a inside [1]", "a in 5", "a in [1",
             "a == {b", "a == \"x", "a == timestamp:yesterday", "a == geopoint:91,0",
@@ -59,7 +59,7 @@ struct WhereClauseTests {
         #expect(throws: StorageError.self) { _ = try WhereClause.filter(text) }
     }
 
-    @Test("an order is a field and a direction")
+    @Test("An order is a field and a direction")
     func orders() throws {
         let plain = try WhereClause.order("a.b")
         #expect(plain == .init("a.b", .ascending))

@@ -30,7 +30,7 @@ struct FilesCommandTests {
         ).wait()
     }
 
-    @Test("A file is put, listed, got, copied and deleted")
+    @Test("A file is put, listed, downloaded, copied and deleted")
     func roundTrip() throws {
         let file = try scratch.file("note ü.txt", holding: "hello")
         let put = try keel("put", file.path, "\(root)/")
@@ -51,7 +51,7 @@ struct FilesCommandTests {
         #expect(try keel("list", "\(root)/b").output.isEmpty)
     }
 
-    @Test("A folder goes there and comes back, without its links")
+    @Test("A folder survives the round trip, without its links")
     func folders() throws {
         let folder = scratch.file("tree")
         let names = ["a.txt", "b/c.txt", "b/d/e f.txt", ".hidden"]
@@ -83,7 +83,7 @@ struct FilesCommandTests {
         #expect(try keel("put", folder.path, root).code == 1)
     }
 
-    @Test("Files of a folder are copied some at a time, and a flaw is told with the file's name")
+    @Test("Files of a folder are copied concurrently, and an error names its file")
     func someAtATime() throws {
         let folder = scratch.file("many")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -129,7 +129,7 @@ struct FilesCommandTests {
         #expect(json.errors.contains(#""about":"\#(root)/1/10.txt""#))
     }
 
-    @Test("Results and errors for programs are JSON, and no bar is drawn")
+    @Test("With --json, results and errors are JSON without a progress bar")
     func json() throws {
         let file = try scratch.file("a.txt", holding: "hello")
         let put = try keel("put", file.path, "\(root)/a.txt", "--json")
@@ -146,7 +146,7 @@ struct FilesCommandTests {
         #expect(try keel("delete", "\(root)/a.txt", "--json").output == #"{"deleted":1}"# + "\n")
     }
 
-    @Test("What is wrong is told by exit code and advice, and never with a secret")
+    @Test("Mistakes are reported by exit code and advice, without secrets")
     func mistakes() throws {
         let file = try scratch.file("a.txt", holding: "hello").path
         #expect(try keel("put", file, "b.txt").code == 64)
@@ -164,7 +164,7 @@ struct FilesCommandTests {
         #expect(!keys.errors.contains("AKIDEXAMPLE"))
     }
 
-    @Test("A put that is killed goes on when it is run again")
+    @Test("A killed put continues when it is run again")
     func killed() async throws {
         let file = scratch.file("big")
         var bytes = Data(capacity: 16 << 20)
@@ -214,7 +214,7 @@ struct FilesCommandTests {
         return process.wait().code
     }
 
-    @Test("Places on the command line")
+    @Test("Places on the command line are parsed")
     func places() {
         #expect(FilePlace("s3://b/a/c") == .bucket(name: "b", key: "a/c"))
         #expect(FilePlace("s3://b") == .bucket(name: "b", key: ""))

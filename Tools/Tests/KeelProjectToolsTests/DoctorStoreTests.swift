@@ -6,7 +6,7 @@ import KeelStorageSQLite
 import KeelToolsTestSupport
 import Testing
 
-@Suite("The doctor and stores", .timeLimit(.minutes(5)))
+@Suite("Doctor: stores", .timeLimit(.minutes(5)))
 struct DoctorStoreTests {
     private let scratch: Scratch
     private var path: String { scratch.file("store.sqlite").path }
@@ -50,7 +50,7 @@ struct DoctorStoreTests {
         #expect(findings.first?.advice != nil)
     }
 
-    @Test("The command ends with 2 where there is something to do, and writes JSON for programs")
+    @Test("The command exits with 2 if there is a problem, and supports JSON")
     func command() async throws {
         let ill = try KeelProcess(["doctor", "--store", path, "--json"]).wait()
         #expect(ill.code == 2)

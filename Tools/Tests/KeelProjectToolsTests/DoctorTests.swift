@@ -8,7 +8,7 @@ import KeelTestKit
 import KeelToolsTestSupport
 import Testing
 
-@Suite("The doctor")
+@Suite("Doctor")
 struct DoctorTests {
     private static let day = Date(timeIntervalSince1970: 1_800_000_000)
 
@@ -31,7 +31,7 @@ struct DoctorTests {
         await check.findings().map(\.state)
     }
 
-    @Test("A machine with room is good, one without is not")
+    @Test("A machine with free space is good, and one without is not")
     func machine() async {
         let folders = [URL(filePath: "/data")]
         let good = await MachineCheck(readings(), folders: folders).findings()
@@ -48,7 +48,7 @@ struct DoctorTests {
         #expect(await states(unwritable) == [.good, .problem, .good])
     }
 
-    @Test("Whatever is not good says what to do")
+    @Test("Every finding that is not good has advice")
     func advice() async {
         let findings =
             await MachineCheck(readings(free: 1, files: 1), folders: [URL(filePath: "/")])
@@ -58,14 +58,14 @@ struct DoctorTests {
         }
     }
 
-    @Test("This machine can be looked at")
+    @Test("This machine can be checked")
     func current() async {
         let findings = await MachineCheck(folders: [URL(filePath: "/")]).findings()
         #expect(findings.count == 4)
         #expect(await ClockCheck().findings().count == 1)
     }
 
-    @Test("A clock that cannot be right, one that is not kept and one that is")
+    @Test("An impossible, an unsynchronized and a synchronized clock are distinguished")
     func clock() async {
         #expect(await states(ClockCheck(now: .distantPast, .synchronized)) == [.problem])
         #expect(await states(ClockCheck(now: .distantFuture, .synchronized)) == [.problem])
@@ -74,7 +74,7 @@ struct DoctorTests {
         #expect(await states(ClockCheck(now: Self.day, .unknown)) == [.good])
     }
 
-    @Test("A platform without a store of secrets is told with what to use in its place")
+    @Test("A platform without a secret store is a warning with advice")
     func keyring() async throws {
         let good = KeyringCheck { () throws(SecretError) in
             try SecretStore(InMemorySecretStoreAdapter(), service: "test")
@@ -94,7 +94,7 @@ struct DoctorTests {
         return await ServerCheck(address, over: transport, now: { Self.day }).findings()
     }
 
-    @Test("A server that answers is good, one that refuses, is another or is ill is not")
+    @Test("A responding server is good, and a failing, foreign or refusing one is a problem")
     func server() async throws {
         #expect(try await server(.status(.ok)).map(\.state) == [.good])
         for status in [HTTPResponse.Status.forbidden, .notFound, .serviceUnavailable] {
@@ -105,7 +105,7 @@ struct DoctorTests {
         #expect(away.map(\.state) == [.problem])
     }
 
-    @Test("Two clocks that are apart are told, two that are not are not")
+    @Test("Clocks that differ are reported, and clocks that agree are not")
     func skew() async throws {
         // Ten seconds, and two minutes, behind this machine's clock.
         for (date, expected) in [
@@ -118,7 +118,7 @@ struct DoctorTests {
         }
     }
 
-    @Test("A folder that is there and one that is not")
+    @Test("An existing folder and a missing one are distinguished")
     func folder() async throws {
         let scratch = try Scratch()
         #expect(await states(FolderCheck(scratch.file("none").path)) == [.problem])

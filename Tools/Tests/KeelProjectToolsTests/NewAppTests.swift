@@ -13,7 +13,7 @@ struct NewAppTests {
     init() throws { scratch = try Scratch() }
 
     @Test(
-        "A name has its forms",
+        "An app name is converted to its forms",
         arguments: [
             ("ShoppingList", "ShoppingList", "shopping-list", "SHOPPING_LIST"),
             ("shopping list", "ShoppingList", "shopping-list", "SHOPPING_LIST"),
@@ -29,7 +29,7 @@ struct NewAppTests {
     }
 
     @Test(
-        "What can be no module is refused",
+        "An invalid module name is rejected",
         arguments: [
             "", "-", "2do", "Größe", "Keel", "foundation", String(repeating: "a", count: 41),
         ]
@@ -38,7 +38,7 @@ struct NewAppTests {
         #expect(throws: ToolError.self) { try AppName(text) }
     }
 
-    @Test("No place for a name is left in any file", arguments: NewApp.Interface.allCases)
+    @Test("No file contains an unfilled placeholder", arguments: NewApp.Interface.allCases)
     func filled(_ interface: NewApp.Interface) throws {
         let files = NewApp(try AppName("shopping list"), interface, keel: "../keel").files
         for (path, text) in files {
@@ -51,7 +51,7 @@ struct NewAppTests {
         #expect(files["Sources/ShoppingListDomain/DomainError.swift"] != nil)
     }
 
-    @Test("An app with screens has models and views in place of commands")
+    @Test("An app with screens has models and views instead of commands")
     func screens() throws {
         let files = NewApp(try AppName("Notes"), .swiftUI, keel: "../keel").files
         #expect(files["Sources/NotesUI/NotesModel.swift"] != nil)
@@ -61,7 +61,7 @@ struct NewAppTests {
         #expect(!files.keys.contains { $0.contains("Presentation") || $0.contains("CommandLine") })
     }
 
-    @Test("A repository is named by its URL, and quotes in a path stay in the text")
+    @Test("A repository is referenced by its URL, and quotes in a path are escaped")
     func dependency() throws {
         let name = try AppName("a")
         let remote = NewApp(name, keel: "https://example.com/keel.git").files["Package.swift"]
@@ -70,7 +70,7 @@ struct NewAppTests {
         #expect(odd?.contains(#"path: "/a\"b\\c")"#) == true)
     }
 
-    @Test("What is there is not touched, and a failure leaves nothing")
+    @Test("Existing files are not touched, and a failure leaves nothing behind")
     func untouched() throws {
         let app = NewApp(try AppName("Notes"), keel: "../keel")
         let folder = scratch.file("Notes")
@@ -86,7 +86,7 @@ struct NewAppTests {
         #expect(names.sorted() == ["Notes", "file"])
     }
 
-    @Test("The command says what it made and how to go on")
+    @Test("The command reports what it created and the next steps")
     func command() throws {
         let missing = try KeelProcess([
             "init", "Notes", "--in", scratch.file("").path, "--keel", scratch.file("none").path,
