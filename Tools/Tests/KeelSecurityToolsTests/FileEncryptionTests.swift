@@ -4,9 +4,9 @@ import KeelSecurityTools
 import KeelToolsTestSupport
 import Testing
 
-@Suite("Encryption of files")
+@Suite("File encryption")
 struct FileEncryptionTests {
-    @Test("A task that is cancelled leaves nothing behind", arguments: [0, 10, 3 << 20])
+    @Test("A cancelled task leaves nothing behind", arguments: [0, 10, 3 << 20])
     func cancelled(count: Int) async throws {
         let scratch = try Scratch()
         let source = scratch.file("plain")

@@ -5,7 +5,7 @@ import KeelToolsTestSupport
 import Synchronization
 import Testing
 
-@Suite("keel keyset changes a file whose rings are at work", .timeLimit(.minutes(30)))
+@Suite("keel keyset changes a file while rings use it", .timeLimit(.minutes(30)))
 struct KeysetAtWorkTests {
     /// The state shared by the rings and the commands.
     private final class Work: Sendable {
@@ -70,7 +70,7 @@ struct KeysetAtWorkTests {
     }
 
     @Test(
-        "Rotated, disabled, destroyed and rewrapped by the command, nothing stops and nothing is lost"
+        "Rotating, disabling, destroying and rewrapping by command interrupts and loses nothing"
     )
     func atWork() async throws {
         let scratch = try Scratch()

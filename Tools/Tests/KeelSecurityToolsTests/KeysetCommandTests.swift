@@ -56,7 +56,7 @@ struct KeysetCommandTests {
         return (file, data)
     }
 
-    @Test("A keyset is made once, rotated, and its keys change their state")
+    @Test("A keyset is created once and rotated, and its keys change state")
     func lifecycle() throws {
         let made = try change("create")
         #expect(made.count == 1 && made[0].isPrimary)
@@ -95,7 +95,7 @@ struct KeysetCommandTests {
         #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
     }
 
-    @Test("Nothing is overwritten, and nothing is left of what failed")
+    @Test("Nothing is overwritten, and a failure leaves nothing behind")
     func refusals() throws {
         try change("create")
         let (file, data) = try write("report.pdf", 200_000)
@@ -124,7 +124,7 @@ struct KeysetCommandTests {
         #expect(try run("encrypt", scratch.file("nothing")).code == 1)
     }
 
-    @Test("After a rotation files are written anew, and the old key can go")
+    @Test("After a rotation files can be re-encrypted, and the old key can be removed")
     func reencrypts() throws {
         let old = try change("create")[0].id
         let (file, data) = try write("report.pdf", 150_000)
@@ -145,7 +145,7 @@ struct KeysetCommandTests {
         #expect(try Data(contentsOf: copy) == data)
     }
 
-    @Test("Decrypting writes nothing, also when the key should be destroyed by now")
+    @Test("Decrypting writes nothing, even if the key is due for destruction")
     func readOnly() async throws {
         let old = try change("create")[0].id
         let (file, data) = try write("report.pdf", 100)
@@ -175,7 +175,7 @@ struct KeysetCommandTests {
         #expect(Set(after) == Set(names))
     }
 
-    @Test("Dates are kept to: a waiting key takes its turn, and an old one is destroyed")
+    @Test("Dates are honored: a waiting key becomes primary, and an old one is destroyed")
     func dates() async throws {
         let old = try change("create")[0].id
         let (file, data) = try write("report.pdf", 100)
@@ -201,7 +201,7 @@ struct KeysetCommandTests {
         #expect(try change("list").first { $0.isPrimary }?.id != old)
     }
 
-    @Test("The key of a keyset is changed, and files are read with the new one")
+    @Test("A keyset's key can be changed, and files are read with the new one")
     func rewrapping() async throws {
         try change("create")
         let (file, data) = try write("report.pdf", 100)
@@ -222,7 +222,7 @@ struct KeysetCommandTests {
         #expect(try Data(contentsOf: copy) == data)
     }
 
-    @Test("A link leads to the file that is written anew")
+    @Test("Re-encrypting a link rewrites its target")
     func links() throws {
         try change("create")
         let (file, data) = try write("report.pdf", 100)
@@ -243,7 +243,7 @@ struct KeysetCommandTests {
         #expect(try Data(contentsOf: copy) == data)
     }
 
-    @Test("An app reads what the command has made")
+    @Test("An app reads what the command created")
     func shared() async throws {
         try change("create")
         let (file, data) = try write("report.pdf", 100)

@@ -25,7 +25,7 @@ struct SecretsCommandTests {
         try KeelProcess(["secrets"] + arguments, input: input, environment: environment).wait()
     }
 
-    @Test("What is set is read, listed and deleted")
+    @Test("A secret that was set is read, listed and deleted")
     func roundTrip() throws {
         #expect(try keel(["set", "token"] + place, input: "s3cret\n").code == 0)
         #expect(try keel(["set", "other"] + place, input: "two\nlines\n").code == 0)
@@ -41,7 +41,7 @@ struct SecretsCommandTests {
         #expect(missing.code == 1 && missing.errors.contains("keyNotFound"))
     }
 
-    @Test("The app finds what the command has kept")
+    @Test("The app finds the secrets that the command saved")
     func shared() async throws {
         _ = try keel(["set", "token"] + place, input: "s3cret")
         let key = KeyFileSource(path: scratch.file("key").path, createsIfMissing: false)
@@ -53,7 +53,7 @@ struct SecretsCommandTests {
         #expect(try await secrets.loadString(forKey: "token") == "s3cret")
     }
 
-    @Test("No secret is taken from the command line, and none without input")
+    @Test("Secrets are not accepted as arguments, and a missing input is an error")
     func refusals() throws {
         #expect(try keel(["set", "token", "s3cret"] + place, input: "x").code == 64)
         let empty = try keel(["set", "token"] + place)
@@ -65,7 +65,7 @@ struct SecretsCommandTests {
         #expect(try keel(["list"] + place + both).code == 64)
     }
 
-    @Test("Only what writes makes a key, and bytes stay as they are")
+    @Test("Only writing creates a key, and bytes are kept unchanged")
     func reading() throws {
         for command in [["get", "a"], ["list"], ["delete", "a"]] {
             let result = try keel(command + place)
@@ -82,7 +82,7 @@ struct SecretsCommandTests {
         #expect(try keel(["get", "b"] + place).output == "bare\r")
     }
 
-    @Test("A passphrase comes from a variable, and a wrong one is told")
+    @Test("A passphrase is read from a variable, and a wrong one is reported")
     func passphrase() throws {
         let place = [
             "--service", "app", "--store", "file:\(scratch.file("store").path)",
@@ -99,7 +99,7 @@ struct SecretsCommandTests {
         #expect(try keel(["get", "a"] + place).errors.contains("contains no passphrase"))
     }
 
-    @Test("Variables are read and not written")
+    @Test("Environment variables are read and not written")
     func environment() throws {
         let place = ["--service", "app", "--store", "env:APP_"]
         let variables = ["APP_TOKEN": "s3cret"]
@@ -108,7 +108,7 @@ struct SecretsCommandTests {
         #expect(refused.code == 1 && refused.errors.contains("readOnly"))
     }
 
-    @Test("migrate moves, reports conflicts and can be repeated")
+    @Test("migrate moves secrets, reports conflicts and can be repeated")
     func migrates() throws {
         let there = [
             "--to", "file:\(scratch.file("new").path)", "--to-key-file",
@@ -131,7 +131,7 @@ struct SecretsCommandTests {
         #expect(try keel(["get", "b"] + newPlace).output == "b")
     }
 
-    @Test("doctor says what can be used, and what to do")
+    @Test("doctor reports usable stores and advice")
     func doctor() throws {
         let early = try keel(["doctor"] + place.dropFirst(2))
         #expect(early.code == 2 && early.output.contains("missingKey"))

@@ -48,7 +48,7 @@ struct AnalyticsCommandTests {
         return try JSONDecoder().decode(Status.self, from: Data(result.output.utf8))
     }
 
-    @Test("status tells decisions and ledgers")
+    @Test("status shows decisions and ledgers")
     func tellsStatus() async throws {
         try await track()
         let status = try status()
@@ -62,7 +62,7 @@ struct AnalyticsCommandTests {
         #expect(text.contains("keel               25          0       25"))
     }
 
-    @Test("export writes what waits for a destination, or all")
+    @Test("export writes the backlog of a destination, or everything")
     func exports() async throws {
         try await track()
         let waiting = try KeelProcess(["analytics", "export", folder.path, "--pending", "other"])
@@ -79,7 +79,7 @@ struct AnalyticsCommandTests {
         #expect(nobody.code == 1 && nobody.errors.contains("notFound"))
     }
 
-    @Test("flush delivers to a server what the user consented to, once, and tells what stays")
+    @Test("flush delivers consented events to a server once and reports the rest")
     func flushes() async throws {
         try await track()
         let server = try ServedProcess(scratch.file("served.sqlite").path, port: 0)
@@ -101,7 +101,7 @@ struct AnalyticsCommandTests {
         #expect(!stored.output.contains("mail"))
     }
 
-    @Test("flush refuses unknown names, an app that runs, and calls that leave the rules open")
+    @Test("flush refuses unknown names, a running app, and calls without explicit rules")
     func refuses() async throws {
         try await track()
         let flush = ["analytics", "flush", folder.path, "--to", "keel", "--host", "http://[::1]:9"]

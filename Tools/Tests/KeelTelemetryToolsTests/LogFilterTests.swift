@@ -3,7 +3,7 @@ import KeelTelemetryTools
 import Logging
 import Testing
 
-@Suite("Conditions on log records")
+@Suite("Log record filters")
 struct LogFilterTests {
     private func record(
         _ message: String = "Signed in",
@@ -31,7 +31,7 @@ struct LogFilterTests {
         return filter
     }
 
-    @Test("Each condition lets through what meets it, and nothing else")
+    @Test("Each condition accepts only matching records")
     func conditions() {
         #expect(LogFilter().matches(record(level: .trace)))
         let important = filter { $0.level = .warning }
@@ -52,14 +52,14 @@ struct LogFilterTests {
         #expect(!marked.matches(record()))
     }
 
-    @Test("A field's condition is a name and a value, which may have the sign in it")
+    @Test("A field condition has a name and a value, which may contain an equals sign")
     func fields() {
         #expect(LogFilter.Field("a=b=c") == LogFilter.Field("a", is: "b=c"))
         #expect(LogFilter.Field("a=") == LogFilter.Field("a", is: ""))
         #expect(LogFilter.Field("=a") == nil && LogFilter.Field("a") == nil)
     }
 
-    @Test("Moments are times, days, or spans before now")
+    @Test("Moments are times, days, or durations before now")
     func moments() {
         let now: Int64 = 1_800_000_000_000_000
         #expect(LogMoment.microseconds("90s", now: now) == now - 90_000_000)
@@ -73,7 +73,7 @@ struct LogFilterTests {
         #expect(LogMoment.seconds("2026-01-01") == nil)
     }
 
-    @Test("Counts are by level, label, message or field, the largest first")
+    @Test("Counts are grouped by level, label, message or field, the largest first")
     func counts() {
         var counts = LogCounts(by: "user")
         for user in ["b", "a", "b"] {

@@ -44,7 +44,7 @@ struct LogsCommandTests {
         output.split(separator: "\n").compactMap { LogRecord(jsonLine: $0.utf8)?.message }
     }
 
-    @Test("query reads rotated files too, and keeps to its conditions")
+    @Test("query also reads rotated files and applies its conditions")
     func query() throws {
         log(0..<100, to: file)
         let all = try KeelProcess(["logs", "query", path, "--json"]).wait()
@@ -62,7 +62,7 @@ struct LogsCommandTests {
         #expect(counts.output == "      90  info\n      10  error\n")
     }
 
-    @Test("tail shows the end, and follows across rotations until it is interrupted")
+    @Test("tail shows the last records and follows across rotations until interrupted")
     func tail() throws {
         log(0..<100, to: file)
         let last = try KeelProcess(["logs", "tail", path, "-n", "30", "--json"]).wait()
@@ -76,7 +76,7 @@ struct LogsCommandTests {
         #expect(followed.wait().code == 0)
     }
 
-    @Test("A journal that logs are shipped from is read as a file is")
+    @Test("A journal of shipped logs is read like a file")
     func journal() throws {
         let folder = scratch.file("journal")
         let output = OTLPLogOutput(try Journal(at: folder))
@@ -85,7 +85,7 @@ struct LogsCommandTests {
         #expect(messages(shown.output) == ["record 17", "record 18", "record 19"])
     }
 
-    @Test("It says what is missing, what is no record, and what is wrong with the call")
+    @Test("Missing logs, invalid records and wrong arguments are reported")
     func failures() throws {
         let missing = try KeelProcess(["logs", "query", scratch.file("none").path]).wait()
         #expect(missing.code == 1 && missing.errors.contains("There is no log at"))

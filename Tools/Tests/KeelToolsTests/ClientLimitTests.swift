@@ -6,7 +6,7 @@ import KeelStorage
 import Synchronization
 import Testing
 
-@Suite("What clients can hold of a server", .timeLimit(.minutes(10)))
+@Suite("Client limits of a server", .timeLimit(.minutes(10)))
 struct ClientLimitTests {
     /// Answers with the path, and under `/hang` not before it is cancelled.
     private final class Handler: ServingHandler {
@@ -34,7 +34,7 @@ struct ClientLimitTests {
         "GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n"
     }
 
-    @Test("A client that goes ends the work on its answer", arguments: [true, false])
+    @Test("A client that disconnects ends the work on its response", arguments: [true, false])
     func leaving(closesOnlyItsSide: Bool) async throws {
         let handler = Handler()
         try await RunningServer.with(handler) { port in
@@ -52,7 +52,7 @@ struct ClientLimitTests {
         }
     }
 
-    @Test("A client that closes its side after asking is answered")
+    @Test("A client that closes its side after a request is answered")
     func halfClosed() async throws {
         try await RunningServer.with(Handler()) { port in
             for _ in 0..<100 {
@@ -66,7 +66,7 @@ struct ClientLimitTests {
         }
     }
 
-    @Test("More connections than may be wait until one ends")
+    @Test("Connections beyond the limit wait until one ends")
     func connections() async throws {
         let handler = Handler()
         try await RunningServer.with(handler, mostConnections: 2) { port in
@@ -113,7 +113,7 @@ struct ClientLimitTests {
         }
     }
 
-    @Test("Five thousand connections are open at a time, and all are answered")
+    @Test("Five thousand concurrent connections are all answered")
     func crowd() async throws {
         var limit = rlimit()
         #if canImport(Glibc)

@@ -4,7 +4,7 @@ import KeelHTTP
 import KeelServing
 import Testing
 
-@Suite("Answers that come before their request is complete", .timeLimit(.minutes(10)))
+@Suite("Responses before the end of the request", .timeLimit(.minutes(10)))
 struct EarlyAnswerTests {
     /// Refuses at once, without reading; `/count` reads everything and says how much it was.
     private struct Origin: ServingHandler {
@@ -53,7 +53,7 @@ struct EarlyAnswerTests {
         }
     }
 
-    @Test("A proxy whose origin answers early goes on, and so do its connections")
+    @Test("A proxy whose origin responds early continues, and so do its connections")
     func proxy() async throws {
         try await RunningServer.with(Origin()) { originPort in
             let transport = AsyncHTTPClientTransport()
@@ -69,14 +69,14 @@ struct EarlyAnswerTests {
         }
     }
 
-    @Test("A handler that does not read its body answers, and the connection goes on")
+    @Test("A handler that does not read the body responds, and the connection continues")
     func server() async throws {
         try await RunningServer.with(Origin()) { port in
             try await send(to: port, clients: 48, rounds: 5)
         }
     }
 
-    @Test("A client that goes on sending what nobody reads is cut off")
+    @Test("A client that keeps sending an unread body is disconnected")
     func endless() async throws {
         try await RunningServer.with(Origin()) { port in
             try await RawClient.connected(to: port) { client in

@@ -74,7 +74,7 @@ struct HandlerServerTests {
         return HTTPCall(head, body: body)
     }
 
-    @Test("Requests and answers get through, with and without a length")
+    @Test("Requests and responses pass, with and without a length")
     func echoes() async throws {
         try await serving { port, _ in
             let transport = AsyncHTTPClientTransport()
@@ -93,7 +93,7 @@ struct HandlerServerTests {
         }
     }
 
-    @Test("An answer whose body breaks off is cut, not ended")
+    @Test("A response whose body breaks off is truncated, not ended")
     func cuts() async throws {
         try await serving { port, _ in
             let transport = AsyncHTTPClientTransport()
@@ -103,7 +103,7 @@ struct HandlerServerTests {
         }
     }
 
-    @Test("Shutting down gracefully answers what was accepted, and accepts nothing more")
+    @Test("A graceful shutdown answers accepted requests and accepts no more")
     func graceful() async throws {
         let (open, opener) = AsyncStream.makeStream(of: Void.self)
         let (reached, reachedSignal) = AsyncStream.makeStream(of: Void.self)
@@ -143,7 +143,7 @@ struct HandlerServerTests {
         }
     }
 
-    @Test("Beyond the loopback interface a server starts only if somebody says who is answered")
+    @Test("Beyond the loopback interface a server requires an access policy to start")
     func exposed() async throws {
         for host in ["0.0.0.0", "::", "127.0.0.1.example"] {
             let error = await #expect(throws: HandlerServer.ExposedAddress.self) {
@@ -156,7 +156,7 @@ struct HandlerServerTests {
         try await run("127.1", .authorized { _ in false })
     }
 
-    @Test("Requests that are not authorized never reach the handler")
+    @Test("Unauthorized requests never reach the handler")
     func authorized() async throws {
         let handler = AuthorizedEcho()
         try await RunningServer.with(

@@ -6,7 +6,7 @@ import KeelToolsTestSupport
 import Synchronization
 import Testing
 
-@Suite("keel proxy passes interim responses on", .timeLimit(.minutes(5)))
+@Suite("Interim responses in keel proxy", .timeLimit(.minutes(5)))
 struct InterimResponseTests {
     /// Gives hints before each answer; `/slow` waits in between, and `/flood` gives them without end.
     private final class Origin: ServingHandler {
@@ -74,7 +74,7 @@ struct InterimResponseTests {
         HTTP/1.1 200 OK\r\n
         """
 
-    @Test("The client gets them before the response, and none with one from the cache")
+    @Test("The client gets interim responses before the response, and none with a cached one")
     func forwards() async throws {
         let origin = Origin()
         try await withProxy(origin) { port in
@@ -97,7 +97,7 @@ struct InterimResponseTests {
         #expect(origin.count == 2)
     }
 
-    @Test("They come while the origin is still at work")
+    @Test("Interim responses arrive while the origin is still working")
     func slow() async throws {
         let origin = Origin()
         try await withProxy(origin) { port in
@@ -111,7 +111,7 @@ struct InterimResponseTests {
         }
     }
 
-    @Test("A client of HTTP/1.0 gets the response alone")
+    @Test("An HTTP/1.0 client gets only the response")
     func oldClient() async throws {
         try await withProxy(Origin()) { port in
             try await RawClient.connected(to: port) { client in
@@ -124,7 +124,7 @@ struct InterimResponseTests {
         }
     }
 
-    @Test("A client that leaves between them and the response ends the exchange")
+    @Test("A client that leaves after an interim response ends the exchange")
     func leaves() async throws {
         let origin = Origin()
         try await withProxy(origin) { port in
@@ -140,7 +140,7 @@ struct InterimResponseTests {
         }
     }
 
-    @Test("What renews a stored response in the background brings the client none")
+    @Test("A background revalidation sends the client no interim responses")
     func background() async throws {
         let origin = Origin()
         try await withProxy(origin) { port in
@@ -155,7 +155,7 @@ struct InterimResponseTests {
         }
     }
 
-    @Test("Of hints without end some are passed on, and then the response")
+    @Test("An endless stream of hints is passed on in part, followed by the response")
     func flood() async throws {
         try await withProxy(Origin()) { port in
             try await RawClient.connected(to: port) { client in

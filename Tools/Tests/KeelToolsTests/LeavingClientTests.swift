@@ -128,7 +128,7 @@ struct LeavingClientTests {
         #expect(try #require(sorted.last) <= .seconds(10))
     }
 
-    @Test("A reply that is being sent ends within 100 ms of its client's leaving")
+    @Test("A reply in progress ends within 100 ms after its client leaves")
     func sending() async throws {
         let upstream = InMemoryStorageAdapter()
         // More than sockets hold, so that the reply is under way when the client leaves.
@@ -155,7 +155,7 @@ struct LeavingClientTests {
         try Self.check(times, of: "Replies")
     }
 
-    @Test("A statement of SQLite is interrupted within 100 ms of its client's leaving")
+    @Test("An SQLite statement is interrupted within 100 ms after its client leaves")
     func statement() async throws {
         let scratch = try Scratch()
         let upstream = try SQLiteStorageAdapter(at: .file(scratch.file("store.sqlite").path))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("keel lint")
 struct LintCommandTests {
-    @Test("The linter gets the arguments as they are, and its exit code is the command's")
+    @Test("The linter gets the arguments unchanged, and its exit code is the command's")
     func forwards() throws {
         let scratch = try Scratch()
         let program = try scratch.file(
@@ -25,7 +25,7 @@ struct LintCommandTests {
         #expect(end.output == "<My App>\n<--strict>\n<--format>\n<sarif>\n<--help>\n")
     }
 
-    @Test("Without a linter it says how to get one, and ends with 69")
+    @Test("Without a linter the command explains how to get one and exits with 69")
     func missing() throws {
         let end = try KeelProcess(["lint"], environment: ["PATH": "/nowhere"]).wait()
         #expect(end.code == 69)

@@ -9,7 +9,7 @@ import KeelStorageSQLite
 import KeelToolsTestSupport
 import Testing
 
-@Suite("The memory of a server that sends long replies", .timeLimit(.minutes(20)))
+@Suite("Server memory for long replies", .timeLimit(.minutes(20)))
 struct LongReplyMemoryTests {
     private static let count = 50_000
     private static let largeCount = 200
@@ -76,7 +76,7 @@ struct LongReplyMemoryTests {
         return bytes
     }
 
-    @Test("It does not grow with the reply")
+    @Test("Memory does not grow with the reply")
     func bounded() async throws {
         let scratch = try Scratch()
         let file = scratch.file("store.sqlite").path

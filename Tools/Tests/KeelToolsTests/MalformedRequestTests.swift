@@ -6,7 +6,7 @@ import Testing
 /// Sends requests that are broken somewhere to a server, over real connections.
 ///
 /// `KEEL_MALFORMED_SEED` repeats a run.
-@Suite("Requests that are broken somewhere", .timeLimit(.minutes(20)))
+@Suite("Malformed requests", .timeLimit(.minutes(20)))
 struct MalformedRequestTests {
     private static let count = 10_000
     private static let lanes = 8
@@ -69,7 +69,7 @@ struct MalformedRequestTests {
         return bytes
     }
 
-    @Test("Ten thousand of them are refused or answered, and the server goes on")
+    @Test("Ten thousand malformed requests are refused or answered, and the server keeps running")
     func malformed() async throws {
         let given = ProcessInfo.processInfo.environment["KEEL_MALFORMED_SEED"]
         let seed = given.flatMap { UInt64($0) } ?? UInt64.random(in: 1...9_999_999)

@@ -69,7 +69,7 @@ struct ProxyCommandTests {
     }
 
     @Test(
-        "A stale response stands in for a failing origin where an option or the response allows it",
+        "A stale response replaces a failing origin if an option or the response allows it",
         arguments: [
             ([], "max-age=0", 503), (["--stale-if-error", "1h"], "max-age=0", 200),
             (["--stale-if-error", "1h"], "max-age=0, must-revalidate", 503),
@@ -85,7 +85,7 @@ struct ProxyCommandTests {
         #expect(statuses == [200, status])
     }
 
-    @Test("Only a shared proxy follows CDN-Cache-Control", arguments: [true, false])
+    @Test("Only a shared proxy honors CDN-Cache-Control", arguments: [true, false])
     func targeted(isShared: Bool) async throws {
         var fields = Self.fields("no-store")
         fields[try #require(HTTPField.Name("CDN-Cache-Control"))] = "max-age=600"
@@ -94,7 +94,7 @@ struct ProxyCommandTests {
     }
 
     @Test(
-        "A request whose kept connection is closed under it is sent once more, if that does no harm",
+        "A request on a stale connection is sent again once if that is safe",
         arguments: [("GET", "200"), ("DELETE", "200"), ("POST", "502")]
     )
     func staleConnections(method: String, status: String) async throws {
@@ -125,7 +125,10 @@ struct ProxyCommandTests {
         }
     }
 
-    @Test("A method goes to the origin by its name", arguments: ["M-SEARCH", "PURGE", "REPORT"])
+    @Test(
+        "Any method is forwarded to the origin by name",
+        arguments: ["M-SEARCH", "PURGE", "REPORT"]
+    )
     func methods(method: String) async throws {
         let lines = Mutex<[Substring]>([])
         try await RawServer.with { _, peer in
@@ -149,7 +152,7 @@ struct ProxyCommandTests {
         #expect(lines.withLock { $0 } == ["\(method) /a HTTP/1.1"])
     }
 
-    @Test("Ages that mean nothing are refused", arguments: ["1", "x", "-1s", ""])
+    @Test("Invalid ages are rejected", arguments: ["1", "x", "-1s", ""])
     func refused(age: String) throws {
         let options = ["proxy", "--origin", "http://127.0.0.1:1", "--stale-if-error=\(age)"]
         #expect(try KeelProcess(options).wait().code == 64)

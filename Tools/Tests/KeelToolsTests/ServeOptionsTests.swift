@@ -2,9 +2,9 @@
 import KeelToolsTestSupport
 import Testing
 
-@Suite("The options of keel serve")
+@Suite("Options of keel serve")
 struct ServeOptionsTests {
-    @Test("A server waits for the disk unless it is told not to")
+    @Test("By default a server waits for the disk")
     func durability() throws {
         let help = try KeelProcess(["serve", "--help"]).wait().output
         let words = help.split(whereSeparator: \.isWhitespace).joined(separator: " ")
@@ -12,7 +12,7 @@ struct ServeOptionsTests {
     }
 
     @Test(
-        "Values that mean nothing are refused",
+        "Invalid values are rejected",
         arguments: [
             ["--durability", "disk"], ["--max-connections", "0"], ["--host", "0.0.0.0"],
             ["--request-timeout", "0"], ["--keep-changes", "30d"],
@@ -24,7 +24,7 @@ struct ServeOptionsTests {
     }
 
     @Test(
-        "The limits of the change log are ages and megabytes",
+        "Invalid change log limits are rejected",
         arguments: [
             ["--keep-changes", "0d"], ["--keep-changes", "many"], ["--keep-removals", "none"],
             ["--keep-changes-size", "-1"], ["--keep-removals-size", "1000001"],
@@ -36,7 +36,7 @@ struct ServeOptionsTests {
         #expect(end.code == 64)
     }
 
-    @Test("The help tells the limits of the change log")
+    @Test("The help describes the limits of the change log")
     func help() throws {
         let help = try KeelProcess(["serve", "--help"]).wait().output
         for option in ["changes", "changes-size", "removals", "removals-size"] {

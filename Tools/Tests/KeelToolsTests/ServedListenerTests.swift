@@ -9,7 +9,7 @@ import Testing
 
 @Suite("A listener of `keel serve`", .timeLimit(.minutes(5)))
 struct ServedListenerTests {
-    @Test("receives the changes of its document, and nothing of a thousand others")
+    @Test("A listener receives its document's changes, and none of a thousand others")
     func traffic() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

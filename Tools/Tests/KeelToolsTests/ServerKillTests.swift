@@ -11,7 +11,7 @@ import Testing
 /// Kills `keel serve` while clients write to it, and looks at the store through their eyes.
 ///
 /// `KEEL_SERVER_KILLS` asks for a longer run.
-@Suite("A server that is killed under load", .serialized, .timeLimit(.minutes(30)))
+@Suite("A server killed under load", .serialized, .timeLimit(.minutes(30)))
 struct ServerKillTests {
     private static let killCount =
         ProcessInfo.processInfo.environment["KEEL_SERVER_KILLS"].flatMap { Int($0) } ?? 10
@@ -33,7 +33,7 @@ struct ServerKillTests {
         }
     }
 
-    @Test("Nothing acknowledged is lost, and a repeated increment counts once")
+    @Test("No acknowledged write is lost, and a repeated increment counts once")
     func kills() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -5,7 +5,7 @@ import NIOEmbedded
 import NIOHTTPTypes
 import Testing
 
-@Suite("Clients that take their answer too slowly, or go")
+@Suite("Clients that read too slowly or disconnect")
 struct SlowReaderTests {
     private func channel(_ handler: some ChannelHandler) throws -> EmbeddedChannel {
         let channel = EmbeddedChannel()
@@ -22,7 +22,7 @@ struct SlowReaderTests {
         HTTPRequest(method: .get, scheme: "http", authority: "localhost", path: "/")
     )
 
-    @Test("One that takes nothing is closed when the stretch is over")
+    @Test("A client that reads nothing is disconnected after the stall timeout")
     func stalled() throws {
         let channel = try channel(SlowReaderHandler(stretch: .seconds(30), leastBytes: 100))
         channel.write(body(1), promise: nil)
@@ -32,7 +32,7 @@ struct SlowReaderTests {
         #expect(!channel.isActive)
     }
 
-    @Test("One that takes enough stays, and so does one for which nothing waits")
+    @Test("A client that reads enough stays connected, and so does one without pending data")
     func taking() throws {
         let channel = try channel(SlowReaderHandler(stretch: .seconds(30), leastBytes: 100))
         for _ in 0..<10 {
@@ -47,7 +47,7 @@ struct SlowReaderTests {
         #expect(channel.isActive)
     }
 
-    @Test("A client that closes its side while it waits has gone, after a moment")
+    @Test("A client that closes its side while waiting counts as gone after a moment")
     func gone() throws {
         let presence = ClientPresence()
         let channel = try channel(ClientPresenceHandler(presence, patience: .milliseconds(50)))
@@ -60,7 +60,7 @@ struct SlowReaderTests {
     }
 
     @Test(
-        "One that was answered in the meantime, or asks nothing, has not",
+        "A client without a pending request does not count as gone",
         arguments: [true, false]
     )
     func answered(hasAsked: Bool) throws {

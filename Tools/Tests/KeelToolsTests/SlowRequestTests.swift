@@ -13,7 +13,7 @@ extension EmbeddedChannel {
     }
 }
 
-@Suite("Requests whose body comes too slowly")
+@Suite("Requests with slow bodies")
 struct SlowRequestTests {
     private func channel() throws -> EmbeddedChannel {
         let channel = EmbeddedChannel(
@@ -31,7 +31,7 @@ struct SlowRequestTests {
         .body(ByteBuffer(repeating: 1, count: count))
     }
 
-    @Test("One that brings a byte now and then is closed when the stretch is over")
+    @Test("A client that sends a byte now and then is disconnected after the stall timeout")
     func slow() throws {
         let channel = try channel()
         try channel.bring(head)
@@ -44,7 +44,7 @@ struct SlowRequestTests {
         #expect(!channel.isActive)
     }
 
-    @Test("Each stretch has to bring its bytes, whatever came before")
+    @Test("Each interval requires its bytes, whatever came before")
     func slowLater() throws {
         let channel = try channel()
         try channel.bring(head)
@@ -55,7 +55,7 @@ struct SlowRequestTests {
         #expect(!channel.isActive)
     }
 
-    @Test("One that is fast enough stays, for as long as it lasts")
+    @Test("A client that is fast enough stays connected for any duration")
     func fastEnough() throws {
         let channel = try channel()
         try channel.bring(head)
@@ -66,7 +66,7 @@ struct SlowRequestTests {
         #expect(channel.isActive)
     }
 
-    @Test("After its end, a connection may rest between requests, and each is watched anew")
+    @Test("A connection may rest between requests, and each request is timed anew")
     func between() throws {
         let channel = try channel()
         try channel.bring(head)
@@ -78,7 +78,7 @@ struct SlowRequestTests {
         #expect(!channel.isActive)
     }
 
-    @Test("Time in which the server does not read is not the client’s")
+    @Test("Time in which the server does not read does not count against the client")
     func paused() throws {
         let channel = try channel()
         try channel.bring(head)

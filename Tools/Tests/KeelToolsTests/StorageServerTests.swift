@@ -8,13 +8,13 @@ import ServiceLifecycle
 import Testing
 
 @Suite(
-    "A store behind Hummingbird, used by google-cloud-firestore",
+    "A store behind Hummingbird with google-cloud-firestore",
     .serialized,
     .timeLimit(.minutes(30)),
     .enabled(if: PythonClient.isPresent, PythonClient.absence)
 )
 struct StorageServerTests {
-    @Test("Google's client in Python works unchanged, over SQLite")
+    @Test("Google's Python client works unchanged over SQLite")
     func pythonClient() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -17,7 +17,7 @@ struct IETFPeerTests {
         (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 11) }
     }
 
-    @Test("an upload in pieces arrives whole, and the application's answer comes back")
+    @Test("A chunked upload arrives complete, and the application's response is returned")
     func pieces() async throws {
         let server = try await UploadServer()
         for count in [0, 1, 65_536, 300_001] {
@@ -41,7 +41,7 @@ struct IETFPeerTests {
         try await server.stop()
     }
 
-    @Test("connections cut at random moments: the server gets the file, whole and once")
+    @Test("After connections cut at random moments the server has the complete file once")
     func cuts() async throws {
         let server = try await UploadServer()
         let content = Self.bytes(8 << 20)
@@ -70,7 +70,7 @@ struct IETFPeerTests {
         print("\(cuts) cuts, \(rounds) uploads, each whole and once")
     }
 
-    @Test("a server that forgets all of its uploads: the upload begins anew")
+    @Test("An upload restarts if the server has forgotten its uploads")
     func restartedServers() async throws {
         let kept = UploadServer.Kept()
         let content = Self.bytes(4 << 20)
@@ -111,7 +111,7 @@ struct IETFPeerTests {
         print("\(stops) servers ended, \(rounds) uploads, \(unknown) unknown outcomes")
     }
 
-    @Test("a killed client goes on with the same upload; the server gets the file once")
+    @Test("A killed client resumes its upload, and the server gets the file once")
     func killedClients() async throws {
         let server = try await UploadServer()
         let content = Self.bytes(4 << 20)
@@ -145,7 +145,7 @@ struct IETFPeerTests {
         print("\(kills) kills, \(finished) uploads finished, \(unknown) unknown outcomes")
     }
 
-    @Test("a large file takes a process that uploads it at most 16 MiB of memory")
+    @Test("A large file needs at most 16 MiB of memory in the uploading process")
     func memory() async throws {
         let size = ProcessInfo.processInfo.environment["KEEL_TRANSFER_MIB"].flatMap { Int($0) }
         let count = size ?? 256
@@ -172,7 +172,7 @@ struct IETFPeerTests {
         print("\(count) MiB uploaded, the process grew by \(growth) KiB")
     }
 
-    @Test("giving up an upload tells the server")
+    @Test("Discarding an upload tells the server")
     func discarding() async throws {
         let server = try await UploadServer()
         let scratch = try Folder(Self.bytes(4 << 20))

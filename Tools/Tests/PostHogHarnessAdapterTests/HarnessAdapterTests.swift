@@ -6,7 +6,7 @@ import Testing
 
 @testable import PostHogHarnessAdapter
 
-@Suite("The adapter for PostHog's SDK test harness", .timeLimit(.minutes(20)))
+@Suite("Adapter for PostHog's SDK test harness", .timeLimit(.minutes(20)))
 struct HarnessAdapterTests {
     private static let key = "phc_test_key"
 
@@ -96,7 +96,7 @@ struct HarnessAdapterTests {
         }
     }
 
-    @Test("A flush waits for what is sent again, and the state counts the tries")
+    @Test("A flush waits for retries, and the state counts the attempts")
     func retry() async throws {
         try await withBench { bench in
             bench.server.enqueue(.status(503), .lostReply)
@@ -113,7 +113,7 @@ struct HarnessAdapterTests {
     }
 
     @Test(
-        "An event that is refused alone is sent again before it is given up",
+        "A single rejected event is retried before it is given up",
         arguments: [400, 413]
     )
     func refusal(_ status: Int) async throws {
@@ -128,7 +128,7 @@ struct HarnessAdapterTests {
         }
     }
 
-    @Test("A wrong key ends the flush, and nothing is sent again")
+    @Test("A wrong key ends the flush, and nothing is retried")
     func wrongKey() async throws {
         try await withBench { bench in
             // Twice, because the service may have made a try of its own just before the flush.
@@ -167,7 +167,7 @@ struct HarnessAdapterTests {
         }
     }
 
-    @Test("A reset forgets everything, and calls without a service are refused")
+    @Test("A reset forgets everything, and calls without a service are rejected")
     func reset() async throws {
         try await withBench { bench in
             try await bench.open(#","flush_interval_ms":60000"#)
@@ -182,7 +182,7 @@ struct HarnessAdapterTests {
         }
     }
 
-    @Test("Flags are said to be outside of Keel, and the health names what is tested")
+    @Test("Flags are reported as unsupported, and the health names the tested capabilities")
     func capabilities() async throws {
         try await withBench { bench in
             let flag = try await bench.call(.post, "/get_feature_flag", "{}")
