@@ -2,7 +2,7 @@ import Testing
 
 @testable import CacheSimulation
 
-@Suite("Policies in the simulation")
+@Suite("Simulated cache policies")
 struct PolicyTests {
     private func trace(_ keys: [Int]) -> Trace {
         var trace = Trace(name: "test")
@@ -14,20 +14,20 @@ struct PolicyTests {
         Int((policy.hitRatio(on: trace(keys), capacity: capacity) * Double(keys.count)).rounded())
     }
 
-    @Test("LRU and FIFO throw out what their names say")
+    @Test("LRU evicts the least recently used entry, and FIFO the oldest")
     func simple() {
         #expect(hits(.lru, [1, 2, 1, 3, 1, 2], 2) == 2)
         #expect(hits(.fifo, [1, 2, 1, 3, 1, 2], 2) == 1)
     }
 
-    @Test("The optimum passes keys by that come too late")
+    @Test("The optimum does not admit keys that recur too late")
     func optimal() {
         // Worked out by hand: 1 stays throughout; 2 and 3 alternate with keys that never return, so 2 stays.
         #expect(hits(.optimal, [1, 2, 3, 1, 2, 3, 1, 2, 3], 2) == 4)
         #expect(hits(.optimal, [1, 2, 3, 4, 1], 1) == 1)
     }
 
-    @Test("Everything that fits is hit from the second time on", arguments: PolicyName.allCases)
+    @Test("Keys that all fit are hit from the second access on", arguments: PolicyName.allCases)
     func fits(_ policy: PolicyName) {
         let keys = (0..<400).map { $0 % 40 }
         #expect(hits(policy, keys, 100) == 360)
@@ -42,14 +42,14 @@ struct PolicyTests {
         }
     }
 
-    @Test("Mixes are the same for the same seed")
+    @Test("A mix is the same for the same seed")
     func repeats() throws {
         let mix = try #require(SyntheticMix.small.last)
         #expect(mix.trace(seed: 3).keys == mix.trace(seed: 3).keys)
         #expect(mix.trace(seed: 3).keys != mix.trace(seed: 4).keys)
     }
 
-    @Test("A shortened mix begins as the whole one does")
+    @Test("A shortened mix starts like the whole one")
     func shortens() throws {
         let mix = try #require(SyntheticMix.small.last)
         let keys = mix.shortened(to: 500).trace().keys
@@ -57,7 +57,7 @@ struct PolicyTests {
         #expect(keys[...] == mix.trace().keys[..<500])
     }
 
-    @Test("A comparison has a row for each size, and a table")
+    @Test("A comparison has a row for each size and a table")
     func compares() throws {
         let mix = try #require(SyntheticMix.small.first { $0.name == "loop" })
         let comparison = MixComparison([mix], policies: [.lru])

@@ -3,7 +3,7 @@ import KeelLint
 import Testing
 
 @Suite(
-    "The command",
+    "The keel-lint command",
     .enabled(
         if: FileManager.default.isExecutableFile(atPath: LintProgram.path),
         "NOT RUN: keel-lint was not built beside the tests"
@@ -20,12 +20,7 @@ struct CommandTests {
         try LintProgram.run(arguments + ["--no-cache"], in: project.root)
     }
 
-    @Test(
-        """
-        Exits with 0 for nothing, 1 for findings, 2 for a configuration or command line that \
-        is none
-        """
-    )
+    @Test("The exit code is 0 without findings, 1 with findings, and 2 for invalid input")
     func exitCodes() throws {
         let project = try TemporaryProject(Self.clean)
         #expect(try lint(project).status == 0)
@@ -41,7 +36,7 @@ struct CommandTests {
         #expect(try lint(project, "nowhere").status == 2)
     }
 
-    @Test("Warnings fail only a strict run; a strict run wants a configuration")
+    @Test("Warnings fail only a strict run, and a strict run requires a configuration")
     func strict() throws {
         let project = try TemporaryProject([
             "keel-lint.yml":
@@ -55,7 +50,7 @@ struct CommandTests {
         #expect(try lint(project, "--strict").status == 2)
     }
 
-    @Test("The baseline is written, holds, and is pruned")
+    @Test("The baseline is written, applied and pruned")
     func baseline() throws {
         let project = try TemporaryProject(Self.clean)
         try project.write("Domain/A.swift", "import Alamofire\nimport Moya\n")
@@ -77,7 +72,7 @@ struct CommandTests {
         #expect(try !project.text("known.txt").contains("Alamofire"))
     }
 
-    @Test("Several reports of one run")
+    @Test("One run can write several reports")
     func reports() throws {
         let project = try TemporaryProject(Self.clean)
         let output = try lint(
@@ -98,7 +93,7 @@ struct CommandTests {
         #expect(try project.text("lint.dot").hasPrefix("digraph"))
     }
 
-    @Test("init writes a configuration once, explain explains, rules lists")
+    @Test("init writes a configuration once, explain explains a rule, and rules lists them")
     func others() throws {
         let project = try TemporaryProject([
             "Notes/Domain/A.swift": "struct A {}", "Notes/Data/B.swift": "struct B {}",

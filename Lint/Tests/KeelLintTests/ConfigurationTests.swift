@@ -15,7 +15,7 @@ struct ConfigurationTests {
     }
 
     @Test(
-        "A mistake is named with its place and with what may have been meant",
+        "A mistake is reported with its place and a suggestion",
         arguments: [
             ("layer: []", "keel-lint.yml:1:1: There is no key `layer`. Did you mean `layers`?"),
             ("version: 2", "keel-lint.yml:1:10: The version of the configuration must be 1"),
@@ -102,13 +102,13 @@ struct ConfigurationTests {
         #expect(found.contains { $0.hasPrefix(start) }, "\(found)")
     }
 
-    @Test("All mistakes are named in one run")
+    @Test("All mistakes are reported in one run")
     func several() throws {
         #expect(try problems("layer: []\nrule: {}\nversion: 3").count == 3)
     }
 
     @Test(
-        "Roles follow from names",
+        "Roles are derived from names",
         arguments: [
             ("Domain", LayerRole.domain), ("NotesDomain", .domain), ("domain-layer", .domain),
             ("RestaurantsData", .data), ("Networking", .infrastructure), ("AppUI", .presentation),
@@ -121,7 +121,7 @@ struct ConfigurationTests {
     }
 
     @Test(
-        "Patterns of paths",
+        "Path patterns match",
         arguments: [
             ("Sources/A", "Sources/A/B.swift", true), ("Sources/A", "Sources/AB/C.swift", false),
             ("Sources/*/Domain", "Sources/App/Domain/X.swift", true),
@@ -138,7 +138,7 @@ struct ConfigurationTests {
         #expect(Glob(pattern).matches(path: path) == isMatch)
     }
 
-    @Test("What init proposes passes on a clean project of each layout")
+    @Test("The configuration proposed by init passes on a clean project of each layout")
     func proposal() throws {
         for layout in Layout.allCases {
             let clean = try #require(
@@ -154,7 +154,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("Targets are read from the manifest, also where their folders are called otherwise")
+    @Test("Targets are read from the manifest, even with custom folders")
     func targets() throws {
         let project = try TemporaryProject([
             "Package.swift": """

@@ -6,7 +6,7 @@ import Testing
 ///
 /// That parser omits inactive `#if` branches, so their directives are blanked first: then both
 /// parse every branch.
-@Suite("Imports against the toolchain's own parser")
+@Suite("Imports compared with the toolchain's own parser")
 struct DifferentialTests {
     private static let checkouts = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

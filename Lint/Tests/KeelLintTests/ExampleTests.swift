@@ -18,7 +18,7 @@ struct ExampleTests {
         #expect(try Linter(root: packageRoot).run().findings.isEmpty)
     }
 
-    @Test("The same call finds a layer that is broken")
+    @Test("The same call finds a broken layer")
     func finds() throws {
         try project.write("Notes/Domain/Screen.swift", "struct Screen { let view: NoteView }")
         #expect(try Linter(root: packageRoot).run().findings.map(\.rule) == ["layers"])

@@ -2,9 +2,9 @@ import Foundation
 import KeelLint
 import Testing
 
-@Suite("Facts of a file")
+@Suite("File facts")
 struct FactTests {
-    @Test("Imports come with module, kind, access, attributes and place")
+    @Test("Imports are read with module, kind, access, attributes and place")
     func imports() {
         let found = facts(
             """
@@ -35,7 +35,7 @@ struct FactTests {
         #expect(found[2].place == SourcePlace(line: 3, column: 28))
     }
 
-    @Test("Declarations know what is around them and how far they are seen")
+    @Test("Declarations are read with their scope and access level")
     func declarations() {
         let found = facts(
             """
@@ -67,7 +67,7 @@ struct FactTests {
         #expect(found.first { $0.name == "b" }?.traits.contains(.isStored) == false)
     }
 
-    @Test("Types are noted with the place that they are used in")
+    @Test("Types are recorded with the place of their use")
     func references() {
         let found = facts(
             """
@@ -99,19 +99,19 @@ struct FactTests {
         #expect(context("T") == nil)
     }
 
-    @Test("A path over several lines is one path")
+    @Test("A path across several lines is one path")
     func longPaths() {
         let found = facts("let x = URLSession\n    // why\n    .shared\n    .data").references
         #expect(found.map(\.path) == ["URLSession.shared.data"])
     }
 
-    @Test("A path over several lines is one path where lines end as on Windows")
+    @Test("A path across several lines with Windows line endings is one path")
     func longPathsWithReturns() {
         let found = facts("let x = URLSession\r\n    // why\r\n    .shared\r\n    .data").references
         #expect(found.map(\.path) == ["URLSession.shared.data"])
     }
 
-    @Test("Types are noted in every part of the nodes whose words are passed over")
+    @Test("Types are recorded in every part of the nodes whose tokens are skipped")
     func partsBesideWords() {
         let found = facts(
             ##"""
@@ -131,7 +131,7 @@ struct FactTests {
         #expect(names == Set("ABCDEFGHIJKLMNOPQRTU".map(String.init)))
     }
 
-    @Test("A receiver of many lines is cut to its first 80 characters")
+    @Test("A long receiver is truncated to its first 80 characters")
     func longReceivers() throws {
         let plain = "try? store(\(String(repeating: "a", count: 100))).save(x)"
         let name = try #require(facts(plain).occurrences.first?.name)
@@ -142,7 +142,7 @@ struct FactTests {
         #expect(other == "store(" + String(repeating: "é", count: 74) + ".save")
     }
 
-    @Test("Facts come back from their bytes as they were")
+    @Test("Facts survive the round trip")
     func coding() throws {
         let samples = Corpus.all.flatMap { $0.files.filter { $0.key.hasSuffix(".swift") }.values }
         #expect(samples.count > 150)
@@ -154,7 +154,7 @@ struct FactTests {
         }
     }
 
-    @Test("Bytes that are cut off or changed are refused or are facts, and never a crash")
+    @Test("Truncated and changed bytes are rejected or decoded, but never crash")
     func damagedBytes() {
         let bytes = FactCoding.bytes(of: facts("import A\nstruct B: C { let d: D = .init() }"))
         for count in bytes.indices {
@@ -171,7 +171,7 @@ struct FactTests {
         }
     }
 
-    @Test("One bit more or less is another hash")
+    @Test("A difference of one bit changes the hash")
     func hashes() {
         var seen: Set<ContentHash> = []
         let bytes = [UInt8](repeating: 0, count: 40)

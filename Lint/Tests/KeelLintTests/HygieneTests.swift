@@ -20,7 +20,7 @@ struct HygieneTests {
         ])
     }
 
-    @Test("What the baseline lists is no finding, also when its line moves")
+    @Test("A baselined finding is not reported, even when its line moves")
     func known() throws {
         let project = try project(
             "import Alamofire\n",
@@ -35,7 +35,7 @@ struct HygieneTests {
         #expect(try project.lint().findings.map(\.symbol) == ["import Moya"])
     }
 
-    @Test("A line that nothing matches fails a strict run, and no other")
+    @Test("A stale baseline line fails only a strict run")
     func stale() throws {
         let report = try project("struct A {}", "# comment\n\nnaming\tGone.swift\tGone\n").lint()
         #expect(report.findings.map(\.rule) == ["stale-baseline"])
@@ -45,12 +45,7 @@ struct HygieneTests {
         #expect(report.staleKeys.map(\.file) == ["Gone.swift"])
     }
 
-    @Test(
-        """
-        A baseline is sorted, has one finding a line and no line numbers, and reads as it \
-        was written
-        """
-    )
+    @Test("A baseline is sorted by finding, has no line numbers, and survives the round trip")
     func form() throws {
         let project = try project("import Moya\nimport Alamofire\nlet a = UUID()\n", "")
         var linter = Linter(root: project.root)
@@ -70,7 +65,7 @@ struct HygieneTests {
         }
     }
 
-    @Test("Rules of upkeep can be switched off, and severities set")
+    @Test("Maintenance rules can be disabled, and severities set")
     func severities() throws {
         let project = try TemporaryProject([
             "keel-lint.yml":
@@ -86,7 +81,7 @@ struct HygieneTests {
         #expect(report.fails(strict: true))
     }
 
-    @Test("A warm run finds what a cold one found, and reads nothing anew")
+    @Test("A warm run has the same findings as a cold run and reads no file again")
     func cache() throws {
         let item = try #require(Corpus.all.first { $0.expected.count > 5 })
         let project = try TemporaryProject(item.files)
@@ -105,7 +100,7 @@ struct HygieneTests {
         #expect(changed.cachedFileCount == changed.fileCount - 1)
     }
 
-    @Test("A cache that is damaged or of another version is an empty one")
+    @Test("A damaged or outdated cache is treated as empty")
     func damagedCache() throws {
         let project = try TemporaryProject([
             "keel-lint.yml":
@@ -132,7 +127,7 @@ struct HygieneTests {
         }
     }
 
-    @Test("Every rule explains itself with a bad and a good example, and finds the bad one's kind")
+    @Test("Every rule is explained with a bad and a good example, and finds the bad one")
     func explanations() {
         for rule in BuiltInRules.all {
             for part in [
@@ -146,7 +141,7 @@ struct HygieneTests {
         #expect(Set(BuiltInRules.all.map(\.id)).count == BuiltInRules.all.count)
     }
 
-    @Test("A reason stands on its own: it names no document that the reader does not have")
+    @Test("A rule's explanation refers to no document that the reader lacks")
     func reasons() {
         for rule in BuiltInRules.all {
             let text = [rule.summary, rule.reason, rule.help, rule.limits].joined(separator: " ")
@@ -156,7 +151,7 @@ struct HygieneTests {
         }
     }
 
-    @Test("Only layers, circles, names of one's own and the linter's upkeep are always checked")
+    @Test("Only layers, cycles, custom names and maintenance rules are on by default")
     func standard() throws {
         #expect(
             Set(BuiltInRules.all.filter(\.isOnByDefault).map(\.id)) == [

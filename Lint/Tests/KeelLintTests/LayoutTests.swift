@@ -38,7 +38,7 @@ struct LayoutTests {
         report.findings.map { "\($0.file):\($0.line) \($0.rule)" }
     }
 
-    @Test("The guessed layers are those that it has, and nothing in them is found")
+    @Test("The guessed layers match the layout and cause no findings")
     func guessed() throws {
         let runs = try Self.runs.get()
         #expect(runs.count == 10)
@@ -51,7 +51,7 @@ struct LayoutTests {
         }
     }
 
-    @Test("What init writes down finds the same")
+    @Test("The configuration written by init passes a strict run")
     func written() throws {
         for run in try Self.runs.get() {
             #expect(
@@ -62,7 +62,7 @@ struct LayoutTests {
     }
 
     @Test(
-        "The guessed layers hold something: what breaks them is found",
+        "A planted violation of the guessed layers is found",
         arguments: ProjectLayout.all.filter { $0.plant != nil }
     )
     func planted(_ layout: ProjectLayout) throws {
@@ -73,14 +73,14 @@ struct LayoutTests {
         #expect(Self.places(report) == ["\(plant.path):1 layers"])
     }
 
-    @Test("Every layout with layers has something planted")
+    @Test("Every layout with layers has a planted violation")
     func plants() {
         for layout in ProjectLayout.all {
             #expect((layout.plant == nil) == layout.layers.isEmpty, "\(layout.name)")
         }
     }
 
-    @Test("With all profiles, what is found is what the layout marks")
+    @Test("With all profiles, only marked findings are reported, with some for each rule")
     func profiles() throws {
         for run in try Self.runs.get() {
             let found = Set(Self.places(run.profiles))
@@ -93,7 +93,7 @@ struct LayoutTests {
         }
     }
 
-    @Test("Fewer than one false error in 1,000 lines, by default and with all profiles")
+    @Test("The false error rate is below 1 in 1,000 lines, by default and with all profiles")
     func rate() throws {
         var lines = 0
         var wrong = (standard: 0, profiles: 0)
@@ -131,7 +131,7 @@ struct LayerGuessTests {
     }
 
     @Test(
-        "A layered app in one folder or one target has the layers below, not one that may do all",
+        "A layered app in one folder or target has the layers inside, not one layer for everything",
         arguments: ["App", "Sources/App", "Application", "Shared", "MyApp/Common"]
     )
     func within(_ folder: String) throws {
@@ -152,7 +152,7 @@ struct LayerGuessTests {
         )
     }
 
-    @Test("Features first: each layer is a pattern over all of them")
+    @Test("With features first, each layer is a pattern across all features")
     func features() throws {
         let found = try layers(
             files(
@@ -174,7 +174,7 @@ struct LayerGuessTests {
         )
     }
 
-    @Test("A folder within another layer's folder comes before it")
+    @Test("A folder inside another layer's folder takes precedence")
     func nested() throws {
         let project = try TemporaryProject([
             "App/Domain/A.swift": "struct A {}",
@@ -188,7 +188,7 @@ struct LayerGuessTests {
         #expect(try project.lint().findings.map(\.file) == ["App/Presentation/Views/B.swift"])
     }
 
-    @Test("A target that holds several layers is told by its folders, the others by their names")
+    @Test("A target with several layers is matched by its folders, others by name")
     func mixed() throws {
         let found = try layers(
             files(
@@ -206,7 +206,7 @@ struct LayerGuessTests {
         )
     }
 
-    @Test("Where no domain is called so, what all use is in no layer, and models are only models")
+    @Test("Without a named domain, shared code is in no layer, and models are only models")
     func loose() throws {
         let project = try TemporaryProject([
             "Package.swift": "let package = 1",
@@ -227,7 +227,7 @@ struct LayerGuessTests {
         #expect(try project.lint().findings.map(\.rule) == ["layers"])
     }
 
-    @Test("One layer alone is none: there is nothing to hold it against")
+    @Test("A single layer is not proposed, since there is nothing to check it against")
     func alone() throws {
         #expect(try layers(files("App/Views/A.swift", "App/Model/B.swift")).isEmpty)
     }

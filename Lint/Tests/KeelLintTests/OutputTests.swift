@@ -24,7 +24,7 @@ struct OutputTests {
         ]).lint()
     }
 
-    @Test("Text has the form that editors understand")
+    @Test("Text reports have the format that editors understand")
     func text() throws {
         let lines = TextReport.text(try sample()).split(separator: "\n")
         #expect(
@@ -36,7 +36,7 @@ struct OutputTests {
         #expect(lines.contains { $0.hasPrefix("    `") || $0.hasPrefix("    Data → Domain") })
     }
 
-    @Test("JSON has every finding with everything about it")
+    @Test("JSON contains every finding with all details")
     func json() throws {
         let report = try sample()
         let root = try #require(
@@ -52,7 +52,7 @@ struct OutputTests {
         #expect(root["version"] as? Int == 1)
     }
 
-    @Test("GitHub's commands escape what would end them")
+    @Test("GitHub commands escape special characters")
     func github() throws {
         let lines = GitHubReport.text(try sample()).split(separator: "\n")
         #expect(lines.allSatisfy { $0.hasPrefix("::") })
@@ -65,7 +65,7 @@ struct OutputTests {
         )
     }
 
-    @Test("Mermaid and DOT draw each layer and mark what may not be")
+    @Test("Mermaid and DOT draw each layer and mark violations")
     func graphs() throws {
         let drawing = LayerDrawing(try sample())
         #expect(drawing.parts.map(\.name) == ["Domain", "Data"])
@@ -78,7 +78,7 @@ struct OutputTests {
         #expect(dot.contains("\"Domain\" -> \"Data\" [label=\"1\", color=\"#c62828\""))
     }
 
-    @Test("The page is one file that loads nothing, and escapes what it shows")
+    @Test("The HTML page is a single file that loads nothing and escapes its content")
     func page() throws {
         let page = HTMLReport.page(try sample(), title: "A <b> & c")
         #expect(page.contains("<h1>A &lt;b&gt; &amp; c</h1>"))
@@ -92,7 +92,7 @@ struct OutputTests {
         #expect(document.open.isEmpty)
     }
 
-    @Test("SARIF 2.1.0 has what the specification demands")
+    @Test("SARIF 2.1.0 has everything that the specification requires")
     func sarif() throws {
         let report = try sample()
         let root = try #require(
@@ -120,7 +120,7 @@ struct OutputTests {
     }
 
     @Test(
-        "SARIF is read whole by a model of its schema from PyPI",
+        "A PyPI model of the SARIF schema reads the report completely",
         .enabled(if: Python.hasSARIF, "NOT RUN: KEEL_PYTHON names no Python with sarif-pydantic")
     )
     func sarifModel() throws {

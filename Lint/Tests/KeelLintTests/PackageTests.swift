@@ -2,7 +2,7 @@ import Foundation
 import KeelLint
 import Testing
 
-@Suite("Packages within a project")
+@Suite("Packages inside a project")
 struct PackageTests {
     private static let models = [
         "Packages/Models/Package.swift": "let package = Package(name: \"Models\")",
@@ -26,7 +26,7 @@ struct PackageTests {
         return (loaded.files.map(\.path), loaded.nestedPackages)
     }
 
-    @Test("An app of Xcode has the packages within it, and their layers hold")
+    @Test("An Xcode app includes its nested packages, and their layers apply")
     func app() throws {
         var files = Self.models
         files["App/Main.swift"] = "import Models\nimport Network2"
@@ -40,7 +40,7 @@ struct PackageTests {
         #expect(report.fileCount == 4)
     }
 
-    @Test("A package has those that it depends on by path, and those that they depend on")
+    @Test("A package includes its path dependencies, direct and transitive")
     func dependencies() throws {
         var files = Self.models
         files["Package.swift"] = """
@@ -54,7 +54,7 @@ struct PackageTests {
         #expect(found.left == ["Examples/Demo"])
     }
 
-    @Test("`packages` names those that belong to the project, and no other does")
+    @Test("Only packages that `packages` names belong to the project")
     func named() throws {
         var files = Self.models
         files["App/Main.swift"] = ""
@@ -68,7 +68,7 @@ struct PackageTests {
         #expect(report.notes.count { $0.text.contains("`packages`") } == 2)
     }
 
-    @Test("A package with a configuration of its own is left to it")
+    @Test("A package with its own configuration is left out")
     func configured() throws {
         var files = Self.models
         files["App/Main.swift"] = ""
@@ -76,7 +76,7 @@ struct PackageTests {
         #expect(try read(files).left == ["Packages/Models"])
     }
 
-    @Test("Targets of packages have their names and folders, declared or not")
+    @Test("Package targets have their names and folders, declared or not")
     func targets() throws {
         let project = try TemporaryProject([
             "Local/Package.swift":

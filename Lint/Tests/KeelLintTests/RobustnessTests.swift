@@ -2,7 +2,7 @@ import Foundation
 import KeelLint
 import Testing
 
-@Suite("Files that are not as they should be")
+@Suite("Malformed files")
 struct RobustnessTests {
     private static let configuration = """
         version: 1
@@ -22,7 +22,7 @@ struct RobustnessTests {
     }
 
     @Test(
-        "Broken Swift is checked as far as it is understood, and said",
+        "Broken Swift is checked as far as it is understood, and reported",
         arguments: [
             "import Alamofire\nstruct {", "import Alamofire\nfunc f( {{{ ]]",
             "import Alamofire\n\"\"\"",
@@ -40,7 +40,7 @@ struct RobustnessTests {
         )
     }
 
-    @Test("Text of any kind never crashes the parser")
+    @Test("No text crashes the parser")
     func noise() {
         var state: UInt64 = 7
         let words = [
@@ -58,7 +58,7 @@ struct RobustnessTests {
         for cut in Self.configuration.indices { _ = facts(String(Self.configuration[..<cut])) }
     }
 
-    @Test("Encodings: UTF-8 with a mark, UTF-16, Latin-1, bytes that are no text")
+    @Test("Encodings: UTF-8 with BOM, UTF-16, Latin-1, and bytes that are not text")
     func encodings() throws {
         let code = "import Alamofire\nlet größe = 1\n"
         let marked = try report("Marked.swift", Data([0xEF, 0xBB, 0xBF]) + Data(code.utf8))
@@ -78,7 +78,7 @@ struct RobustnessTests {
         #expect(binary.notes.contains { $0.text.contains("not text") })
     }
 
-    @Test("Line ends of three systems give the same lines")
+    @Test("Line endings of three systems give the same lines")
     func lineEnds() {
         for end in ["\n", "\r\n", "\r"] {
             let found = facts(["// a", "import A", "", "import B"].joined(separator: end)).imports
@@ -90,7 +90,7 @@ struct RobustnessTests {
         }
     }
 
-    @Test("Empty files, and files without a last line end")
+    @Test("Empty files and files without a final newline are read")
     func empty() {
         #expect(facts("") == SourceFacts())
         #expect(facts("\n\n").imports.isEmpty)
@@ -98,7 +98,7 @@ struct RobustnessTests {
     }
 
     @Test(
-        "Only the comment at the beginning of a file tells that a tool wrote it, however lines end",
+        "Only a comment at a file's start marks it as generated, with any line endings",
         arguments: ["\n", "\r\n"]
     )
     func generated(_ end: String) {
@@ -112,7 +112,7 @@ struct RobustnessTests {
         #expect(!isGenerated(["let a = 1 / 2"]))
     }
 
-    @Test("A file above the limit is left out, and said")
+    @Test("A file above the size limit is skipped and reported")
     func tooLarge() throws {
         let project = try TemporaryProject([
             "keel-lint.yml": Self.configuration + "\nmax-file-megabytes: 1\n",
@@ -124,7 +124,7 @@ struct RobustnessTests {
         #expect(report.notes.contains { $0.text.contains("larger than") })
     }
 
-    @Test("Code that nests without end does not end the linter")
+    @Test("Deeply nested code does not crash the linter")
     func deep() throws {
         let nested = String(repeating: "{ ", count: 5_000)
         let brackets = "let x = " + String(repeating: "(", count: 20_000)
@@ -138,7 +138,7 @@ struct RobustnessTests {
         #expect(try project.lint().findings.map(\.rule) == ["domain-imports"])
     }
 
-    @Test("Packages within, build folders and hidden folders are left out; links are not followed")
+    @Test("Nested packages, build folders and hidden folders are skipped, and links not followed")
     func leftOut() throws {
         let bad = "import Alamofire"
         let project = try TemporaryProject([
@@ -160,7 +160,7 @@ struct RobustnessTests {
         #expect(report.notes.contains { $0.file == "Domain/Nested" })
     }
 
-    @Test("A project without Swift is a mistake of the caller")
+    @Test("A project without Swift is a configuration error")
     func noFiles() throws {
         let project = try TemporaryProject(["README.md": ""])
         #expect(throws: ConfigurationError.self) { try project.lint() }

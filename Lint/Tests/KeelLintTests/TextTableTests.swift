@@ -1,9 +1,9 @@
 import KeelLint
 import Testing
 
-@Suite("Numbers for texts")
+@Suite("Text numbering")
 struct TextTableTests {
-    @Test("Each text gets one number, in the order of the first meeting, also when the table grows")
+    @Test("Each text gets one number in order of first appearance, even when the table grows")
     func numbers() {
         var table = TextTable()
         let texts = (0..<5_000).map { number in
@@ -20,7 +20,7 @@ struct TextTableTests {
         #expect(back == texts)
     }
 
-    @Test("Texts are the same if their bytes are: lengths, ends and forms of accents count")
+    @Test("Texts are equal if their bytes are equal, including length, end and accents")
     func sameness() {
         var table = TextTable()
         let texts = ["", "a", "aa", "a\0", "12345678", "123456789", "12345679", "é", "e\u{301}"]
@@ -28,7 +28,7 @@ struct TextTableTests {
         for text in texts { #expect(!table.number(of: text).isNew) }
     }
 
-    @Test("What was never given a number is not found")
+    @Test("A text without a number is not found")
     func absence() {
         var table = TextTable()
         _ = table.number(of: "known")
