@@ -4,7 +4,7 @@ import Testing
 
 @testable import RestaurantsAPI
 
-@Suite("The accounts of the restaurant service")
+@Suite("Accounts of the restaurant service")
 struct APIAccountTests {
     private struct Grant: Decodable {
         struct User: Decodable { let id: String }
@@ -48,7 +48,7 @@ struct APIAccountTests {
         return try decoder.decode(Grant.self, from: Data(response.body))
     }
 
-    @Test("Who signs in gets tokens, and with them what is the user’s")
+    @Test("A user who signs in gets tokens that give access to their data")
     func logIn() throws {
         let api = try api()
         let grant = try grant(signIn(api))
@@ -58,7 +58,7 @@ struct APIAccountTests {
         #expect(try JSONDecoder().decode(User.self, from: Data(response.body)).id == "ada")
     }
 
-    @Test("Nothing of a user’s is given without a good token")
+    @Test("User data requires a valid token")
     func refused() throws {
         let api = try api()
         #expect(signIn(api, "motor").status == 401)
@@ -71,7 +71,7 @@ struct APIAccountTests {
         }
     }
 
-    @Test("A refresh token is good once, and ends the access token before it")
+    @Test("A refresh token is valid once and invalidates the previous access token")
     func refresh() throws {
         let api = try api()
         let first = try grant(signIn(api))
@@ -82,7 +82,7 @@ struct APIAccountTests {
         #expect(post(api, "/auth/refresh", form).status == 401)
     }
 
-    @Test("After signing out, no token of the session is good")
+    @Test("After signing out, no token of the session is valid")
     func logOut() throws {
         let api = try api()
         let grant = try grant(signIn(api))
@@ -92,7 +92,7 @@ struct APIAccountTests {
         #expect(post(api, "/auth/refresh", form).status == 401)
     }
 
-    @Test("An access token ends after its time")
+    @Test("An access token expires")
     func expiry() throws {
         let clock = SettableDate(day(0))
         let api = try api(now: { clock.date })
@@ -103,7 +103,7 @@ struct APIAccountTests {
         #expect(me(api, grant.accessToken).status == 401)
     }
 
-    @Test("With hiccups, the first request of each path is put off, and only the first")
+    @Test("With hiccups, only the first request of each path is refused temporarily")
     func hiccups() throws {
         let api = try api(hiccups: Hiccups())
         for target in ["/restaurants", "/restaurants/r-1"] {

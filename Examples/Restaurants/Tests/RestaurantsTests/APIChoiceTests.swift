@@ -3,7 +3,7 @@ import Testing
 
 @testable import RestaurantsAPI
 
-@Suite("The choices that the restaurant service is told of")
+@Suite("Choices sent to the restaurant service")
 struct APIChoiceTests {
     private let api: APIResponder
     private let told = Lines()
@@ -49,7 +49,7 @@ struct APIChoiceTests {
         ).status
     }
 
-    @Test("Each user has favourites and ratings")
+    @Test("Each user has their own favorites and ratings")
     func choices() {
         #expect(write("PUT", "favourites/r-1") == 204)
         #expect(write("PUT", "ratings/r-1", #"{"stars": 5}"#, as: "bob") == 204)
@@ -60,7 +60,7 @@ struct APIChoiceTests {
         #expect(api.choices.favourites(of: "ada") == [])
     }
 
-    @Test("A request with a known key is answered as before, and changes nothing")
+    @Test("A request with a known key gets the same response and changes nothing")
     func repeated() {
         #expect(write("PUT", "favourites/r-1", key: "k1") == 204)
         #expect(write("DELETE", "favourites/r-1", key: "k2") == 204)
@@ -79,7 +79,7 @@ struct APIChoiceTests {
     }
 
     @Test(
-        "What cannot be carried out has the fitting status",
+        "Invalid requests get the appropriate status",
         arguments: [
             ("PUT", "favourites/r-9", "{}", 404), ("DELETE", "favourites/r-9", "", 204),
             ("PUT", "ratings/r-1", #"{"stars": 6}"#, 422), ("PUT", "ratings/r-1", "", 422),
@@ -91,7 +91,7 @@ struct APIChoiceTests {
         #expect(write(method, target, body) == status)
     }
 
-    @Test("Nothing is written without a good token")
+    @Test("Writing requires a valid token")
     func unsigned() {
         #expect(write("PUT", "favourites/r-1", as: nil) == 401)
         #expect(write("PUT", "favourites/r-1", as: "nobody") == 401)

@@ -35,7 +35,7 @@ struct APITests {
         try JSONDecoder().decode(Page.self, from: Data(get(target).body))
     }
 
-    @Test("Pages follow each other to the end")
+    @Test("Pages lead to the end")
     func pages() throws {
         let first = try page("/restaurants?limit=2")
         #expect(first.restaurants.map(\.id) == ["r-1", "r-2"])
@@ -46,7 +46,7 @@ struct APITests {
     }
 
     @Test(
-        "A search finds words, whatever their case, accents and encoding",
+        "A search matches words regardless of case, accents and encoding",
         arguments: [
             ("gulls", ["r-1"]), ("CAFE", ["r-2"]), ("caf%C3%A9+lant*", ["r-2"]),
             ("quay", ["r-1", "r-2", "r-3"]),
@@ -58,7 +58,7 @@ struct APITests {
     }
 
     @Test(
-        "What cannot be answered has the fitting status",
+        "Each request gets the appropriate status",
         arguments: [
             ("/restaurants/r-9", 404), ("/restaurants?limit=0", 400),
             ("/restaurants?after=r-9", 400),
@@ -70,7 +70,7 @@ struct APITests {
         #expect(get(target).status == status)
     }
 
-    @Test("Who has the current version gets no body")
+    @Test("A client with the current version gets no body")
     func version() throws {
         let first = get("/restaurants/r-1")
         let again = get("/restaurants/r-1", knownVersion: first.version)
@@ -80,7 +80,7 @@ struct APITests {
     }
 
     @Test(
-        "A bad line is refused with its number and what is wrong",
+        "A bad line is rejected with its number and the reason",
         arguments: [
             ("{\"id\": \"1\", \"name\": \"A\"}\nnonsense", 2, "this is not JSON"),
             ("{\"name\": \"A\"}", 1, "there is no “id”"),

@@ -19,7 +19,7 @@ struct AccountTests {
         app.transport.calls.map { $0.head.headerFields[.authorization] }
     }
 
-    @Test("Who signs in is the user, in this process and in the next one with the same secrets")
+    @Test("A signed-in user is kept in this process and in the next one with the same secrets")
     func signIn() async throws {
         let vault = InMemorySecretStoreAdapter()
         let app = try Instance(.json(ServiceJSON.grant(1)), secrets: vault)
@@ -36,7 +36,7 @@ struct AccountTests {
         #expect(tokens(next) == ["Bearer access-1"])
     }
 
-    @Test("A wrong password is an error of its own, with advice, and leaves the session alone")
+    @Test("A wrong password is a specific error with advice and keeps the session")
     func wrongPassword() async throws {
         let app = try Instance(.json(ServiceJSON.grant(1)), .status(.unauthorized))
         let user = try await app.accounts.signIn(email, password: "engine")
@@ -61,7 +61,7 @@ struct AccountTests {
         #expect(try await app.accounts.signedInUser() == nil)
     }
 
-    @Test("A refused token is renewed once, the call sent again, and the log tells of it")
+    @Test("A refused token is renewed once, the call is repeated, and the log reports it")
     func renewal() async throws {
         let vault = InMemorySecretStoreAdapter()
         let app = try Instance(
@@ -84,7 +84,7 @@ struct AccountTests {
         #expect(tokens(next) == ["Bearer access-2"])
     }
 
-    @Test("A renewal that the service refuses ends the session")
+    @Test("A refused renewal ends the session")
     func denied() async throws {
         let app = try Instance(
             .json(ServiceJSON.grant(1)),
@@ -99,7 +99,7 @@ struct AccountTests {
         #expect(try await app.accounts.signedInUser() == nil)
     }
 
-    @Test("Signing out removes the secret and tells the service; after it, nobody is signed in")
+    @Test("Signing out removes the secret, notifies the service and leaves nobody signed in")
     func signOut() async throws {
         let vault = InMemorySecretStoreAdapter()
         let app = try Instance(.json(ServiceJSON.grant(1)), .status(.noContent), secrets: vault)
@@ -118,7 +118,7 @@ struct AccountTests {
         #expect(try await app.accounts.signOut() == nil)
     }
 
-    @Test("Signing out succeeds without the service")
+    @Test("Signing out succeeds offline")
     func signOutOffline() async throws {
         let app = try Instance(.json(ServiceJSON.grant(1)))
         let user = try await app.accounts.signIn(email, password: "engine")
@@ -126,14 +126,14 @@ struct AccountTests {
         #expect(try await app.accounts.signedInUser() == nil)
     }
 
-    @Test("Without the service, the current user is the one who was signed in last")
+    @Test("Offline, the current user is the last one who signed in")
     func offline() async throws {
         let app = try Instance(.json(ServiceJSON.grant(1)))
         let user = try await app.accounts.signIn(email, password: "engine")
         #expect(try await app.accounts.currentUser() == user)
     }
 
-    @Test("Restaurants are loaded without a token, whoever is signed in")
+    @Test("Restaurants are loaded without a token, even for a signed-in user")
     func publicCalls() async throws {
         let app = try Instance(.json(ServiceJSON.grant(1)), .json(ServiceJSON.page()))
         _ = try await app.accounts.signIn(email, password: "engine")

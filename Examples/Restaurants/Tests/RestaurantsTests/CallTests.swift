@@ -6,11 +6,11 @@ import RestaurantsDomain
 import Synchronization
 import Testing
 
-@Suite("Calls of the service, and what the log tells of them")
+@Suite("Service calls and their log lines")
 struct CallTests {
     private let gulls = ServiceJSON.restaurant("r-1", "Three Gulls")
 
-    @Test("A service that is busy is asked again, and the log says after how long and why")
+    @Test("A busy service is asked again, and the log reports the pause and the reason")
     func retry() async throws {
         var policy = HTTPRetryPolicy(attempts: 2)
         policy.jitter = { 0 }
@@ -27,7 +27,7 @@ struct CallTests {
         )
     }
 
-    @Test("A call that fails for good is one line with its code")
+    @Test("A call that finally fails is logged in one line with its code")
     func failure() async throws {
         let app = try Instance()
         await #expect(throws: DomainError.self) { try await app.restaurants.refresh() }
@@ -35,7 +35,7 @@ struct CallTests {
     }
 
     @Test(
-        "Identical calls at once are one exchange, and the log tells who joined it",
+        "Concurrent identical calls share one exchange, and the log reports who joined",
         .timeLimit(.minutes(10))
     )
     func coalescing() async throws {
@@ -70,7 +70,7 @@ struct CallTests {
         #expect(joined.count + transport.calls.count == calls)
     }
 
-    @Test("A restaurant that is asked for twice at once is loaded once", .timeLimit(.minutes(10)))
+    @Test("A restaurant requested twice at once is loaded once", .timeLimit(.minutes(10)))
     func sharedLoad() async throws {
         let clock = TestClock()
         let transport = ScriptedHTTPTransport([

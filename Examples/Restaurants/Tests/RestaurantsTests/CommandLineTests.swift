@@ -6,7 +6,7 @@ import Testing
 @Suite("The command line")
 struct CommandLineTests {
     @Test(
-        "Commands are understood with their options, wherever these stand",
+        "Commands are parsed with their options in any position",
         arguments: [
             ("refresh", .refresh), ("favourites", .favourites), ("favorites", .favourites),
             ("list", .list(RestaurantFilter(limit: 20))),
@@ -32,7 +32,7 @@ struct CommandLineTests {
         #expect(try CommandLineParser.parse(words).command == command)
     }
 
-    @Test("The store, the service and the user can be named, and calls be logged")
+    @Test("Options set the store, the service and the user, and enable logging")
     func settings() throws {
         let words = ["--user", "ada", "refresh", "--store", "/tmp/x", "--api=http://h", "--log"]
         #expect(
@@ -48,7 +48,7 @@ struct CommandLineTests {
     }
 
     @Test(
-        "What is not understood is named, with advice",
+        "Invalid input is named, with advice",
         arguments: [
             ("lost", "There is no command “lost”."),
             ("list extra", "list does not take the word “extra”."),

@@ -8,7 +8,7 @@ import Testing
 @testable import RestaurantsData
 
 /// The example's two files of restaurants, as the app receives them.
-@Suite("The data sets of the example")
+@Suite("Data sets of the example")
 struct DataSetTests {
     static func file(_ name: String) -> URL {
         URL(filePath: #filePath).deletingLastPathComponent()
@@ -24,7 +24,7 @@ struct DataSetTests {
     }
 
     @Test(
-        "Every restaurant of a file arrives in the app",
+        "Every restaurant in a file is imported",
         arguments: [("restaurants", 40), ("new-york", 60)]
     )
     func whole(_ name: String, _ count: Int) throws {
@@ -33,7 +33,7 @@ struct DataSetTests {
         #expect(report.rejections == [])
     }
 
-    @Test("The example’s own restaurants have every field that such a service has")
+    @Test("The example’s own restaurants have every field of such a service")
     func own() throws {
         let restaurants = try plan("restaurants").changed.map { try $0.toDomain() }
         let gulls = try #require(restaurants.first { $0.name == "Three Gulls" })
@@ -50,7 +50,7 @@ struct DataSetTests {
         #expect(restaurants.contains { $0.location == nil })
     }
 
-    @Test("New York’s inspections are put into the service’s form, with nothing made up")
+    @Test("New York’s inspections are converted to the service’s format without invented values")
     func newYork() throws {
         let restaurants = try plan("new-york").changed.map { try $0.toDomain() }
         let shop = try #require(restaurants.first { $0.id.text == "30075445" })
@@ -61,7 +61,7 @@ struct DataSetTests {
         #expect(shop.rating == nil && shop.priceLevel == nil && shop.openingHours == [])
     }
 
-    @Test("An address in parts is one line, and what is missing leaves no gap")
+    @Test("Address parts are joined into one line without gaps for missing parts")
     func address() throws {
         func address(_ parts: String) throws -> String {
             let line = #"{"id": "1", "name": "A", "cuisine": "B", "address": {\#(parts)}}"#
@@ -77,7 +77,7 @@ struct DataSetTests {
     }
 
     @Test(
-        "Either file can be listed, searched and looked around in",
+        "Either file can be listed, searched and browsed nearby",
         arguments: [
             ("restaurants", "gulls", "Three Gulls"),
             ("new-york", "bake shop", "Morris Park Bake Shop"),

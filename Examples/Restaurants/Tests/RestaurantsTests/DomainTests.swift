@@ -6,14 +6,14 @@ import Testing
 @Suite("Business rules")
 struct DomainTests {
     @Test(
-        "A rating has from one to five stars",
+        "A rating has one to five stars",
         arguments: [(0, false), (1, true), (5, true), (6, false)]
     )
     func stars(_ count: Int, _ isPossible: Bool) {
         #expect(((try? Stars(count)) != nil) == isPossible)
     }
 
-    @Test("An average is that of all ratings, and there is none without ratings")
+    @Test("An average covers all ratings, and is missing without ratings")
     func averages() throws {
         let id = try RestaurantID("r-1")
         let ratings = try [("ada", 5), ("bob", 2)].map { name, count in
@@ -25,14 +25,14 @@ struct DomainTests {
         #expect(try Restaurant.fixture("r-1", "Gulls").averageScore == nil)
     }
 
-    @Test("The latest grade is the one with the latest date, whatever the order")
+    @Test("The latest grade has the latest date, whatever the order")
     func latestGrade() throws {
         let restaurant = try Restaurant.fixture("r-1", "Gulls", scores: [2, 9])
         #expect(restaurant.latestGrade?.score == 9)
     }
 
     @Test(
-        "Ids and names that could mean something else elsewhere are refused",
+        "Ambiguous ids and names are rejected",
         arguments: [
             "", "a/b", "a b", "..", "é", String(repeating: "a", count: 101),
         ]
@@ -43,7 +43,7 @@ struct DomainTests {
     }
 
     @Test(
-        "An e-mail address has a name and a place",
+        "An email address has a name and a domain",
         arguments: [
             ("ada@example.com", true), ("a.b+c@mail.example.org", true), ("ada", false),
             ("ada@", false), ("@example.com", false), ("ada@example", false),
@@ -54,7 +54,7 @@ struct DomainTests {
         #expect(((try? EmailAddress(text)) != nil) == isPossible)
     }
 
-    @Test("Lists are ordered by name without regard to case")
+    @Test("Lists are ordered by name, ignoring case")
     func order() async throws {
         let list = ListRestaurants(
             restaurants: InMemoryRepositories([
@@ -64,7 +64,7 @@ struct DomainTests {
         #expect(try await list().map(\.name) == ["Alpha", "beta", "Gamma"])
     }
 
-    @Test("Every error says what happened, and what to do about it")
+    @Test("Every error describes what happened and what to do")
     func errors() throws {
         let kinds: [DomainError.Kind] = [
             .restaurantNotFound(try RestaurantID("r-1")), .invalidRestaurantID("?"),
@@ -94,7 +94,7 @@ struct UseCaseTests {
         gulls = try RestaurantID("r-1")
     }
 
-    @Test("Toggling a favourite twice leads back")
+    @Test("Toggling a favorite twice restores the original state")
     func toggle() async throws {
         let toggle = ToggleFavourite(
             restaurants: repositories,
@@ -107,7 +107,7 @@ struct UseCaseTests {
         #expect(repositories.favourites == [])
     }
 
-    @Test("A favourite that is one already keeps its date")
+    @Test("An existing favorite keeps its date")
     func favouriteAgain() async throws {
         for number in 0...1 {
             let toggle = ToggleFavourite(
@@ -134,7 +134,7 @@ struct UseCaseTests {
         #expect(repositories.favourites.isEmpty && repositories.ratings.isEmpty)
     }
 
-    @Test("A rating out of range is refused before anything is asked or written")
+    @Test("A rating out of range is rejected before anything is read or written")
     func ratingOutOfRange() async throws {
         let rate = RateRestaurant(restaurants: repositories, ratings: repositories, now: { day(0) })
         let error = await #expect(throws: DomainError.self) {
@@ -144,7 +144,7 @@ struct UseCaseTests {
         #expect(repositories.ratings.isEmpty)
     }
 
-    @Test("A search without a word is refused")
+    @Test("A search without a word is rejected")
     func emptySearch() async {
         let search = SearchRestaurants(restaurants: repositories)
         let error = await #expect(throws: DomainError.self) { try await search(" *") }
@@ -152,7 +152,7 @@ struct UseCaseTests {
     }
 
     @Test(
-        "A sign-in that cannot succeed is refused before anybody is asked",
+        "An impossible sign-in is rejected before any request",
         arguments: [
             ("ada", "engine", .invalidEmail("ada")), ("ada@example.com", nil, .missingPassword),
             ("ada@example.com", "", .missingPassword),
@@ -167,7 +167,7 @@ struct UseCaseTests {
         #expect(try await repositories.signedInUser() == nil)
     }
 
-    @Test("What is near comes in the order of its distance, without what has no place")
+    @Test("Nearby restaurants are ordered by distance, without those that have no location")
     func near() async throws {
         let harbour = try #require(Coordinate(latitude: 51.21, longitude: -3.38))
         let island = try #require(Coordinate(latitude: 51.30, longitude: -3.38))
@@ -190,7 +190,7 @@ struct UseCaseTests {
     }
 
     @Test(
-        "A place is written in degrees north and east",
+        "A location is written in degrees north and east",
         arguments: [
             ("51.2,-3.38", true), (" 51.2 , -3.38 ", true), ("0,0", true), ("91,0", false),
             ("51.2", false), ("51.2,-3.38,1", false), ("here", false), ("nan,0", false),
@@ -200,7 +200,7 @@ struct UseCaseTests {
         #expect(((try? Coordinate(text)) != nil) == isPlace)
     }
 
-    @Test("Several restaurants are shown in the order in which they were asked for")
+    @Test("Several restaurants are shown in the requested order")
     func showSeveral() async throws {
         let show = ShowRestaurant(
             restaurants: repositories,
@@ -215,7 +215,7 @@ struct UseCaseTests {
         #expect(error?.kind == .restaurantNotFound(try RestaurantID("r-9")))
     }
 
-    @Test("A favourite whose restaurant is gone stays in the list, at its end")
+    @Test("A favorite whose restaurant is gone stays at the end of the list")
     func orphan() async throws {
         for id in ["r-0", "r-1"] {
             try await repositories.save(
@@ -230,7 +230,7 @@ struct UseCaseTests {
         #expect(try await list(for: ada).map(\.restaurant?.name) == ["Three Gulls", nil])
     }
 
-    @Test("Watching tells where things stand first, then changes, and ends when it is enough")
+    @Test("Watching reports the current state, then changes, and ends on request")
     func watch() async throws {
         try await repositories.save(Favourite(user: ada, restaurant: gulls, since: day(0)))
         let watch = WatchRestaurants(

@@ -4,7 +4,7 @@ import RestaurantsData
 import RestaurantsDomain
 import Testing
 
-@Suite("Repositories that tell what they do")
+@Suite("Logged repositories")
 struct LoggedRepositoryTests {
     private let lines = Lines()
     private let log: RepositoryLog
@@ -14,7 +14,7 @@ struct LoggedRepositoryTests {
         log = RepositoryLog(Logger(label: "test") { _ in LineHandler(lines: lines) })
     }
 
-    @Test("Each operation is a line: reads at debug, writes at info, with what came of it")
+    @Test("Each operation is one line with its outcome, reads at debug and writes at info")
     func operations() async throws {
         let memory = InMemoryRepositories([try .fixture("r-1", "Three Gulls")])
         let restaurants = LoggedRestaurantRepository(memory, log)
@@ -46,7 +46,7 @@ struct LoggedRepositoryTests {
         )
     }
 
-    @Test("A failure is told with its kind and cause, without what the user typed")
+    @Test("A failure is logged with its kind and cause, without user input")
     func failures() async throws {
         let accounts = LoggedAccountRepository(InMemoryRepositories([]), log)
         let email = try EmailAddress("ada@example.com")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RestaurantsData
 
-@Suite("Mapping what the service wrote")
+@Suite("Mapping of service responses")
 struct MappingTests {
     private func mapped(_ json: String) throws -> Restaurant {
         try JSONCoding.snakeCase.decode(RestaurantDTO.self, from: Array(json.utf8)).toDomain()
@@ -25,7 +25,7 @@ struct MappingTests {
         )
     }
 
-    @Test("A complete entry arrives whole, from snake case")
+    @Test("A complete entry is mapped from snake case")
     func complete() throws {
         let restaurant = try RestaurantDTO.sample.toDomain()
 
@@ -42,7 +42,7 @@ struct MappingTests {
         #expect(restaurant.grades == [Grade(date: date, mark: .a, score: 2)])
     }
 
-    @Test("What a service does not know is absent, and not made up")
+    @Test("A field that the service omits is absent, not invented")
     func optional() throws {
         let restaurant = try mapped(ServiceJSON.restaurant("r-1", "Gulls"))
         #expect(restaurant.rating == nil && restaurant.priceLevel == nil)
@@ -52,7 +52,7 @@ struct MappingTests {
     }
 
     @Test(
-        "A value that cannot be is a failure with the field’s name",
+        "An impossible value is a failure with the field’s name",
         arguments: [
             ("rating", "5.1"), ("price_level", "0"), ("price_level", "5"), ("image_url", "\"/x\""),
             ("website", "\"not a page\""),
@@ -64,7 +64,7 @@ struct MappingTests {
         #expect(failure.field == field && failure.entity == "r-1")
     }
 
-    @Test("A missing field is a failure with its name, never a made-up value")
+    @Test("A missing field is a failure with its name, never an invented value")
     func missing() throws {
         let noID = #"{"name": "Gulls"}"#
         #expect(try failure(noID) == MappingError(.missing, field: "id"))
@@ -75,7 +75,7 @@ struct MappingTests {
     }
 
     @Test(
-        "An invalid value is a failure with its place and the id, and without the value",
+        "An invalid value is a failure with its path and id, but without the value",
         arguments: [
             ("date", "yesterday", .malformed), ("grade", "Q", .unknownValue),
         ] as [(String, String, MappingError.Code)]
@@ -95,14 +95,14 @@ struct MappingTests {
         #expect(!failure.message.contains("“\(value)”"))
     }
 
-    @Test("An id that the domain refuses is a failure with the reason, not a random one")
+    @Test("An id that the domain rejects is a failure with the reason, not a random id")
     func invalidID() throws {
         let failure = try failure(ServiceJSON.restaurant("a/b", "Gulls"))
         #expect(failure == MappingError(.refused, field: "id", in: "a/b"))
         #expect((failure.cause as? DomainError)?.kind == .invalidRestaurantID("a/b"))
     }
 
-    @Test("A place that is not on the globe is a failure")
+    @Test("A location that is not on the globe is a failure")
     func invalidPlace() throws {
         func json(_ place: String) -> String {
             ServiceJSON.restaurant("r-1", "Gulls").dropLast() + ", \(place)}"
@@ -113,7 +113,7 @@ struct MappingTests {
         #expect(try failure(json(#""lng": 0"#)).field == "lat")
     }
 
-    @Test("An entry of another form is reported with its id and does not cost its neighbours")
+    @Test("A malformed entry is reported with its id and does not affect its neighbors")
     func unreadable() throws {
         let plan = try plan(
             ServiceJSON.restaurant("r-1", "Gulls"),
@@ -125,7 +125,7 @@ struct MappingTests {
         #expect(plan.report.rejections.first?.reason.contains("'name'") == true)
     }
 
-    @Test("Of two entries with one id, the second is reported")
+    @Test("The second of two entries with the same id is reported")
     func repeated() throws {
         let plan = try plan(
             ServiceJSON.restaurant("r-1", "Gulls"),
@@ -136,7 +136,7 @@ struct MappingTests {
         #expect(plan.report.rejections.map(\.id) == ["r-1"])
     }
 
-    @Test("What was kept comes back the same")
+    @Test("A stored restaurant is read back unchanged")
     func storedForm() throws {
         for restaurant in [
             try Restaurant.fixture("r-1", "Three Gulls", scores: [2, 9]),

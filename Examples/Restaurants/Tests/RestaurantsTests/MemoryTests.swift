@@ -7,7 +7,7 @@ import RestaurantsData
 import RestaurantsDomain
 import Testing
 
-@Suite("What was read last is in memory")
+@Suite("Memory of recent reads")
 struct MemoryTests {
     private let gulls = ServiceJSON.restaurant("r-1", "Three Gulls")
     private let ladder = ServiceJSON.restaurant("r-2", "Salt Ladder")
@@ -33,7 +33,7 @@ struct MemoryTests {
         #expect(app.transport.calls.count == 1)
     }
 
-    @Test("A refresh is seen at once, and so is one of another process on the same file")
+    @Test("A refresh is visible at once, also from another process on the same file")
     func refreshed() async throws {
         let file = SQLiteStorageLocation.temporary()
         let app = try Instance(
@@ -56,7 +56,7 @@ struct MemoryTests {
         try await waitUntil { try await names() == ["Five Gulls"] }
     }
 
-    @Test("An empty list is an answer, and is not asked for again")
+    @Test("An empty list is an answer and is not requested again")
     func empty() async throws {
         let app = try Instance(.json(ServiceJSON.page()))
         #expect(try await app.restaurants.restaurants(RestaurantFilter()) == [])

@@ -10,7 +10,7 @@ import RestaurantsData
 import RestaurantsDomain
 import Testing
 
-@Suite("Choices that the service is told of", .timeLimit(.minutes(10)))
+@Suite("Choices to be sent to the service", .timeLimit(.minutes(10)))
 struct OfflineWriteTests {
     private let ada: UserID
     private let email: EmailAddress
@@ -47,7 +47,7 @@ struct OfflineWriteTests {
         await send(app)
     }
 
-    @Test("What is chosen without the service is there at once, and told by the next launch")
+    @Test("An offline choice is visible at once and sent at the next launch")
     func offline() async throws {
         let (store, vault) = (InMemoryStorageAdapter(), InMemorySecretStoreAdapter())
         let app = try Instance(.json(ServiceJSON.grant(1)), on: store, secrets: vault)
@@ -81,7 +81,7 @@ struct OfflineWriteTests {
         #expect(writes(next).count == 2)
     }
 
-    @Test("A choice and its end are told in their order")
+    @Test("A choice and its removal are sent in order")
     func order() async throws {
         let app = try Instance(
             .json(ServiceJSON.grant(1)),
@@ -96,7 +96,7 @@ struct OfflineWriteTests {
         #expect(try await app.favourites.favourites(of: ada) == [])
     }
 
-    @Test("A write whose answer was lost is told again under its key")
+    @Test("A write with a lost response is sent again with its key")
     func lostAnswer() async throws {
         let app = try Instance(
             .json(ServiceJSON.grant(1)),
@@ -113,7 +113,7 @@ struct OfflineWriteTests {
         #expect(try await app.outbox.changes(of: ada) == [])
     }
 
-    @Test("A refused write is shown; it is sent again under a new key, or dropped")
+    @Test("A rejected write is shown, and is sent again with a new key or dropped")
     func refused() async throws {
         let app = try Instance(
             .json(ServiceJSON.grant(1)),
@@ -140,7 +140,7 @@ struct OfflineWriteTests {
         #expect(error?.cause != nil)
     }
 
-    @Test("Nobody’s choice is told in the name of another")
+    @Test("A user's choice is never sent on behalf of another user")
     func users() async throws {
         let app = try Instance(
             .json(ServiceJSON.grant(1)),
@@ -165,7 +165,7 @@ struct OfflineWriteTests {
         #expect(try await app.outbox.changes(of: ada).map(\.subject) == [.favourite])
     }
 
-    @Test("A session that the service has forgotten leaves the choice waiting")
+    @Test("A choice waits if the service has ended the session")
     func sessionEnded() async throws {
         let app = try Instance(
             .json(ServiceJSON.grant(1)),
@@ -185,7 +185,7 @@ struct OfflineWriteTests {
         #expect(try await app.outbox.changes(of: ada) == [])
     }
 
-    @Test("The real service applies a write once although its first answer is lost")
+    @Test("The real service applies a write once even if its first response is lost")
     func realService() async throws {
         let lines = ["r-1", "r-2"].map {
             ServiceJSON.restaurant($0, "Three Gulls").replacing("\n", with: " ")

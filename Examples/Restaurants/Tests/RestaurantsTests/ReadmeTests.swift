@@ -7,7 +7,7 @@ import Testing
 @testable import RestaurantsDemo
 @testable import RestaurantsPresentation
 
-@Suite("What README shows")
+@Suite("README samples")
 struct ReadmeTests {
     /// The lines of the README's sample of `Scripts/demo.sh`.
     private func sample() throws -> [String] {
@@ -19,7 +19,7 @@ struct ReadmeTests {
             .split(separator: "\n").map(String.init)
     }
 
-    @Test("The sample of the demonstration is what its command prints")
+    @Test("The sample of the demonstration matches its output")
     func demonstration() async throws {
         let setting = try Setting(data: nil)
         defer { setting.cleanUp() }

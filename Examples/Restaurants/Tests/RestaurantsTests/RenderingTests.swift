@@ -5,7 +5,7 @@ import Testing
 
 @testable import RestaurantsPresentation
 
-@Suite("What the screen shows")
+@Suite("Terminal rendering")
 struct RenderingTests {
     private let screen = Screen(width: 60) { _ in }
 
@@ -25,7 +25,7 @@ struct RenderingTests {
         )
     }
 
-    @Test("A column that has nothing to say is left out")
+    @Test("A column without content is omitted")
     func columns() throws {
         let restaurants = [
             try Restaurant.fixture("r-1", "Three Gulls", rating: 4.5, price: 2),
@@ -41,7 +41,7 @@ struct RenderingTests {
         )
     }
 
-    @Test("What is near is listed with its distance")
+    @Test("Nearby restaurants are listed with their distance")
     func near() throws {
         let near = [
             NearbyRestaurant(restaurant: try .fixture("r-1", "Three Gulls"), metres: 994.9),
@@ -57,7 +57,7 @@ struct RenderingTests {
         )
     }
 
-    @Test("A list that was cut says so, and an empty one gives a hint")
+    @Test("A truncated list says so, and an empty one gives a hint")
     func ends() throws {
         let one = [try Restaurant.fixture("r-1", "Ox")]
         #expect(
@@ -70,7 +70,7 @@ struct RenderingTests {
         )
     }
 
-    @Test("Details show the restaurant, the user’s choices and all users’ opinion")
+    @Test("Details show the restaurant, the user’s choices and all users’ ratings")
     func details() throws {
         let restaurant = try Restaurant.fixture("r-1", "Three Gulls", scores: [2, 9])
         let ada = try UserID("ada")
@@ -104,7 +104,7 @@ struct RenderingTests {
         )
     }
 
-    @Test("Details show all that the service knows")
+    @Test("Details show everything that the service knows")
     func allDetails() throws {
         let restaurant = Restaurant(
             id: try RestaurantID("r-1"),
@@ -159,7 +159,7 @@ struct RenderingTests {
         )
     }
 
-    @Test("What waits for the service is listed, and decided about by the beginning of its id")
+    @Test("Pending changes are listed and selected by an id prefix")
     func pending() async throws {
         let repositories = InMemoryRepositories([try .fixture("r-1", "Three Gulls")])
         func change(
@@ -216,7 +216,7 @@ struct RenderingTests {
         #expect(error?.kind == .changeNotFound("1"))
     }
 
-    @Test("An error shows its kind, what to do, and its cause")
+    @Test("An error shows its kind, advice and cause")
     func error() {
         struct Refused: Error, CustomStringConvertible { let description = "port closed" }
         let error = DomainError(.sourceUnreachable, cause: Refused())

@@ -9,12 +9,12 @@ import Testing
 
 @testable import RestaurantsData
 
-@Suite("Restaurants, from the device first")
+@Suite("Offline-first restaurant repository")
 struct RepositoryTests {
     private let gulls = ServiceJSON.restaurant("r-1", "Three Gulls")
     private let ladder = ServiceJSON.restaurant("r-2", "Salt Ladder", borough: "Old Town")
 
-    @Test("The first list loads all pages; the second asks nobody")
+    @Test("The first list loads all pages, and the second makes no request")
     func firstList() async throws {
         let app = try Instance(
             .json(ServiceJSON.page(gulls, next: "r-1")),
@@ -33,7 +33,7 @@ struct RepositoryTests {
         #expect(app.transport.calls.count == 2)
     }
 
-    @Test("Pages that lead in a circle end with an error, and nothing is written")
+    @Test("A page cycle ends with an error, and nothing is written")
     func circle() async throws {
         let app = try Instance(
             .json(ServiceJSON.page(gulls, next: "r-1")),
@@ -44,7 +44,7 @@ struct RepositoryTests {
         #expect(try await app.restaurants.knownRestaurants([RestaurantID("r-1")]) == [])
     }
 
-    @Test("A refresh reports what it did, and removes what the source no longer has")
+    @Test("A refresh reports its changes and removes what the source no longer has")
     func refresh() async throws {
         let app = try Instance(
             .json(ServiceJSON.page(gulls, ladder)),
@@ -67,7 +67,7 @@ struct RepositoryTests {
         #expect(left.map(\.name) == ["Four Gulls", "Noodle Pier"])
     }
 
-    @Test("An entry that cannot be read does not remove the restaurant that was known")
+    @Test("An unreadable entry does not remove a known restaurant")
     func rejectionKeepsWhatWasKnown() async throws {
         let app = try Instance(
             .json(ServiceJSON.page(gulls)),
@@ -80,7 +80,7 @@ struct RepositoryTests {
         #expect(try await app.restaurants.knownRestaurants([RestaurantID("r-1")]).count == 1)
     }
 
-    @Test("A search before the first load asks the service, with every character encoded")
+    @Test("A search before the first load asks the service with every character encoded")
     func remoteSearch() async throws {
         let app = try Instance(.json(ServiceJSON.page(gulls)))
         let found = try await app.restaurants.search("fish & chips? 100% näh+#", limit: 5)
@@ -92,7 +92,7 @@ struct RepositoryTests {
         )
     }
 
-    @Test("A failed refresh leaves everything as it was, and reading goes on without a network")
+    @Test("A failed refresh changes nothing, and reading continues offline")
     func offline() async throws {
         let app = try Instance(.json(ServiceJSON.page(gulls, ladder)))
         _ = try await app.restaurants.refresh()
@@ -105,7 +105,7 @@ struct RepositoryTests {
         #expect(try await app.restaurants.restaurant(RestaurantID("r-2")).name == "Salt Ladder")
     }
 
-    @Test("An old restaurant is shown as it was when the service cannot be reached")
+    @Test("A stale restaurant is shown if the service is unreachable")
     func staleOffline() async throws {
         let store = InMemoryStorageAdapter()
         _ = try await Instance(.json(ServiceJSON.page(gulls)), on: store).restaurants.refresh()
@@ -115,7 +115,7 @@ struct RepositoryTests {
     }
 
     @Test(
-        "A refusal is not taken for a missing network",
+        "A refusal is distinguished from a missing network",
         arguments: [
             (.internalServerError, .sourceRefused), (.forbidden, .sourceRefused),
         ] as [(HTTPResponse.Status, DomainError.Kind)]
@@ -126,7 +126,7 @@ struct RepositoryTests {
         #expect(error?.kind == kind)
     }
 
-    @Test("Filters and searches are served by declared indexes on SQLite")
+    @Test("Filters and searches use declared indexes on SQLite")
     func indexes() async throws {
         let adapter = try SQLiteStorageAdapter(at: .temporary())
         let app = try Instance(.json(ServiceJSON.page(gulls, ladder)), on: adapter)

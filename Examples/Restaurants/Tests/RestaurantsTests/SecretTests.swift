@@ -7,9 +7,9 @@ import RestaurantsData
 import RestaurantsDomain
 import Testing
 
-@Suite("Tokens are secrets")
+@Suite("Tokens as secrets")
 struct SecretTests {
-    @Test("The store’s files hold no token and no password, and the secrets hold the session")
+    @Test("The store’s files contain no token and no password, and the secrets contain the session")
     func tokens() async throws {
         let folder = FileManager.default.temporaryDirectory
             .appending(path: "restaurants-\(UUID().uuidString)")
@@ -45,7 +45,7 @@ struct SecretTests {
         #expect(try await secrets.list() == [])
     }
 
-    @Test("Secrets that cannot be read are an error of the device, not of the service")
+    @Test("Unreadable secrets are an error of the device, not of the service")
     func unreadable() async throws {
         let vault = InMemorySecretStoreAdapter()
         let secrets = try SecretStore(vault, service: "restaurants")

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Two instances on one file")
 struct SharedFileTests {
-    @Test("What one instance does, the other tells live", .timeLimit(.minutes(10)))
+    @Test("Changes by one instance are observed live by the other", .timeLimit(.minutes(10)))
     func live() async throws {
         let file = SQLiteStorageLocation.temporary()
         let a = try Instance(
@@ -52,7 +52,7 @@ struct SharedFileTests {
         try await watching
     }
 
-    @Test("What one instance wrote, another reads after the first is gone")
+    @Test("Data written by one instance is read by another after the first is gone")
     func reopened() async throws {
         let file = SQLiteStorageLocation.temporary()
         let favourite = Favourite(

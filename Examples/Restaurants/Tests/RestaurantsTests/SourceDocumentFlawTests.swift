@@ -10,7 +10,7 @@ import Testing
 @testable import RestaurantsData
 
 /// The flaws of the data layer on which this app is modeled: none of them is present.
-@Suite("Flaws of the sample that the app does not have")
+@Suite("Flaws of the source documents' sample that the app avoids")
 struct SourceDocumentFlawTests {
     private let ada: UserID
     private let bob: UserID
@@ -22,7 +22,7 @@ struct SourceDocumentFlawTests {
         gull = try RestaurantID("r-1")
     }
 
-    @Test("Favourites without a user: what one user likes, another does not see")
+    @Test("Favorites without a user: one user's favorites are not visible to another")
     func favouritesBelongToAUser() async throws {
         let app = try Instance()
         try await app.favourites.save(Favourite(user: ada, restaurant: gull, since: day(0)))
@@ -34,7 +34,7 @@ struct SourceDocumentFlawTests {
         #expect(try await app.favourites.favourite(gull, of: ada) != nil)
     }
 
-    @Test("Saving restaurants wipes favourites: a refresh touches no favourite and no rating")
+    @Test("Saving restaurants wipes favorites: a refresh affects no favorite and no rating")
     func refreshKeepsFavouritesAndRatings() async throws {
         let app = try Instance(
             .json(ServiceJSON.page(ServiceJSON.restaurant("r-1", "Three Gulls"))),
@@ -56,7 +56,7 @@ struct SourceDocumentFlawTests {
         #expect(try await app.ratings.ratings(of: ada) == [rating])
     }
 
-    @Test("Stale entries by id: a refresh and a read by id see one and the same copy")
+    @Test("Stale entries by id: a refresh and a read by id use the same copy")
     func refreshReachesReadsByID() async throws {
         let app = try Instance(
             .json(ServiceJSON.restaurant("r-1", "Three Gulls")),
@@ -72,7 +72,7 @@ struct SourceDocumentFlawTests {
         #expect(try await app.restaurants.knownRestaurants([gull]) == [])
     }
 
-    @Test("Stale entries by id: an old restaurant is asked for again, and closed ones go")
+    @Test("Stale entries by id: an old restaurant is requested again, and closed ones are removed")
     func oldRestaurantIsAskedForAgain() async throws {
         let store = InMemoryStorageAdapter()
         let first = try Instance(
@@ -99,7 +99,7 @@ struct SourceDocumentFlawTests {
         #expect(try await later.restaurants.knownRestaurants([gull]) == [])
     }
 
-    @Test("A detached write that is lost: a finished call has written, a failed one says so")
+    @Test("Lost detached writes: a finished call has written, and a failed one throws")
     func writesAreFinishedOrFail() async throws {
         let store = InMemoryStorageAdapter()
         let favourite = Favourite(user: ada, restaurant: gull, since: day(0))
@@ -114,7 +114,7 @@ struct SourceDocumentFlawTests {
         #expect(error?.kind == .storageFailed)
     }
 
-    @Test("An error mapping that drops the cause: from the domain down to the transport")
+    @Test("Error mapping that drops the cause: causes are kept down to the transport")
     func errorKeepsItsCause() async throws {
         let app = try Instance(.failure(TransportError(.connectionRefused)))
 

@@ -4,9 +4,9 @@ import RestaurantsData
 import RestaurantsDomain
 import Testing
 
-@Suite("Where the device is")
+@Suite("Device location")
 struct WhereaboutsTests {
-    @Test("The device’s position is the app’s place, once the user has given the permission")
+    @Test("The device’s location is used once the user has granted permission")
     func place() async throws {
         let fix = try LocationFix(
             LocationCoordinate(latitude: 51.21, longitude: -3.38),
@@ -22,7 +22,7 @@ struct WhereaboutsTests {
         #expect(adapter.permissionRequestCount == 1)
     }
 
-    @Test("A refusal is an error of its own, with advice")
+    @Test("A refusal is a specific error with advice")
     func refused() async {
         let adapter = ScriptedLocationAdapter(permission: .denied)
         let error = await #expect(throws: DomainError.self) {
@@ -32,7 +32,7 @@ struct WhereaboutsTests {
         #expect(error?.recoverySuggestion?.contains("name a place") == true)
     }
 
-    @Test("A device that finds no position says so when the patience is over")
+    @Test("A device without a fix reports an error after the timeout")
     func unknown() async throws {
         let clock = TestClock()
         let location = LocationService(

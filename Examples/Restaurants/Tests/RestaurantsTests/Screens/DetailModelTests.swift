@@ -5,7 +5,7 @@ import RestaurantsUI
 import Testing
 
 @MainActor
-@Suite("A restaurant on a screen", .timeLimit(.minutes(1)))
+@Suite("Restaurant screen", .timeLimit(.minutes(1)))
 struct DetailModelTests {
     private let repositories = SampleRepositories(Restaurant.samples)
     private let id = Restaurant.samples[0].id
@@ -20,7 +20,7 @@ struct DetailModelTests {
         }
     }
 
-    @Test("It is loading, then shows the restaurant; a failure can be tried again")
+    @Test("The screen is loading, then shows the restaurant, and a failure can be retried")
     func load() async {
         #expect(model.content == .loading)
         repositories.fail(full)
@@ -32,7 +32,7 @@ struct DetailModelTests {
         #expect(!model.isFavourite && model.stars == nil)
     }
 
-    @Test("A favourite is shown at once, kept, and taken back where it is refused")
+    @Test("A favorite is shown at once, then saved, and reverted if it is refused")
     func favourite() async {
         await model.load()
         let clock = TestClock()
@@ -51,7 +51,7 @@ struct DetailModelTests {
         #expect(model.notice == nil)
     }
 
-    @Test("Stars are shown at once, count in the mean, and are taken back where they are refused")
+    @Test("Stars are shown at once, count in the average, and are reverted if they are refused")
     func rate() async {
         await model.load()
         await model.rate(4)

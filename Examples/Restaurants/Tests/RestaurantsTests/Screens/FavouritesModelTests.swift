@@ -5,7 +5,7 @@ import RestaurantsUI
 import Testing
 
 @MainActor
-@Suite("Favourites on a screen", .timeLimit(.minutes(1)))
+@Suite("Favorites screen", .timeLimit(.minutes(1)))
 struct FavouritesModelTests {
     private let repositories = SampleRepositories.preview
     private let model: FavouritesModel
@@ -23,7 +23,7 @@ struct FavouritesModelTests {
 
     private var names: [String?]? { model.content.value?.map(\.restaurant?.name) }
 
-    @Test("They are loading, then shown; none is an answer, and a failure can be tried again")
+    @Test("The screen is loading, then shows favorites or none, and a failure can be retried")
     func load() async {
         #expect(model.content == .loading)
         repositories.fail(full)
@@ -38,7 +38,7 @@ struct FavouritesModelTests {
         #expect(model.content == .empty)
     }
 
-    @Test("A removal that is refused brings the row back, with the reason")
+    @Test("A refused removal restores the row with the reason")
     func refused() async {
         await model.load()
         let clock = TestClock()
@@ -54,7 +54,7 @@ struct FavouritesModelTests {
         #expect(model.notice == nil)
     }
 
-    @Test("What another screen likes appears, until the screen goes away")
+    @Test("Favorites from another screen appear until the screen disappears")
     func follows() async throws {
         let following = Task { await model.follow() }
         try await waitUntil { names == ["Three Gulls"] && repositories.followers == 1 }

@@ -5,7 +5,7 @@ import RestaurantsUI
 import Testing
 
 @MainActor
-@Suite("The list on a screen", .timeLimit(.minutes(1)))
+@Suite("Restaurant list screen", .timeLimit(.minutes(1)))
 struct RestaurantListModelTests {
     private let repositories = SampleRepositories(
         Restaurant.samples,
@@ -25,7 +25,7 @@ struct RestaurantListModelTests {
     private var names: [String]? { model.content.value?.map(\.restaurant.name) }
     private var isLiked: Bool? { model.content.value?.last?.isFavourite }
 
-    @Test("It is loading, then shows restaurants by name")
+    @Test("The screen is loading, then shows restaurants by name")
     func loading() async {
         #expect(model.content == .loading)
         await model.load()
@@ -33,14 +33,14 @@ struct RestaurantListModelTests {
         #expect(model.notice == nil && !model.isStale)
     }
 
-    @Test("No restaurants are an answer of their own")
+    @Test("An empty list has its own state")
     func empty() async {
         repositories.replace([])
         await model.load()
         #expect(model.content == .empty)
     }
 
-    @Test("A failure without anything to show fills the screen, and a retry loads")
+    @Test("A failure without content fills the screen, and a retry loads")
     func failed() async {
         repositories.fail(unreachable)
         await model.load()
@@ -51,7 +51,7 @@ struct RestaurantListModelTests {
         #expect(names?.count == 3)
     }
 
-    @Test("What is old stays on the screen without a network, and says so until it is new again")
+    @Test("Offline, old content stays on the screen and is marked as stale until refreshed")
     func stale() async {
         await model.load()
         repositories.fail(unreachable)
@@ -66,7 +66,7 @@ struct RestaurantListModelTests {
         #expect(names == ["Three Gulls"] && !model.isStale && model.notice == nil)
     }
 
-    @Test("A load that was cancelled shows no error")
+    @Test("A cancelled load shows no error")
     func cancelled() async {
         await model.load()
         repositories.fail(DomainError(.cancelled))
@@ -75,7 +75,7 @@ struct RestaurantListModelTests {
         #expect(names?.count == 3 && model.notice == nil && !model.isStale)
     }
 
-    @Test("A result that comes after a later one is not shown")
+    @Test("A result that arrives after a later one is not shown")
     func late() async {
         let clock = TestClock()
         repositories.pause { try? await clock.sleep(for: .seconds(1)) }
@@ -91,7 +91,7 @@ struct RestaurantListModelTests {
         #expect(names == ["Three Gulls"])
     }
 
-    @Test("Near me: the nearest first, with distances, without what has no place")
+    @Test("Nearby restaurants are shown by distance, without those that have no location")
     func near() async throws {
         model.order = .distance
         await model.load()
@@ -101,7 +101,7 @@ struct RestaurantListModelTests {
         #expect(model.content.value?.first?.summary.hasSuffix("m") == true)
     }
 
-    @Test("A favourite is on the screen before it is kept")
+    @Test("A favorite is shown before it is saved")
     func optimistic() async throws {
         await model.load()
         let clock = TestClock()
@@ -118,7 +118,7 @@ struct RestaurantListModelTests {
         #expect(isLiked == false && repositories.favourites.isEmpty)
     }
 
-    @Test("A favourite that is refused is taken back, with the reason")
+    @Test("A refused favorite is reverted with the reason")
     func refused() async {
         await model.load()
         let full = DomainError(.storageFailed)
@@ -130,7 +130,7 @@ struct RestaurantListModelTests {
         #expect(isLiked == false)
     }
 
-    @Test("What a row says below the name")
+    @Test("A row has a summary below the name")
     func summaries() {
         #expect(RestaurantRow(Restaurant.samples[1]).summary == "Soups")
         #expect(

@@ -5,7 +5,7 @@ import RestaurantsUI
 import Testing
 
 @MainActor
-@Suite("The search on a screen", .timeLimit(.minutes(1)))
+@Suite("Search screen", .timeLimit(.minutes(1)))
 struct SearchModelTests {
     private let repositories = SampleRepositories(Restaurant.samples)
     private let clock = TestClock()
@@ -30,7 +30,7 @@ struct SearchModelTests {
         return next
     }
 
-    @Test("Nothing is asked for while somebody types; what was typed last is found")
+    @Test("Nothing is requested while typing, and the last words are searched for")
     func debounced() async {
         var task = await type("t", after: nil)
         for words in ["th", "thr", "three"] {
@@ -44,14 +44,14 @@ struct SearchModelTests {
         #expect(names == ["Three Gulls"])
     }
 
-    @Test("A search without a word asks nobody and shows nothing")
+    @Test("A search without a word makes no request and shows nothing")
     func blank() async {
         model.words = " "
         await model.search()
         #expect(model.content == nil && repositories.calls == [])
     }
 
-    @Test("Nothing found is an answer, and a failure can be tried again")
+    @Test("No results are an answer, and a failure can be retried")
     func outcomes() async {
         let first = await type("nowhere", after: nil)
         await clock.advance(by: .milliseconds(300))
@@ -69,7 +69,7 @@ struct SearchModelTests {
         #expect(names == ["Three Gulls"])
     }
 
-    @Test("An answer to what is no longer searched for is not shown")
+    @Test("The result of an outdated search is not shown")
     func late() async {
         let slow = TestClock()
         repositories.pause { try? await slow.sleep(for: .seconds(1)) }

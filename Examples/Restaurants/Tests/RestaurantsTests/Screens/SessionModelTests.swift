@@ -5,7 +5,7 @@ import RestaurantsUI
 import Testing
 
 @MainActor
-@Suite("Signing in on a screen", .timeLimit(.minutes(1)))
+@Suite("Sign-in screen", .timeLimit(.minutes(1)))
 struct SessionModelTests {
     private let repositories = SampleRepositories()
     private let model: SessionModel
@@ -22,7 +22,7 @@ struct SessionModelTests {
         (model.email, model.password) = (email, password)
     }
 
-    @Test("Who signs in is the user, and the password is forgotten")
+    @Test("A user who signs in becomes the current user, and the password is cleared")
     func signIn() async {
         #expect(!model.canSignIn && model.userID == .onThisDevice)
         fill()
@@ -34,7 +34,7 @@ struct SessionModelTests {
         #expect(model.user == nil && model.userID == .onThisDevice)
     }
 
-    @Test("While the service is asked, it is not asked twice")
+    @Test("A second request does not start while one is in progress")
     func busy() async {
         let clock = TestClock()
         repositories.pause { try? await clock.sleep(for: .seconds(1)) }
@@ -50,7 +50,7 @@ struct SessionModelTests {
     }
 
     @Test(
-        "What is wrong is told, and the address stays to be mended",
+        "An error is shown, and the address is kept for correction",
         arguments: [("ada@example.com", "motor", "wrong"), ("ada", "engine", "“ada”")]
     )
     func refused(_ email: String, _ password: String, _ word: String) async {
@@ -60,7 +60,7 @@ struct SessionModelTests {
         #expect(model.user == nil && model.email == email && model.password == "")
     }
 
-    @Test("Who was signed in before is found again; a failure is nobody")
+    @Test("A signed-in user is restored, and a failure restores nobody")
     func restored() async {
         fill()
         await model.signIn()
@@ -78,7 +78,7 @@ struct SessionModelTests {
         #expect(next.user == nil)
     }
 
-    @Test("Without use cases set, a preview has samples and an app says what is missing")
+    @Test("Without use cases, a preview has samples and an app reports what is missing")
     func unset() async throws {
         #expect(try await RestaurantsDependency.previewValue.list().count == 3)
         let error = await #expect(throws: DomainError.self) {
