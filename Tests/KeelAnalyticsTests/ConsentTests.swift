@@ -92,7 +92,7 @@ struct ConsentTests {
         }
     }
 
-    @Test("A denial leaves no events on disk, whichever destinations are configured")
+    @Test("A denial leaves none of its events on disk, whichever destinations are configured")
     func denialOnDisk() async throws {
         let names = ["confidential-a", "confidential-b"]
         // A removed destination, one with delivered and pending events, and none in the end.

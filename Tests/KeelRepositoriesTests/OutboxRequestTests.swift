@@ -90,7 +90,7 @@ struct OutboxRequestTests {
     }
 
     @Test(
-        "Each failed exchange counts as an attempt or as unreachable, depending on its code",
+        "The verdict on a failed exchange depends on its code",
         arguments: TransportError.Code.known
     )
     func judgesFailures(code: TransportError.Code) async throws {
