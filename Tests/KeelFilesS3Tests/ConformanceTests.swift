@@ -22,32 +22,32 @@ struct ConformanceTests {
 
     /// The faults of moto 5.2.1, by broken promise.
     static let faultsOfMoto = [
-        "names of every kind are kept": "moto finds no operation for a key with a line feed in it"
+        "unusual names are kept": "moto finds no operation for a key with a line feed in it"
     ]
 
     /// The faults of moto when it verifies signatures; it refuses those of botocore as well.
     static let faultsOfSignedMoto: [String: String] = {
         let slashes = "moto hashes another query than was sent, where a value has a “/”"
         var faults = faultsOfMoto
-        faults["texts that look alike are two paths"] =
+        faults["composed and decomposed characters form different paths"] =
             "moto hashes another path than was sent, where it is not ASCII"
         for promise in [
             "an empty store and an empty folder list nothing",
-            "files are in the order of their paths' bytes",
-            "a folder lists its own files, and those of folders in it",
-            "a list that is not recursive has folders, each once",
-            "pages of every size have everything once",
-            "a cursor stays good when its file is gone",
-            "a list tells size and version of each file",
-            "folders whose files are gone are not listed",
-            "what is no path is refused by every call",
-            "files that come and go in one folder do not disturb each other",
-            "a source that fails changes nothing, and its error is the cause",
-            "a put that is cancelled half-way changes nothing",
-            "what was deleted is gone",
-            "all files of a folder are deleted, and no others",
-            "the version stays as long as the file does",
-            "a move leaves nothing in the old place",
+            "files are listed in the byte order of their paths",
+            "a folder lists its own files and those of its subfolders",
+            "a nonrecursive list contains each folder once",
+            "pages of any size contain every entry once",
+            "a cursor stays valid after its file is deleted",
+            "a list contains the size and version of each file",
+            "folders whose files were deleted are not listed",
+            "every call rejects an invalid path",
+            "concurrent puts and deletions in one folder do not interfere",
+            "a failing source changes nothing, and its error is the cause",
+            "a put canceled halfway changes nothing",
+            "a deleted file is gone",
+            "deleting a folder deletes all of its files and no others",
+            "the version stays the same until the file changes",
+            "a move leaves nothing at the old path",
             "a wrong checksum changes nothing",
         ] {
             faults[promise] = slashes
@@ -60,21 +60,22 @@ struct ConformanceTests {
         let ignored =
             "rclone ignores If-Match and If-None-Match on PUT, so the adapter refuses them"
         var faults = [
-            "2 KiB of attributes fit, and more are refused":
+            "2 KiB of attributes are accepted, more are rejected":
                 "rclone counts fields of its own as attributes",
-            "types and attributes go along": "rclone adds an attribute “mtime” to copies",
+            "copies and moves keep the type and attributes":
+                "rclone adds an attribute “mtime” to copies",
         ]
         for promise in [
-            "an absent file is put when it is absent, once",
-            "a present file is put when it is present",
-            "the expected version is replaced, and no other",
-            "a version of what is gone is not there",
-            "deleting takes the expected version alone",
-            "conditions are about the target",
-            "of many who put an absent file one succeeds",
-            "of many who replace one version one succeeds",
-            "a counter that many raise loses nothing",
-            "conditions hold between two openings",
+            "a put on condition of absence succeeds only once",
+            "a put on condition of presence succeeds only for an existing file",
+            "a put replaces only the expected version",
+            "a put that expects a deleted version fails",
+            "a deletion succeeds only for the expected version",
+            "conditions apply to the target",
+            "exactly one of many concurrent puts of an absent file succeeds",
+            "exactly one of many concurrent replacements of a version succeeds",
+            "concurrent increments of a counter lose nothing",
+            "conditions work across openings",
         ] {
             faults[promise] = ignored
         }
@@ -83,7 +84,7 @@ struct ConformanceTests {
 
     /// The intermittent faults.
     static let chances = [
-        "who reads while others write finds whole files":
+        "a reader concurrent with writers sees complete files":
             "rclone writes into the file that somebody reads: the adapter notices, and throws"
     ]
 

@@ -4,11 +4,11 @@ internal import Testing
 extension LocalDataSourceCheck {
     static var finding: [Self] {
         [
-            Self(.finding, "has nothing at first") { it in
+            Self(.finding, "is empty at first") { it in
                 #expect(try await it.source.find("1") == nil)
                 try await it.expect([])
             },
-            Self(.finding, "returns what was saved, unchanged") { it in
+            Self(.finding, "returns saved elements unchanged") { it in
                 let elements = (0..<20).map { it.element("id\($0)", $0) }
                 try await it.source.save(elements)
                 for (number, element) in elements.enumerated() {
@@ -17,7 +17,7 @@ extension LocalDataSourceCheck {
                 try await it.expect(elements)
                 #expect(try await it.source.find("id20") == nil)
             },
-            Self(.finding, "tells ids apart by the case of letters and by each character") { it in
+            Self(.finding, "distinguishes ids by case and by every character") { it in
                 let ids = ["a", "A", "a ", "1", "01", "ä", "日本", "a'b", "a\"b", "%", "a_b", "axb"]
                 let elements = ids.enumerated().map { it.element($1, $0) }
                 try await it.source.save(elements)
@@ -26,7 +26,7 @@ extension LocalDataSourceCheck {
                 }
                 try await it.expect(elements)
             },
-            Self(.order, "has the same order at each call") { it in
+            Self(.order, "returns the same order on each call") { it in
                 let ids = ["c", "a", "e", "b", "d"]
                 for (number, id) in ids.enumerated() {
                     try await it.source.save(it.element(id, number))
@@ -37,7 +37,7 @@ extension LocalDataSourceCheck {
                 try await it.source.delete("x")
                 #expect(try await it.source.findAll() == order)
             },
-            Self(.order, "leaves an element in its place when it is replaced") { it in
+            Self(.order, "keeps the place of a replaced element") { it in
                 for id in ["c", "a", "b"] { try await it.source.save(it.element(id, 1)) }
                 let order = try await it.source.findAll()
                 let place = order.firstIndex(of: it.element("a", 1))
@@ -50,24 +50,24 @@ extension LocalDataSourceCheck {
 
     static var saving: [Self] {
         [
-            Self(.saving, "replaces what has the same id") { it in
+            Self(.saving, "replaces an element with the same id") { it in
                 try await it.source.save([it.element("1", 1), it.element("2", 2)])
                 try await it.source.save(it.element("1", 3))
                 #expect(try await it.source.find("1") == it.element("1", 3))
                 try await it.expect([it.element("1", 3), it.element("2", 2)])
             },
-            Self(.saving, "keeps the last of several with the same id in one call") { it in
+            Self(.saving, "keeps the last of several elements with the same id in one call") { it in
                 try await it.source.save((1...4).map { it.element("1", $0) })
                 try await it.expect([it.element("1", 4)])
                 try await it.source.save((5...6).map { it.element("1", $0) })
                 try await it.expect([it.element("1", 6)])
             },
-            Self(.saving, "takes no elements for nothing to do") { it in
+            Self(.saving, "ignores a save without elements") { it in
                 try await it.source.save(it.element("1"))
                 try await it.source.save([])
                 try await it.expect([it.element("1")])
             },
-            Self(.saving, "keeps more elements than a database takes at a time") { it in
+            Self(.saving, "handles more elements than a database takes at a time") { it in
                 let ids = (0..<1_200).map { "id\($0)" }
                 try await it.source.save(ids.map { it.element($0, 1) })
                 #expect(try await it.source.findAll().count == ids.count)
@@ -82,13 +82,13 @@ extension LocalDataSourceCheck {
 
     static var deleting: [Self] {
         [
-            Self(.deleting, "removes what has one of the ids, and nothing else") { it in
+            Self(.deleting, "removes only the elements with the given ids") { it in
                 try await it.source.save((1...4).map { it.element("\($0)", $0) })
                 try await it.source.delete(["1", "3"])
                 #expect(try await it.source.find("1") == nil)
                 try await it.expect([it.element("2", 2), it.element("4", 4)])
             },
-            Self(.deleting, "takes an id that is not there for done") { it in
+            Self(.deleting, "ignores a deletion of an absent id") { it in
                 try await it.source.delete("1")
                 try await it.source.save([it.element("1"), it.element("2")])
                 try await it.source.delete(["1", "1", "9"])
@@ -96,13 +96,13 @@ extension LocalDataSourceCheck {
                 try await it.source.delete([])
                 try await it.expect([it.element("2")])
             },
-            Self(.deleting, "keeps an element anew whose id was deleted") { it in
+            Self(.deleting, "saves an element again after its deletion") { it in
                 try await it.source.save(it.element("1", 1))
                 try await it.source.delete("1")
                 try await it.source.save(it.element("1", 2))
                 try await it.expect([it.element("1", 2)])
             },
-            Self(.deleting, "removes everything, also from nothing") { it in
+            Self(.deleting, "removes everything, even when empty") { it in
                 try await it.source.removeAll()
                 try await it.source.save((0..<30).map { it.element("\($0)", $0 % 20) })
                 try await it.source.removeAll()
@@ -116,13 +116,13 @@ extension LocalDataSourceCheck {
 
     static var conditions: [Self] {
         [
-            Self(.conditions, "finds what fulfils a predicate, and nothing else") { it in
+            Self(.conditions, "finds only the elements that match a predicate") { it in
                 try await it.expectConditions(on: [])
                 let elements = (0..<20).map { it.element("id\($0)", $0) }
                 try await it.source.save(elements)
                 try await it.expectConditions(on: elements)
             },
-            Self(.conditions, "looks at elements as they are now") { it in
+            Self(.conditions, "evaluates predicates on the current elements") { it in
                 let elements = (0..<20).map { it.element("id\($0)", $0) }
                 try await it.source.save(elements)
                 try await it.expectConditions(on: elements)
@@ -137,7 +137,7 @@ extension LocalDataSourceCheck {
 
     static var concurrency: [Self] {
         [
-            Self(.concurrency, "keeps what many tasks save at the same time") { it in
+            Self(.concurrency, "keeps all elements that many tasks save concurrently") { it in
                 try await withThrowingTaskGroup { group in
                     for number in 0..<20 {
                         group.addTask {
@@ -148,7 +148,7 @@ extension LocalDataSourceCheck {
                 }
                 try await it.expect((0..<20).map { it.element("id\($0)", $0) })
             },
-            Self(.concurrency, "has one element of an id that many tasks save") { it in
+            Self(.concurrency, "keeps one element when many tasks save the same id") { it in
                 try await withThrowingTaskGroup { group in
                     for number in 0..<20 {
                         group.addTask { try await it.source.save(it.element("1", number)) }

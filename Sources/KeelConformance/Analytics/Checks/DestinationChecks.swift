@@ -16,7 +16,7 @@ extension AnalyticsDestinationCheck {
             )
             #expect(opened.destination.name == name)
         },
-        Self(.description, "allows batches of one record and one byte or more") {
+        Self(.description, "allows batches of at least one record and one byte") {
             opened async throws in
             #expect(opened.destination.limits.records >= 1)
             #expect(opened.destination.limits.bytes >= 1)
@@ -25,7 +25,7 @@ extension AnalyticsDestinationCheck {
 
     /// The checks of the sizes of records.
     public static let sizes: [Self] = [
-        Self(.sizes, "tells the same positive size for the same record") { opened async throws in
+        Self(.sizes, "returns the same positive size for the same record") { opened async throws in
             for record in SampleRecords.everyKind {
                 let size = try opened.destination.size(of: record)
                 #expect(size > 0)
@@ -33,7 +33,7 @@ extension AnalyticsDestinationCheck {
                 #expect(size <= opened.destination.limits.bytes)
             }
         },
-        Self(.sizes, "says why a record can never be delivered, without its values") {
+        Self(.sizes, "explains why a record can never be delivered without revealing its values") {
             opened async throws in
             let long = String(repeating: SampleRecords.secret, count: 100_000)
             do throws(AnalyticsRejection) {
@@ -49,7 +49,7 @@ extension AnalyticsDestinationCheck {
 
     /// The checks of successful deliveries.
     public static let delivery: [Self] = [
-        Self(.delivery, "delivers a batch whole and in order") { opened async throws in
+        Self(.delivery, "delivers a complete batch in order") { opened async throws in
             let batch = (1...3).map { SampleRecords.event($0) }
             #expect(await opened.destination.deliver(batch) == .delivered)
             #expect(try await opened.receivedIDs() == batch.map(\.id))
@@ -59,7 +59,7 @@ extension AnalyticsDestinationCheck {
             #expect(await opened.destination.deliver(batch) == .delivered)
             #expect(Set(try await opened.receivedIDs()) == Set(batch.map(\.id)))
         },
-        Self(.delivery, "delivers every kind of value, or rejects it beforehand") {
+        Self(.delivery, "delivers every kind of value or rejects it beforehand") {
             opened async throws in
             let batch = SampleRecords.everyValue.filter {
                 (try? opened.destination.size(of: $0)) != nil
@@ -84,7 +84,8 @@ extension AnalyticsDestinationCheck {
             #expect(await opened.destination.deliver(batch) == .delivered)
             #expect(Set(try await opened.receivedIDs()) == Set(batch.map(\.id)))
         },
-        Self(.delivery, "counts what is repeated once, where it says so") { opened async throws in
+        Self(.delivery, "delivers repeated records only once if it guarantees that") {
+            opened async throws in
             let batch = (1...3).map { SampleRecords.event($0) }
             #expect(await opened.destination.deliver(batch) == .delivered)
             #expect(await opened.destination.deliver(Array(batch.reversed())) == .delivered)
@@ -97,7 +98,7 @@ extension AnalyticsDestinationCheck {
     public static let faults: [Self] = [
         Self(
             .faults,
-            "keeps a batch for later when the service is not available",
+            "postpones a batch when the service is unavailable",
             when: .unavailable
         ) { opened async throws in
             let outcome = await opened.destination.deliver([SampleRecords.event(1)])
@@ -108,7 +109,7 @@ extension AnalyticsDestinationCheck {
             #expect(!problem.description.isEmpty)
             #expect(!problem.description.contains(SampleRecords.secret))
         },
-        Self(.faults, "hands on the pause that the service asks for", when: .busy) {
+        Self(.faults, "passes on the delay that the service requests", when: .busy) {
             opened async throws in
             let outcome = await opened.destination.deliver([SampleRecords.event(1)])
             guard case .postponed(_, let pause) = outcome else {
@@ -117,7 +118,7 @@ extension AnalyticsDestinationCheck {
             }
             #expect(pause.map { (.seconds(25)...(.seconds(35))).contains($0) } == true)
         },
-        Self(.faults, "does not claim to know when the answer was lost", when: .losingReplies) {
+        Self(.faults, "reports an unknown outcome when the reply is lost", when: .losingReplies) {
             opened async throws in
             let outcome = await opened.destination.deliver([SampleRecords.event(1)])
             switch outcome {
@@ -127,12 +128,12 @@ extension AnalyticsDestinationCheck {
             default: Issue.record("unknown was expected, not \(outcome)")
             }
         },
-        Self(.faults, "says when a batch is too large", when: .refusingSize) {
+        Self(.faults, "reports when a batch is too large", when: .refusingSize) {
             opened async throws in
             let batch = [SampleRecords.event(1), SampleRecords.event(2)]
             #expect(await opened.destination.deliver(batch) == .tooLarge)
         },
-        Self(.faults, "says when its configuration is wrong", when: .refusingKey) {
+        Self(.faults, "reports when its configuration is wrong", when: .refusingKey) {
             opened async throws in
             let outcome = await opened.destination.deliver([SampleRecords.event(1)])
             guard case .misconfigured(let problem) = outcome else {
@@ -141,7 +142,7 @@ extension AnalyticsDestinationCheck {
             }
             #expect(!problem.description.contains(SampleRecords.secret))
         },
-        Self(.faults, "ends when it is cancelled, and claims no delivery", when: .hanging) {
+        Self(.faults, "stops when canceled and does not claim delivery", when: .hanging) {
             opened async throws in
             let outcome = await withTaskGroup(of: DeliveryOutcome.self) { group in
                 group.addTask { await opened.destination.deliver([SampleRecords.event(1)]) }

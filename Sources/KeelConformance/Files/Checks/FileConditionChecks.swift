@@ -5,7 +5,7 @@ import Testing
 extension FileStoreCheck {
     /// The checks of versions and conditions.
     public static let conditions: [Self] = [
-        Self(.conditions, "each content has a version of its own") { test async throws in
+        Self(.conditions, "each content has its own version") { test async throws in
             var versions: Set<FileVersion> = []
             for text in ["1", "2", "3"] {
                 versions.insert(try await test.put(text, at: "a").version)
@@ -14,7 +14,7 @@ extension FileStoreCheck {
         },
         Self(
             .conditions,
-            "the same content has another version each time",
+            "writing the same content again creates a new version",
             needs: .distinctVersions
         ) {
             test async throws in
@@ -24,7 +24,8 @@ extension FileStoreCheck {
             }
             #expect(versions.count == 4)
         },
-        Self(.conditions, "the version stays as long as the file does") { test async throws in
+        Self(.conditions, "the version stays the same until the file changes") {
+            test async throws in
             let version = try await test.put("x", at: "a").version
             _ = try await test.files.read("a")
             try await test.put("y", at: "b")
@@ -32,7 +33,7 @@ extension FileStoreCheck {
             #expect(try await test.files.open("a").metadata.version == version)
             #expect(try await test.files.list().files.first?.version == version)
         },
-        Self(.conditions, "an absent file is put when it is absent, once") { test async throws in
+        Self(.conditions, "a put on condition of absence succeeds only once") { test async throws in
             try await test.put("1", at: "a", .init(condition: .absent))
             let code = await test.code {
                 try await test.put("2", at: "a", .init(condition: .absent))
@@ -40,7 +41,8 @@ extension FileStoreCheck {
             #expect(code == .conditionFailed)
             #expect(try await test.text("a") == "1")
         },
-        Self(.conditions, "a present file is put when it is present") { test async throws in
+        Self(.conditions, "a put on condition of presence succeeds only for an existing file") {
+            test async throws in
             let code = await test.code {
                 try await test.put("1", at: "a", .init(condition: .present))
             }
@@ -50,7 +52,7 @@ extension FileStoreCheck {
             try await test.put("2", at: "a", .init(condition: .present))
             #expect(try await test.text("a") == "2")
         },
-        Self(.conditions, "the expected version is replaced, and no other") { test async throws in
+        Self(.conditions, "a put replaces only the expected version") { test async throws in
             let first = try await test.put("1", at: "a").version
             let second = try await test.put("2", at: "a", .init(condition: .version(first))).version
             let code = await test.code {
@@ -60,7 +62,7 @@ extension FileStoreCheck {
             #expect(try await test.text("a") == "2")
             try await test.put("4", at: "a", .init(condition: .version(second)))
         },
-        Self(.conditions, "a version of what is gone is not there") { test async throws in
+        Self(.conditions, "a put that expects a deleted version fails") { test async throws in
             let version = try await test.put("1", at: "a").version
             try await test.files.delete("a")
             let code = await test.code {
@@ -69,14 +71,15 @@ extension FileStoreCheck {
             #expect(code == .conditionFailed)
             #expect(try await test.files.exists("a") == false)
         },
-        Self(.conditions, "reading takes the expected version alone") { test async throws in
+        Self(.conditions, "a read succeeds only for the expected version") { test async throws in
             let first = try await test.put("1", at: "a").version
             _ = try await test.files.open("a", ifVersion: first)
             try await test.put("2", at: "a")
             let code = await test.code { _ = try await test.files.open("a", ifVersion: first) }
             #expect(code == .conditionFailed)
         },
-        Self(.conditions, "deleting takes the expected version alone") { test async throws in
+        Self(.conditions, "a deletion succeeds only for the expected version") {
+            test async throws in
             let first = try await test.put("1", at: "a").version
             let second = try await test.put("2", at: "a").version
             let code = await test.code { try await test.files.delete("a", if: .version(first)) }
@@ -89,20 +92,23 @@ extension FileStoreCheck {
 
     /// The checks of concurrent tasks.
     public static let concurrency: [Self] = [
-        Self(.concurrency, "of many who put an absent file one succeeds") { test async throws in
+        Self(.concurrency, "exactly one of many concurrent puts of an absent file succeeds") {
+            test async throws in
             let winners = try await winners(of: 16) { number in
                 try await test.put("\(number)", at: "a/b", .init(condition: .absent))
             }
             #expect(winners == 1)
         },
-        Self(.concurrency, "of many who replace one version one succeeds") { test async throws in
+        Self(.concurrency, "exactly one of many concurrent replacements of a version succeeds") {
+            test async throws in
             let version = try await test.put("old", at: "a").version
             let winners = try await winners(of: 16) { number in
                 try await test.put("\(number)", at: "a", .init(condition: .version(version)))
             }
             #expect(winners == 1)
         },
-        Self(.concurrency, "who reads while others write finds whole files") { test async throws in
+        Self(.concurrency, "a reader concurrent with writers sees complete files") {
+            test async throws in
             let sizes = 30_000..<30_008
             try await test.files.write(FileContent(fileBytes(30_000, count: 30_000)), to: "a")
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -121,7 +127,7 @@ extension FileStoreCheck {
                 try await group.waitForAll()
             }
         },
-        Self(.concurrency, "files that come and go in one folder do not disturb each other") {
+        Self(.concurrency, "concurrent puts and deletions in one folder do not interfere") {
             test async throws in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in 0..<8 {
@@ -137,7 +143,7 @@ extension FileStoreCheck {
             }
             #expect(try await test.paths().count == 8)
         },
-        Self(.concurrency, "a counter that many raise loses nothing") { test async throws in
+        Self(.concurrency, "concurrent increments of a counter lose nothing") { test async throws in
             try await test.put("0", at: "a")
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<4 { group.addTask { for _ in 0..<4 { try await raise("a", test) } } }

@@ -14,19 +14,19 @@ extension FileStoreCheck {
             #expect(try await test.files.list() == FilePage(files: []))
             #expect(try await test.files.list(in: "a/b") == FilePage(files: []))
         },
-        Self(.listing, "files are in the order of their paths' bytes") { test async throws in
+        Self(.listing, "files are listed in the byte order of their paths") { test async throws in
             for path in some { try await test.put("x", at: path) }
             let sorted = some.sorted().map(\.string)
             #expect(try await test.files.list().files.map(\.path.string) == sorted)
         },
-        Self(.listing, "a folder lists its own files, and those of folders in it") {
+        Self(.listing, "a folder lists its own files and those of its subfolders") {
             test async throws in
             for path in some { try await test.put("x", at: path) }
             #expect(try await test.paths(in: "a") == ["a/1", "a/2", "a/b.c", "a/b/3"])
             #expect(try await test.paths(in: "c/d") == ["c/d/4"])
             #expect(try await test.paths(in: "b").isEmpty)
         },
-        Self(.listing, "a list that is not recursive has folders, each once") { test async throws in
+        Self(.listing, "a nonrecursive list contains each folder once") { test async throws in
             for path in some { try await test.put("x", at: path) }
             let root = try await test.files.list(isRecursive: false)
             #expect(root.files.map(\.path.string) == ["Z", "a.txt", "aa", "b"])
@@ -35,7 +35,7 @@ extension FileStoreCheck {
             #expect(inner.files.map(\.path.string) == ["a/1", "a/2", "a/b.c"])
             #expect(inner.folders.map(\.string) == ["a/b"])
         },
-        Self(.listing, "pages of every size have everything once") { test async throws in
+        Self(.listing, "pages of any size contain every entry once") { test async throws in
             for path in some { try await test.put("x", at: path) }
             for limit in 1...10 {
                 for isRecursive in [true, false] {
@@ -59,24 +59,25 @@ extension FileStoreCheck {
                 }
             }
         },
-        Self(.listing, "a cursor stays good when its file is gone") { test async throws in
+        Self(.listing, "a cursor stays valid after its file is deleted") { test async throws in
             for path in some { try await test.put("x", at: path) }
             let page = try await test.files.list(limit: 3)
             for file in page.files { try await test.files.delete(file.path) }
             let rest = try await test.files.list(after: page.next)
             #expect(rest.files.map(\.path) == Array(some.sorted().dropFirst(3)))
         },
-        Self(.listing, "a list tells size and version of each file") { test async throws in
+        Self(.listing, "a list contains the size and version of each file") { test async throws in
             let metadata = try await test.put("12345", at: "a/b")
             #expect(try await test.files.list().files == [metadata.summary])
         },
-        Self(.listing, "a page of none or of too many is refused") { test async throws in
+        Self(.listing, "a page limit below one or above the maximum is rejected") {
+            test async throws in
             for limit in [0, -1, FileListRequest.maximumLimit + 1] {
                 let code = await test.code { _ = try await test.files.list(limit: limit) }
                 #expect(code == .invalidArgument)
             }
         },
-        Self(.listing, "folders whose files are gone are not listed") { test async throws in
+        Self(.listing, "folders whose files were deleted are not listed") { test async throws in
             try await test.put("x", at: "a/b/c")
             try await test.files.delete("a/b/c")
             #expect(try await test.files.list(isRecursive: false) == FilePage(files: []))
@@ -85,7 +86,7 @@ extension FileStoreCheck {
 
     /// The checks of canceled and failing calls.
     public static let interruption: [Self] = [
-        Self(.interruption, "a source that fails changes nothing, and its error is the cause") {
+        Self(.interruption, "a failing source changes nothing, and its error is the cause") {
             test async throws in
             try await test.put("old", at: "a")
             let failing = FileContent(
@@ -102,7 +103,7 @@ extension FileStoreCheck {
             #expect(try await test.text("a") == "old")
             #expect(try await test.paths() == ["a"])
         },
-        Self(.interruption, "a content that was read is not taken a second time") {
+        Self(.interruption, "content that can be read once is not accepted a second time") {
             test async throws in
             let once = FileContent(
                 AsyncStream<[UInt8]> { continuation in
@@ -115,7 +116,7 @@ extension FileStoreCheck {
             #expect(code == .contentConsumed)
             #expect(try await test.files.exists("b") == false)
         },
-        Self(.interruption, "a put that is cancelled half-way changes nothing") {
+        Self(.interruption, "a put canceled halfway changes nothing") {
             test async throws in
             try await test.put("old", at: "a")
             let (begun, beginning) = AsyncStream<Void>.makeStream()
@@ -144,7 +145,7 @@ extension FileStoreCheck {
             #expect(try await test.text("a") == "old")
             #expect(try await test.paths() == ["a"])
         },
-        Self(.interruption, "a stream that ends because its reader is cancelled is no file") {
+        Self(.interruption, "a stream that ends by cancellation does not create a file") {
             test async throws in
             try await test.put("old", at: "a")
             let (pieces, giving) = AsyncStream<[UInt8]>.makeStream()
@@ -162,7 +163,7 @@ extension FileStoreCheck {
             #expect(await task.value == .cancelled)
             #expect(try await test.text("a") == "old")
         },
-        Self(.interruption, "a call of a cancelled task does nothing") { test async throws in
+        Self(.interruption, "a call from a canceled task does nothing") { test async throws in
             let task = Task {
                 withUnsafeCurrentTask { $0?.cancel() }
                 return await test.code { try await test.put("x", at: "a") }
@@ -174,13 +175,14 @@ extension FileStoreCheck {
 
     /// The checks of a second opening of the store.
     public static let reopening: [Self] = [
-        Self(.reopening, "what was put is there", needs: .reopening) { test async throws in
+        Self(.reopening, "files are present after reopening", needs: .reopening) {
+            test async throws in
             let metadata = try await test.put("x", at: "a/b.json")
             let files = try await test.reopened()
             #expect(try await files.metadata(of: "a/b.json") == metadata)
             #expect(try await files.read("a/b.json") == Data("x".utf8))
         },
-        Self(.reopening, "conditions hold between two openings", needs: .reopening) {
+        Self(.reopening, "conditions work across openings", needs: .reopening) {
             test async throws in
             let other = try await test.reopened()
             let version = try await test.put("1", at: "a").version
@@ -193,7 +195,7 @@ extension FileStoreCheck {
         },
         Self(
             .reopening,
-            "a file that is being put is not disturbed by an opening",
+            "an opening does not interfere with a put in progress",
             needs: .reopening
         ) {
             test async throws in
@@ -213,7 +215,7 @@ extension FileStoreCheck {
 
     /// The checks of reported changes.
     public static let watching: [Self] = [
-        Self(.watching, "files that are put and deleted are told, in order", needs: .watching) {
+        Self(.watching, "puts and deletions are reported in order", needs: .watching) {
             test async throws in
             let changes = try await test.files.changes()
             var told: [FileChange] = []
@@ -225,7 +227,7 @@ extension FileStoreCheck {
             try await changes.read(&told, upTo: .removed("a"))
             #expect(told == [.written("a"), .written("b/c"), .removed("a")])
         },
-        Self(.watching, "a move is told as a removal and a new file", needs: .watching) {
+        Self(.watching, "a move is reported as a removal and a new file", needs: .watching) {
             test async throws in
             try await test.put("1", at: "a")
             let changes = try await test.files.changes()
@@ -235,7 +237,7 @@ extension FileStoreCheck {
             try await changes.read(&told, upTo: .written("end"))
             #expect(Set(told) == [.removed("a"), .written("b"), .written("end")])
         },
-        Self(.watching, "a folder tells of its own files alone", needs: .watching) {
+        Self(.watching, "a folder reports only changes of its own files", needs: .watching) {
             test async throws in
             try await test.put("1", at: "a/0")
             let changes = try await test.files.changes(in: "a")
@@ -245,7 +247,11 @@ extension FileStoreCheck {
             try await changes.read(&told, upTo: .written("a/2"))
             #expect(told == [.written("a/2")])
         },
-        Self(.watching, "changes end with the task that reads them", needs: .watching) {
+        Self(
+            .watching,
+            "the changes end when the task that reads them is canceled",
+            needs: .watching
+        ) {
             test async throws in
             let changes = try await test.files.changes()
             let task = Task { for await _ in changes {} }

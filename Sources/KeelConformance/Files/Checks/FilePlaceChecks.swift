@@ -5,7 +5,7 @@ import Testing
 extension FileStoreCheck {
     /// The checks of copies and moves.
     public static let transfers: [Self] = [
-        Self(.transfers, "a copy is a second file with the same bytes and attributes") {
+        Self(.transfers, "a copy is an independent file with the same bytes") {
             test async throws in
             try await test.put("x", at: "a.txt")
             let copy = try await test.files.copy("a.txt", to: "b/c.txt")
@@ -15,7 +15,8 @@ extension FileStoreCheck {
             try await test.put("y", at: "a.txt")
             #expect(try await test.text("b/c.txt") == "x")
         },
-        Self(.transfers, "types and attributes go along", needs: .attributes) { test async throws in
+        Self(.transfers, "copies and moves keep the type and attributes", needs: .attributes) {
+            test async throws in
             let options = FileWriteOptions(contentType: "text/x-a", attributes: ["one": "1"])
             try await test.put("x", at: "a", options)
             for metadata in [
@@ -26,14 +27,14 @@ extension FileStoreCheck {
                 #expect(metadata.attributes == ["one": "1"])
             }
         },
-        Self(.transfers, "a move leaves nothing in the old place") { test async throws in
+        Self(.transfers, "a move leaves nothing at the old path") { test async throws in
             try await test.put("x", at: "a/b")
             let moved = try await test.files.move("a/b", to: "c/d/e")
             #expect(moved.path == "c/d/e")
             #expect(try await test.paths() == ["c/d/e"])
             #expect(try await test.text("c/d/e") == "x")
         },
-        Self(.transfers, "what was at the target is replaced") { test async throws in
+        Self(.transfers, "copies and moves replace the file at the target") { test async throws in
             try await test.put("1", at: "a")
             let old = try await test.put("2", at: "b").version
             #expect(try await test.files.copy("a", to: "b").version != old)
@@ -44,7 +45,7 @@ extension FileStoreCheck {
         },
         Self(
             .transfers,
-            "what replaces a file has a version of its own",
+            "a copy or move that replaces a file gives it a new version",
             needs: .distinctVersions
         ) {
             test async throws in
@@ -55,13 +56,13 @@ extension FileStoreCheck {
             #expect(Set([old, first, second]).count == 3)
             #expect(try await test.text("b") == "1")
         },
-        Self(.transfers, "what is not there is neither copied nor moved") { test async throws in
+        Self(.transfers, "copying or moving an absent file fails") { test async throws in
             try await test.put("x", at: "b")
             #expect(await test.code { try await test.files.copy("a", to: "b") } == .fileNotFound)
             #expect(await test.code { try await test.files.move("a", to: "b") } == .fileNotFound)
             #expect(try await test.text("b") == "x")
         },
-        Self(.transfers, "conditions are about the target") { test async throws in
+        Self(.transfers, "conditions apply to the target") { test async throws in
             try await test.put("1", at: "a")
             let version = try await test.put("2", at: "b").version
             let code = await test.code { try await test.files.copy("a", to: "b", if: .absent) }
@@ -72,13 +73,13 @@ extension FileStoreCheck {
             try await test.files.move("a", to: "b", if: .version(version))
             #expect(try await test.text("b") == "1")
         },
-        Self(.transfers, "a file may be moved to where it is") { test async throws in
+        Self(.transfers, "a file can be copied or moved to its own path") { test async throws in
             try await test.put("x", at: "a")
             try await test.files.move("a", to: "a")
             try await test.files.copy("a", to: "a")
             #expect(try await test.text("a") == "x")
         },
-        Self(.transfers, "a move into itself is refused", needs: .eitherFileOrFolder) {
+        Self(.transfers, "a copy or move into itself is rejected", needs: .eitherFileOrFolder) {
             test async throws in
             try await test.put("x", at: "a")
             try await test.put("y", at: "c/d")
@@ -91,29 +92,30 @@ extension FileStoreCheck {
 
     /// The checks of deletions.
     public static let removal: [Self] = [
-        Self(.removal, "what was deleted is gone") { test async throws in
+        Self(.removal, "a deleted file is gone") { test async throws in
             try await test.put("x", at: "a/b")
             #expect(try await test.files.delete("a/b"))
             #expect(try await test.files.exists("a/b") == false)
             #expect(try await test.paths().isEmpty)
         },
-        Self(.removal, "deleting what is not there succeeds, and says so") { test async throws in
+        Self(.removal, "deleting an absent file succeeds and returns false") { test async throws in
             #expect(try await test.files.delete("a") == false)
             #expect(try await test.files.delete("a/b/c") == false)
         },
-        Self(.removal, "a folder is not deleted as a file") { test async throws in
+        Self(.removal, "deleting a file does not delete a folder") { test async throws in
             try await test.put("x", at: "a/b")
             #expect(try await test.files.delete("a") == false)
             #expect(try await test.text("a/b") == "x")
         },
-        Self(.removal, "a folder without files is none: a file may have its name") {
+        Self(.removal, "a file can take the name of an emptied folder") {
             test async throws in
             try await test.put("x", at: "a/b/c")
             try await test.files.delete("a/b/c")
             try await test.put("y", at: "a")
             #expect(try await test.text("a") == "y")
         },
-        Self(.removal, "all files of a folder are deleted, and no others") { test async throws in
+        Self(.removal, "deleting a folder deletes all of its files and no others") {
+            test async throws in
             for path in ["a/1", "a/b/2", "ab/3", "b"] as [FileStorePath] {
                 try await test.put("x", at: path)
             }
@@ -124,7 +126,7 @@ extension FileStoreCheck {
 
     /// The checks of unusual paths.
     public static let paths: [Self] = [
-        Self(.paths, "names of every kind are kept") { test async throws in
+        Self(.paths, "unusual names are kept") { test async throws in
             let names = [
                 "with space", "ümläut", "日本語", "emoji 🦊", "a%2Fb", "a+b&c=d", "-dash", "~", "#?*",
                 ".hidden", "...", "trailing.", "quote\"'", "back\\slash", "new\nline", "tab\t",
@@ -144,20 +146,24 @@ extension FileStoreCheck {
             try await test.put("x", at: path)
             #expect(try await test.text(path) == "x")
         },
-        Self(.paths, "upper and lower case are two names", needs: .distinguishesCase) {
+        Self(.paths, "names are case-sensitive", needs: .distinguishesCase) {
             test async throws in
             try await test.put("1", at: "a")
             try await test.put("2", at: "A")
             #expect(try await test.text("a") == "1")
         },
-        Self(.paths, "texts that look alike are two paths", needs: .distinguishesCase) {
+        Self(
+            .paths,
+            "composed and decomposed characters form different paths",
+            needs: .distinguishesCase
+        ) {
             test async throws in
             try await test.put("1", at: "caf\u{E9}")
             try await test.put("2", at: "cafe\u{301}")
             #expect(try await test.text("caf\u{E9}") == "1")
             #expect(try await test.paths().count == 2)
         },
-        Self(.paths, "what is no path is refused by every call") { test async throws in
+        Self(.paths, "every call rejects an invalid path") { test async throws in
             let flawed: [FileStorePath] = [
                 "", "/a", "a/", "a//b", ".", "..", "a/../b", "../a", "a/./b", "a\0b", "\("x/y")",
                 ".keel-files", ".keel-files/a",

@@ -5,50 +5,50 @@ import Testing
 extension FileStoreCheck {
     /// The checks of reading files.
     public static let reading: [Self] = [
-        Self(.reading, "what was put is read") { test async throws in
+        Self(.reading, "a file can be read after a put") { test async throws in
             try await test.put("one", at: "a.txt")
             #expect(try await test.text("a.txt") == "one")
         },
-        Self(.reading, "an empty file is a file") { test async throws in
+        Self(.reading, "an empty file exists") { test async throws in
             let metadata = try await test.put("", at: "empty")
             #expect(metadata.size == 0)
             #expect(try await test.files.read("empty").isEmpty)
             #expect(try await test.files.exists("empty"))
         },
-        Self(.reading, "every byte comes back, in files of all sizes") { test async throws in
+        Self(.reading, "files of all sizes come back unchanged") { test async throws in
             for count in [1, 255, 4096, 65_537, 300_000] {
                 let bytes = fileBytes(count, count: count)
                 try await test.files.write(FileContent(bytes), to: "f")
                 #expect(try await Array(test.files.read("f")) == bytes)
             }
         },
-        Self(.reading, "a file that comes in pieces is whole") { test async throws in
+        Self(.reading, "a file written in pieces is complete") { test async throws in
             let bytes = fileBytes(1, count: 700_001)
             try await test.files.write(piecewise(bytes), to: "f")
             #expect(try await Array(test.files.read("f")) == bytes)
         },
-        Self(.reading, "what is not there is not found") { test async throws in
+        Self(.reading, "an absent file is not found") { test async throws in
             #expect(await test.code { _ = try await test.files.read("a") } == .fileNotFound)
             #expect(await test.code { _ = try await test.files.metadata(of: "a") } == .fileNotFound)
             #expect(try await test.files.readIfPresent("a") == nil)
             #expect(try await test.files.exists("a") == false)
         },
-        Self(.reading, "a folder is no file") { test async throws in
+        Self(.reading, "a folder is not a file") { test async throws in
             try await test.put("x", at: "a/b")
             #expect(try await test.files.exists("a") == false)
             #expect(await test.code { _ = try await test.files.read("a") } == .fileNotFound)
         },
-        Self(.reading, "nothing is inside of a file") { test async throws in
+        Self(.reading, "a file contains no other files") { test async throws in
             try await test.put("x", at: "a")
             #expect(try await test.files.exists("a/b") == false)
             #expect(await test.code { _ = try await test.files.read("a/b") } == .fileNotFound)
         },
-        Self(.reading, "more bytes than the limit are refused") { test async throws in
+        Self(.reading, "reading more bytes than the limit is rejected") { test async throws in
             try await test.put("12345", at: "a")
             #expect(await test.code { _ = try await test.files.read("a", upTo: 4) } == .tooLarge)
             #expect(try await test.files.read("a", upTo: 5).count == 5)
         },
-        Self(.reading, "a reader reads one version to its end") { test async throws in
+        Self(.reading, "a reader reads one version to the end") { test async throws in
             let old = fileBytes(1, count: 600_000)
             try await test.files.write(FileContent(old), to: "f")
             let reading = try await test.files.open("f")
@@ -58,7 +58,7 @@ extension FileStoreCheck {
             while let piece = try await iterator.next() { read += piece }
             #expect(read == old)
         },
-        Self(.reading, "a content that is replayable gives the same bytes twice") {
+        Self(.reading, "replayable content returns the same bytes twice") {
             test async throws in
             try await test.put("hello", at: "a")
             let content = try await test.files.open("a").content
@@ -69,7 +69,7 @@ extension FileStoreCheck {
 
     /// The checks of byte ranges.
     public static let ranges: [Self] = [
-        Self(.ranges, "the middle, the beginning and the end of a file are read") {
+        Self(.ranges, "the beginning, middle and end of a file can be read") {
             test async throws in
             try await test.put("0123456789", at: "a")
             let parts: [(FileRange, String)] = [
@@ -81,25 +81,25 @@ extension FileStoreCheck {
                 #expect(String(decoding: data, as: UTF8.self) == text, "\(range)")
             }
         },
-        Self(.ranges, "a range that goes beyond the end ends there") { test async throws in
+        Self(.ranges, "a range beyond the end stops at the end") { test async throws in
             try await test.put("0123", at: "a")
             #expect(try await test.files.read("a", range: .bytes(2, count: 99)).count == 2)
             #expect(try await test.files.read("a", range: .last(99)).count == 4)
             #expect(try await test.files.read("a", range: .bytes(1, count: .max)).count == 3)
         },
-        Self(.ranges, "a range at the end is empty, and one behind it is refused") {
+        Self(.ranges, "a range starting at the end is empty, one past it is rejected") {
             test async throws in
             try await test.put("0123", at: "a")
             #expect(try await test.files.read("a", range: .from(4)).isEmpty)
             let behind = await test.code { _ = try await test.files.read("a", range: .from(5)) }
             #expect(behind == .rangeNotSatisfiable)
         },
-        Self(.ranges, "the whole of an empty file is empty") { test async throws in
+        Self(.ranges, "all ranges of an empty file are empty") { test async throws in
             try await test.put("", at: "a")
             #expect(try await test.files.read("a", range: .last(3)).isEmpty)
             #expect(try await test.files.read("a", range: .from(0)).isEmpty)
         },
-        Self(.ranges, "negative numbers are refused") { test async throws in
+        Self(.ranges, "negative numbers are rejected") { test async throws in
             try await test.put("0123", at: "a")
             for range in [
                 FileRange.from(-1), .bytes(0, count: -1), .last(-1), .bytes(-1, count: 2),
@@ -108,7 +108,8 @@ extension FileStoreCheck {
                 #expect(code == .invalidArgument, "\(range)")
             }
         },
-        Self(.ranges, "a reading of a part tells of the whole file") { test async throws in
+        Self(.ranges, "a partial read returns the metadata of the whole file") {
+            test async throws in
             try await test.put("0123456789", at: "a")
             let reading = try await test.files.open("a", range: .bytes(3, count: 4))
             #expect(reading.metadata.size == 10)

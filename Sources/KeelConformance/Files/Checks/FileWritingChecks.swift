@@ -5,12 +5,12 @@ import Testing
 extension FileStoreCheck {
     /// The checks of replacing files.
     public static let writing: [Self] = [
-        Self(.writing, "the second file takes the place of the first") { test async throws in
+        Self(.writing, "a second put replaces the first file") { test async throws in
             try await test.put("first and longer", at: "a")
             try await test.put("second", at: "a")
             #expect(try await test.text("a") == "second")
         },
-        Self(.writing, "putting returns what is known of the file afterwards") {
+        Self(.writing, "a put returns the metadata of the new file") {
             test async throws in
             let put = try await test.put("hello", at: "b/a.txt")
             let known = try await test.files.metadata(of: "b/a.txt")
@@ -18,30 +18,30 @@ extension FileStoreCheck {
             #expect(known.path == "b/a.txt")
             #expect(known.size == 5)
         },
-        Self(.writing, "folders are there as soon as a file is in them") { test async throws in
+        Self(.writing, "folders are created implicitly") { test async throws in
             try await test.put("x", at: "a/b/c/d/e.txt")
             #expect(try await test.text("a/b/c/d/e.txt") == "x")
         },
-        Self(.writing, "neighbours are left alone") { test async throws in
+        Self(.writing, "neighboring files are unaffected") { test async throws in
             try await test.put("1", at: "a/one")
             try await test.put("2", at: "a/two")
             try await test.put("3", at: "a/one")
             #expect(try await test.text("a/two") == "2")
         },
-        Self(.writing, "a file cannot take the place of a folder", needs: .eitherFileOrFolder) {
+        Self(.writing, "a file cannot replace a folder", needs: .eitherFileOrFolder) {
             test async throws in
             try await test.put("x", at: "a/b")
             #expect(await test.code { try await test.put("y", at: "a") } == .pathTaken)
             #expect(try await test.text("a/b") == "x")
         },
-        Self(.writing, "a folder cannot take the place of a file", needs: .eitherFileOrFolder) {
+        Self(.writing, "a folder cannot replace a file", needs: .eitherFileOrFolder) {
             test async throws in
             try await test.put("x", at: "a")
             #expect(await test.code { try await test.put("y", at: "a/b") } == .pathTaken)
             #expect(await test.code { try await test.put("y", at: "a/b/c") } == .pathTaken)
             #expect(try await test.text("a") == "x")
         },
-        Self(.writing, "the progress comes to the number of the bytes") { test async throws in
+        Self(.writing, "the progress reaches the byte count") { test async throws in
             let bytes = fileBytes(3, count: 100_000)
             let (steps, telling) = AsyncStream<FileProgress>.makeStream()
             try await test.files.write(piecewise(bytes), to: "a") { telling.yield($0) }
@@ -54,24 +54,23 @@ extension FileStoreCheck {
 
     /// The checks of content types and attributes.
     public static let metadata: [Self] = [
-        Self(.metadata, "a type is found out by the extension") { test async throws in
+        Self(.metadata, "the type is derived from the extension") { test async throws in
             #expect(try await test.put("x", at: "a.JPG").contentType == "image/jpeg")
             #expect(try await test.put("x", at: "a.json").contentType == "application/json")
             #expect(try await test.put("x", at: "a").contentType == "application/octet-stream")
         },
-        Self(.metadata, "a type that is given is kept", needs: .attributes) { test async throws in
+        Self(.metadata, "a specified type is kept", needs: .attributes) { test async throws in
             try await test.put("x", at: "a.jpg", .init(contentType: "image/x-own"))
             #expect(try await test.files.metadata(of: "a.jpg").contentType == "image/x-own")
         },
-        Self(.metadata, "attributes are kept as they were given", needs: .attributes) {
+        Self(.metadata, "attributes are kept unchanged", needs: .attributes) {
             test async throws in
             let attributes = ["taken-by": "Zoë 写真", "n": "1", "empty": "", "quote": "\"\\\n"]
             try await test.put("x", at: "a", .init(attributes: attributes))
             #expect(try await test.files.metadata(of: "a").attributes == attributes)
             #expect(try await test.files.open("a").metadata.attributes == attributes)
         },
-        Self(.metadata, "a new file has its own attributes and none of the old", needs: .attributes)
-        {
+        Self(.metadata, "a replaced file keeps none of the old attributes", needs: .attributes) {
             test async throws in
             try await test.put(
                 "x",
@@ -83,7 +82,7 @@ extension FileStoreCheck {
             #expect(metadata.attributes == ["two": "2"])
             #expect(metadata.contentType == "application/octet-stream")
         },
-        Self(.metadata, "2 KiB of attributes fit, and more are refused", needs: .attributes) {
+        Self(.metadata, "2 KiB of attributes are accepted, more are rejected", needs: .attributes) {
             test async throws in
             let most = FileWriteOptions.maximumAttributeByteCount
             let fitting = ["a": String(repeating: "x", count: most - 1)]
@@ -94,7 +93,7 @@ extension FileStoreCheck {
             #expect(code == .tooLarge)
             #expect(try await test.text("a") == "x")
         },
-        Self(.metadata, "names of attributes are lower-case letters, digits and “-”") {
+        Self(.metadata, "attribute names may contain only lowercase letters, digits and “-”") {
             test async throws in
             for name in ["", "A", "a b", "ä", "a_b"] {
                 let code = await test.code {
@@ -104,7 +103,7 @@ extension FileStoreCheck {
             }
             #expect(try await test.files.exists("a") == false)
         },
-        Self(.metadata, "the time is that of putting") { test async throws in
+        Self(.metadata, "the modification time is the time of the put") { test async throws in
             let before = Date.now.addingTimeInterval(-5)
             let metadata = try await test.put("x", at: "a")
             #expect(metadata.modified >= before)
@@ -114,7 +113,7 @@ extension FileStoreCheck {
 
     /// The checks of checksums and lengths.
     public static let integrity: [Self] = [
-        Self(.integrity, "a right checksum is accepted") { test async throws in
+        Self(.integrity, "a correct checksum is accepted") { test async throws in
             let bytes = fileBytes(1, count: 100_000)
             let checksum = try FileChecksum.of(bytes, by: .crc32c)
             try await test.files.write(
@@ -134,14 +133,14 @@ extension FileStoreCheck {
             #expect(try await test.text("a") == "old")
             #expect(try await test.paths() == ["a"])
         },
-        Self(.integrity, "a file keeps a checksum of its bytes", needs: .checksums) {
+        Self(.integrity, "the metadata contains a checksum of the bytes", needs: .checksums) {
             test async throws in
             let bytes = Array("hello".utf8)
             try await test.files.write(FileContent(bytes), to: "a")
             let checksum = try #require(try await test.files.metadata(of: "a").checksum)
             #expect(try checksum == FileChecksum.of(bytes, by: checksum.algorithm))
         },
-        Self(.integrity, "fewer bytes than announced change nothing") { test async throws in
+        Self(.integrity, "content shorter than announced changes nothing") { test async throws in
             try await test.put("old", at: "a")
             let short = FileContent(length: 10, isReplayable: true) { () throws(FileStoreError) in
                 try await FileContent(Array("12345".utf8)).open()
@@ -150,7 +149,7 @@ extension FileStoreCheck {
             #expect(code == .checksumMismatch)
             #expect(try await test.text("a") == "old")
         },
-        Self(.integrity, "more bytes than announced change nothing") { test async throws in
+        Self(.integrity, "content longer than announced changes nothing") { test async throws in
             let long = FileContent(length: 3, isReplayable: true) { () throws(FileStoreError) in
                 try await FileContent(Array("12345".utf8)).open()
             }

@@ -8,10 +8,10 @@ extension LocationAdapterCheck {
         Self(.capabilities, "a source has a name") { test async throws in
             #expect(await test.adapter.capabilities().kind.name.isEmpty == false)
         },
-        Self(.capabilities, "a source that works has no problem") { test async throws in
+        Self(.capabilities, "a working source reports no problem") { test async throws in
             #expect(await test.adapter.capabilities().problem == nil)
         },
-        Self(.capabilities, "where the user decides, the source says that it asks") {
+        Self(.capabilities, "a source that needs permission declares that it asks for it") {
             test async throws in
             let asks = await test.adapter.capabilities().features.contains(.asksPermission)
             #expect(asks == (await test.adapter.permission() != .notRequired))
@@ -20,7 +20,7 @@ extension LocationAdapterCheck {
 
     /// The checks of coordinates.
     public static let coordinates: [Self] = places.map { name, latitude, longitude in
-        Self(.coordinates, "a fix is where it is: \(name)") { test async throws in
+        Self(.coordinates, "a fix keeps its coordinates: \(name)") { test async throws in
             let reports = try await test.monitor()
             let fix = try await test.fix(placeFix(latitude, longitude), seenBy: reports)
             #expect(isSame(fix.coordinate.latitude, latitude, within: 1e-8))
@@ -29,19 +29,19 @@ extension LocationAdapterCheck {
     }
 
     private static let places: [(String, Double, Double)] = [
-        ("where the equator meets Greenwich", 0, 0),
-        ("north and east", 59.329323, 18.068581), ("north and west", 21.306944, -157.858333),
-        ("south and east", -33.868820, 151.209290), ("south and west", -54.801910, -68.302950),
+        ("equator and prime meridian", 0, 0),
+        ("northeast", 59.329323, 18.068581), ("northwest", 21.306944, -157.858333),
+        ("southeast", -33.868820, 151.209290), ("southwest", -54.801910, -68.302950),
         ("the north pole", 90, 0), ("the south pole", -90, 0),
         ("the date line from the west", -17.8, 180), ("the date line from the east", -17.8, -180),
-        ("a millimetre west of Greenwich", 51.4778, -0.00000001),
-        ("eight digits", 12.34567891, -98.76543219),
+        ("one millimeter west of Greenwich", 51.4778, -0.00000001),
+        ("eight decimal places", 12.34567891, -98.76543219),
     ]
 
     /// The checks of accuracies, altitude, speed, course and time.
     public static let details: [Self] =
         values.map { name, fix in
-            Self(.details, "it comes through: \(name)", needs: .details) { test async throws in
+            Self(.details, "details are kept: \(name)", needs: .details) { test async throws in
                 let reports = try await test.monitor()
                 let wanted = try fix()
                 let found = try await test.fix(wanted, seenBy: reports)
@@ -52,7 +52,7 @@ extension LocationAdapterCheck {
                 #expect(isSame(found.course, wanted.course))
             }
         } + [
-            Self(.details, "the time of a fix is the receiver's", needs: .details) {
+            Self(.details, "a fix has the receiver's time", needs: .details) {
                 test async throws in
                 let reports = try await test.monitor()
                 for second in [0, 1, 86_399] {
@@ -61,7 +61,7 @@ extension LocationAdapterCheck {
                     #expect(abs(found.time.timeIntervalSince(wanted.time)) < 0.001)
                 }
             },
-            Self(.details, "details do not stay behind for the next fix", needs: .details) {
+            Self(.details, "details do not carry over to the next fix", needs: .details) {
                 test async throws in
                 let reports = try await test.monitor()
                 try await test.fix(full(), seenBy: reports)
@@ -73,15 +73,15 @@ extension LocationAdapterCheck {
         ]
 
     private static let values: [(String, @Sendable () throws -> LocationFix)] = [
-        ("everything at once", { try full() }), ("nothing at all", { try placeFix(1, 2) }),
+        ("all details", { try full() }), ("no details", { try placeFix(1, 2) }),
         ("an accuracy of 3.5 m", { try detailed(accuracy: 3.5) }),
         ("an accuracy of 2 km", { try detailed(accuracy: 2_000) }),
         ("an altitude of 8,848.86 m", { try detailed(accuracy: 5, altitude: 8_848.86) }),
-        ("an altitude below the sea", { try detailed(accuracy: 5, altitude: -430.5) }),
+        ("an altitude below sea level", { try detailed(accuracy: 5, altitude: -430.5) }),
         ("an altitude of 0 m", { try detailed(accuracy: 5, altitude: 0) }),
         ("a speed of 0 m/s", { try detailed(speed: 0) }),
         ("a speed of 250.25 m/s", { try detailed(speed: 250.25) }),
-        ("a course to the north", { try detailed(speed: 1, course: 0) }),
+        ("a course due north", { try detailed(speed: 1, course: 0) }),
         ("a course just west of north", { try detailed(speed: 1, course: 359.9) }),
     ]
 

@@ -4,7 +4,7 @@ import Testing
 extension LocationAdapterCheck {
     /// The checks of the order of reports.
     public static let order: [Self] = [
-        Self(.order, "a hundred fixes come in order, each once") { test async throws in
+        Self(.order, "a hundred fixes arrive in order and once each") { test async throws in
             let reports = try await test.monitor()
             for number in 0..<100 {
                 try await test.source.feed(.fix(placeFix(Double(number) / 2, 5, second: number)))
@@ -14,13 +14,13 @@ extension LocationAdapterCheck {
             }
             #expect(reports.fixes.map(\.coordinate.latitude) == (0..<100).map { Double($0) / 2 })
         },
-        Self(.order, "two fixes that are the same are two fixes", needs: .repeats) {
+        Self(.order, "identical fixes are reported separately", needs: .repeats) {
             test async throws in
             let reports = try await test.monitor()
             for _ in 0..<3 { try await test.fix(placeFix(1, 2), seenBy: reports) }
             #expect(reports.fixes.count == 3)
         },
-        Self(.order, "there are never two reports at the same time") { test async throws in
+        Self(.order, "reports never overlap") { test async throws in
             let reports = try await test.monitor()
             try await withThrowingTaskGroup { group in
                 for number in 0..<20 {
@@ -33,7 +33,7 @@ extension LocationAdapterCheck {
             try await reports.wait("twenty fixes") { _ in reports.fixes.count == 20 }
             #expect(reports.overlapCount == 0)
         },
-        Self(.order, "a live fix is new") { test async throws in
+        Self(.order, "a live fix is recent") { test async throws in
             let reports = try await test.monitor()
             try await test.fix(placeFix(1, 2), seenBy: reports)
             for case .fix(_, let age) in reports.events { #expect(age < .seconds(5)) }
@@ -42,13 +42,13 @@ extension LocationAdapterCheck {
 
     /// The checks of a receiver without a position.
     public static let searching: [Self] = [
-        Self(.searching, "a source that has no position yet says so", needs: .searches) {
+        Self(.searching, "a source without a position reports a search", needs: .searches) {
             test async throws in
             let reports = try await test.monitor()
             #expect(reports.searchingCount > 0)
             #expect(reports.fixes.isEmpty)
         },
-        Self(.searching, "a receiver that loses its position says so", needs: .searches) {
+        Self(.searching, "a receiver that loses its position reports a search", needs: .searches) {
             test async throws in
             let reports = try await test.monitor()
             try await test.fix(placeFix(1, 2), seenBy: reports)
@@ -56,7 +56,8 @@ extension LocationAdapterCheck {
             #expect(reports.fixes.count == 1)
             #expect(reports.failures.isEmpty)
         },
-        Self(.searching, "a fix comes again after that", needs: .searches) { test async throws in
+        Self(.searching, "fixes resume after a lost position", needs: .searches) {
+            test async throws in
             let reports = try await test.monitor()
             for second in 0..<3 {
                 let fix = try await test.fix(placeFix(1, 2, second: second), seenBy: reports)
@@ -74,7 +75,7 @@ extension LocationAdapterCheck {
 
     /// The checks of concurrent monitorings.
     public static let sharing: [Self] = [
-        Self(.sharing, "each who monitors gets each fix") { test async throws in
+        Self(.sharing, "each monitor receives each fix") { test async throws in
             var all: [LocationReports] = []
             for _ in 0..<5 { all.append(try await test.monitor()) }
             for number in 0..<10 {
@@ -87,14 +88,14 @@ extension LocationAdapterCheck {
                 )
             }
         },
-        Self(.sharing, "one that ends leaves the others") { test async throws in
+        Self(.sharing, "ending one monitor does not affect the others") { test async throws in
             let first = try await test.monitor()
             let second = try await test.monitor()
             try await test.fix(placeFix(1, 2), seenBy: first)
             first.end()
             try await test.fix(placeFix(1, 3, second: 1), seenBy: second)
         },
-        Self(.sharing, "one can follow the other") { test async throws in
+        Self(.sharing, "monitors can run one after another") { test async throws in
             for number in 0..<3 {
                 let reports = try await test.monitor()
                 let fix = try await test.fix(placeFix(1, Double(number)), seenBy: reports)
@@ -107,7 +108,7 @@ extension LocationAdapterCheck {
 
     /// The checks of the end of a monitoring and the release of its resources.
     public static let ending: [Self] = [
-        Self(.ending, "nothing comes after the end") { test async throws in
+        Self(.ending, "an ended monitor receives no more fixes") { test async throws in
             let ended = try await test.monitor()
             let witness = try await test.monitor()
             try await test.fix(placeFix(1, 2), seenBy: witness)
@@ -120,18 +121,18 @@ extension LocationAdapterCheck {
             // One event may have been in progress.
             #expect(ended.events.count <= count + 1)
         },
-        Self(.ending, "ending twice is ending once") { test async throws in
+        Self(.ending, "ending twice has no further effect") { test async throws in
             let reports = try await test.monitor()
             let other = try await test.monitor()
             reports.end()
             reports.end()
             try await test.fix(placeFix(1, 2), seenBy: other)
         },
-        Self(.ending, "it can be ended before anything has come") { test async throws in
+        Self(.ending, "a monitor can be ended before the first report") { test async throws in
             test.start().end()
             try await test.waitForNoUsers()
         },
-        Self(.ending, "it can be ended from within a report") { test async throws in
+        Self(.ending, "a monitor can be ended from within a report") { test async throws in
             let reports = test.start { event, reports in
                 if case .fix = event { reports.end() }
             }
@@ -139,12 +140,12 @@ extension LocationAdapterCheck {
             try await test.fix(placeFix(1, 2), seenBy: reports)
             try await test.waitForNoUsers()
         },
-        Self(.ending, "nothing is held before the beginning") { test async throws in
+        Self(.ending, "the source is not held before monitoring begins") { test async throws in
             _ = await test.adapter.capabilities()
             _ = await test.adapter.permission()
             #expect(await test.source.userCount() == 0)
         },
-        Self(.ending, "nothing is held after the end") { test async throws in
+        Self(.ending, "the source is released after monitoring ends") { test async throws in
             let reports = try await test.monitor()
             try await test.fix(placeFix(1, 2), seenBy: reports)
             #expect(await test.source.userCount() > 0)

@@ -5,14 +5,14 @@ import Testing
 extension LocationAdapterCheck {
     /// The checks of a broken connection.
     public static let connection: [Self] = [
-        Self(.connection, "a connection that breaks is told, as what may pass", needs: .breaks) {
+        Self(.connection, "a broken connection is reported as transient", needs: .breaks) {
             test async throws in
             let reports = try await test.monitor()
             try await breakConnection(test, reports)
             #expect(reports.failures.first?.code == .disconnected)
             #expect(reports.failures.first?.isTransient == true)
         },
-        Self(.connection, "fixes come again when it can be made again", needs: .breaks) {
+        Self(.connection, "fixes resume when the connection is restored", needs: .breaks) {
             test async throws in
             let reports = try await test.monitor()
             for second in 0..<3 {
@@ -22,7 +22,7 @@ extension LocationAdapterCheck {
             }
             try await test.fix(placeFix(1, 2, second: 3), seenBy: reports)
         },
-        Self(.connection, "a source that was out of reach is found later", needs: .breaks) {
+        Self(.connection, "a source that was unreachable is found later", needs: .breaks) {
             test async throws in
             try await test.source.feed(.breakConnection)
             let reports = try await test.monitor()
@@ -30,7 +30,8 @@ extension LocationAdapterCheck {
             try await restoreConnection(test, reports)
             try await test.fix(placeFix(1, 2), seenBy: reports)
         },
-        Self(.connection, "it can be ended while the connection is broken", needs: .breaks) {
+        Self(.connection, "monitoring can be ended while the connection is broken", needs: .breaks)
+        {
             test async throws in
             let reports = try await test.monitor()
             try await breakConnection(test, reports)
@@ -66,7 +67,7 @@ extension LocationAdapterCheck {
     public static let permission: [Self] = [
         Self(
             .permission,
-            "nobody is asked but by asking",
+            "the user is not asked without a permission request",
             needs: .permission,
             permission: .notDetermined,
             answering: .whenInUse
@@ -78,7 +79,7 @@ extension LocationAdapterCheck {
         },
         Self(
             .permission,
-            "the answer is returned, and holds",
+            "the user's answer is returned and persists",
             needs: .permission,
             permission: .notDetermined,
             answering: .whenInUse
@@ -90,7 +91,7 @@ extension LocationAdapterCheck {
         },
         Self(
             .permission,
-            "a refusal is an answer, not an error",
+            "a denial is an answer, not an error",
             needs: .permission,
             permission: .notDetermined,
             answering: .denied
@@ -100,7 +101,7 @@ extension LocationAdapterCheck {
         },
         Self(
             .permission,
-            "a refusal is told to who monitors",
+            "a denial is reported to the monitor",
             needs: .permission,
             permission: .denied
         ) { test async throws in
@@ -110,14 +111,14 @@ extension LocationAdapterCheck {
         },
         Self(
             .permission,
-            "what the device forbids has a code of its own",
+            "a device restriction has its own error code",
             needs: .permission,
             permission: .restricted
         ) { test async throws in
             let reports = try await test.monitor()
             #expect(reports.failures.first?.code == .permissionRestricted)
         },
-        Self(.permission, "a permission that is taken away is told", needs: .permission) {
+        Self(.permission, "a revoked permission is reported", needs: .permission) {
             test async throws in
             let reports = try await test.monitor()
             try await test.fix(placeFix(1, 2), seenBy: reports)
@@ -127,7 +128,7 @@ extension LocationAdapterCheck {
         },
         Self(
             .permission,
-            "a permission that is given later begins the fixes",
+            "fixes begin when permission is granted later",
             needs: .permission,
             permission: .denied
         ) { test async throws in
@@ -140,7 +141,7 @@ extension LocationAdapterCheck {
 
     /// The checks of the adapter behind a `LocationService`.
     public static let service: [Self] = [
-        Self(.service, "the position of the moment is found") { test async throws in
+        Self(.service, "the current location is found") { test async throws in
             let location = LocationService(test.adapter)
             async let found = location.currentLocation(timeout: test.limit)
             try await test.waitForUsers(1)
@@ -148,7 +149,8 @@ extension LocationAdapterCheck {
             #expect(try await found.coordinate.longitude == 2)
             try await test.waitForNoUsers()
         },
-        Self(.service, "states lead from searching to a fix and to its loss", needs: .searches) {
+        Self(.service, "the state changes from searching to a fix to a lost fix", needs: .searches)
+        {
             test async throws in
             let location = LocationService(test.adapter)
             var states = location.states.makeAsyncIterator()
@@ -162,7 +164,7 @@ extension LocationAdapterCheck {
                 return
             }
         },
-        Self(.service, "nobody monitors when nobody listens any more") { test async throws in
+        Self(.service, "monitoring ends when the last listener leaves") { test async throws in
             let location = LocationService(test.adapter)
             try await location.startMonitoring()
             let reading = Task { for try await _ in location.fixes() { return } }

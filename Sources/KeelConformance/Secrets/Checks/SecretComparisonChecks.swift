@@ -5,44 +5,47 @@ import Testing
 extension SecretStoreCheck {
     /// The checks of comparing and setting.
     public static let comparison: [Self] = [
-        Self(.comparison, "what is expected is replaced", holding: ["A": "1"]) {
+        Self(.comparison, "a matching value is replaced", holding: ["A": "1"]) {
             test async throws in
             #expect(try await test.set("A", from: "1", to: "2"))
             #expect(try await test.store.loadString(forKey: "A") == "2")
         },
-        Self(.comparison, "anything else is left", holding: ["A": "1"]) { test async throws in
+        Self(.comparison, "a value that does not match is kept", holding: ["A": "1"]) {
+            test async throws in
             #expect(try await test.set("A", from: "0", to: "2") == false)
             #expect(try await test.store.loadString(forKey: "A") == "1")
         },
-        Self(.comparison, "nothing expected and nothing there sets it") { test async throws in
+        Self(.comparison, "an absent key is set when no value is expected") { test async throws in
             #expect(try await test.set("A", from: nil, to: "1"))
             #expect(try await test.store.loadString(forKey: "A") == "1")
         },
-        Self(.comparison, "nothing expected and something there leaves it", holding: ["A": "1"]) {
+        Self(.comparison, "a present value is kept when no value is expected", holding: ["A": "1"])
+        {
             test async throws in
             #expect(try await test.set("A", from: nil, to: "2") == false)
             #expect(try await test.store.loadString(forKey: "A") == "1")
         },
-        Self(.comparison, "something expected and nothing there sets nothing") {
+        Self(.comparison, "an absent key stays absent when a value is expected") {
             test async throws in
             #expect(try await test.set("A", from: "1", to: "2") == false)
             #expect(try await test.store.exists(forKey: "A") == false)
         },
-        Self(.comparison, "what is expected is removed", holding: ["A": "1"]) { test async throws in
+        Self(.comparison, "a matching value is removed", holding: ["A": "1"]) { test async throws in
             #expect(try await test.set("A", from: "1", to: nil))
             #expect(try await test.store.exists(forKey: "A") == false)
         },
-        Self(.comparison, "anything else is not removed", holding: ["A": "1"]) {
+        Self(.comparison, "a value that does not match is not removed", holding: ["A": "1"]) {
             test async throws in
             #expect(try await test.set("A", from: "2", to: nil) == false)
             #expect(try await test.store.exists(forKey: "A"))
         },
-        Self(.comparison, "an empty secret is not an absent one", holding: ["A": ""]) {
+        Self(.comparison, "an empty secret differs from an absent one", holding: ["A": ""]) {
             test async throws in
             #expect(try await test.set("A", from: nil, to: "1") == false)
             #expect(try await test.set("A", from: "", to: "1"))
         },
-        Self(.comparison, "bytes that only begin alike are not the same", holding: ["A": "12"]) {
+        Self(.comparison, "a value that only shares a prefix does not match", holding: ["A": "12"])
+        {
             test async throws in
             #expect(try await test.set("A", from: "1", to: "x") == false)
             #expect(try await test.set("A", from: "123", to: "x") == false)
@@ -51,20 +54,25 @@ extension SecretStoreCheck {
 
     /// The checks of concurrent tasks.
     public static let concurrency: [Self] = [
-        Self(.concurrency, "of many who set an absent key one succeeds") { test async throws in
+        Self(.concurrency, "exactly one of many concurrent tasks sets an absent key") {
+            test async throws in
             let winners = try await count(of: 16) { number in
                 try await test.set("A", from: nil, to: "\(number)")
             }
             #expect(winners == 1)
         },
-        Self(.concurrency, "of many who replace one value one succeeds", holding: ["A": "0"]) {
+        Self(
+            .concurrency,
+            "exactly one of many concurrent tasks replaces a value",
+            holding: ["A": "0"]
+        ) {
             test async throws in
             let winners = try await count(of: 16) { number in
                 try await test.set("A", from: "0", to: "\(number + 1)")
             }
             #expect(winners == 1)
         },
-        Self(.concurrency, "a counter that many raise loses nothing", holding: ["A": "0"]) {
+        Self(.concurrency, "concurrent increments of a counter lose nothing", holding: ["A": "0"]) {
             test async throws in
             let done = try await count(of: 8) { _ in
                 for _ in 0..<4 {
@@ -80,7 +88,7 @@ extension SecretStoreCheck {
             #expect(done == 8)
             #expect(try await test.store.loadString(forKey: "A") == "32")
         },
-        Self(.concurrency, "keys saved at the same time are all there") { test async throws in
+        Self(.concurrency, "keys saved concurrently are all present") { test async throws in
             _ = try await count(of: 32) { number in
                 try await test.store.save("\(number)", forKey: "K\(100 + number)")
                 return true
@@ -91,7 +99,11 @@ extension SecretStoreCheck {
                 #expect(text == "\(number)")
             }
         },
-        Self(.concurrency, "who reads meanwhile sees old or new, and whole", holding: ["A": "a"]) {
+        Self(
+            .concurrency,
+            "a concurrent reader sees either the old or the new value in full",
+            holding: ["A": "a"]
+        ) {
             test async throws in
             let texts = ["a", String(repeating: "b", count: 9_000)]
             let whole = try await count(of: 12) { number in
@@ -103,7 +115,11 @@ extension SecretStoreCheck {
             }
             #expect(whole == 12)
         },
-        Self(.concurrency, "saving and deleting other keys disturbs none", holding: ["A": "1"]) {
+        Self(
+            .concurrency,
+            "concurrent saves and deletions of other keys do not affect a key",
+            holding: ["A": "1"]
+        ) {
             test async throws in
             let found = try await count(of: 12) { number in
                 switch number % 3 {

@@ -10,7 +10,7 @@ extension SecretStoreCheck {
             ("a key with a zero byte", "a\u{0}b"),
             ("a key that is too long", String(repeating: "k", count: 256)),
         ].map { kind, key in
-            Self(.limits, "\(kind) is refused", needs: []) { test async throws in
+            Self(.limits, "\(kind) is rejected", needs: []) { test async throws in
                 #expect(
                     await test.code { () async throws(SecretError) in
                         try await test.store.save("x", forKey: key)
@@ -28,7 +28,7 @@ extension SecretStoreCheck {
                 )
             }
         } + [
-            Self(.limits, "a service that is no name is refused", needs: []) { test async throws in
+            Self(.limits, "an invalid service name is rejected", needs: []) { test async throws in
                 for service in ["", "a\u{0}b", String(repeating: "s", count: 256)] {
                     #expect(
                         await test.code { () async throws(SecretError) in
@@ -37,7 +37,7 @@ extension SecretStoreCheck {
                     )
                 }
             },
-            Self(.limits, "a secret that is too long is refused, and leaves the old") {
+            Self(.limits, "a secret that is too long is rejected and the old one kept") {
                 test async throws in
                 try await test.store.save("old", forKey: "key")
                 let long = Data(count: SecretStore.maximumByteCount + 1)
@@ -63,7 +63,7 @@ extension SecretStoreCheck {
 
     /// The checks of refusals by a read-only store.
     public static let refusals: [Self] = [
-        Self(.limits, "saving is refused", needs: .readOnly, holding: ["A": "1"]) {
+        Self(.limits, "saving is rejected", needs: .readOnly, holding: ["A": "1"]) {
             test async throws in
             #expect(
                 await test.code { () async throws(SecretError) in
@@ -72,7 +72,7 @@ extension SecretStoreCheck {
             )
             #expect(try await test.store.loadString(forKey: "A") == "1")
         },
-        Self(.limits, "deleting is refused", needs: .readOnly, holding: ["A": "1"]) {
+        Self(.limits, "deleting is rejected", needs: .readOnly, holding: ["A": "1"]) {
             test async throws in
             #expect(
                 await test.code { () async throws(SecretError) in
@@ -81,7 +81,7 @@ extension SecretStoreCheck {
             )
             #expect(try await test.store.exists(forKey: "A"))
         },
-        Self(.limits, "comparing and setting is refused", needs: .readOnly, holding: ["A": "1"]) {
+        Self(.limits, "compare-and-set is rejected", needs: .readOnly, holding: ["A": "1"]) {
             test async throws in
             #expect(
                 await test.code { () async throws(SecretError) in
@@ -97,18 +97,24 @@ extension SecretStoreCheck {
 
     /// The checks of a store's capabilities.
     public static let capabilities: [Self] = [
-        Self(.capabilities, "what can be saved is told", needs: []) { test async throws in
+        Self(.capabilities, "the capabilities report whether the store is writable", needs: []) {
+            test async throws in
             let capabilities = await test.store.capabilities()
             #expect(capabilities.isWritable == test.features.contains(.writable))
         },
-        Self(.capabilities, "a store in use is not locked and has no problem", needs: []) {
+        Self(.capabilities, "a store in use is unlocked and reports no problem", needs: []) {
             test async throws in
             let capabilities = await test.store.capabilities()
             #expect(capabilities.isLocked == false)
             #expect(capabilities.problem == nil)
             #expect(capabilities.kind.name.isEmpty == false)
         },
-        Self(.capabilities, "a description tells no secret", needs: [], holding: ["A": "pl4nted"]) {
+        Self(
+            .capabilities,
+            "descriptions do not reveal secrets",
+            needs: [],
+            holding: ["A": "pl4nted"]
+        ) {
             test async throws in
             _ = try await test.store.load(forKey: "A")
             var dumped = ""

@@ -5,30 +5,34 @@ import Testing
 extension SecretStoreCheck {
     private static let odd: [(String, String)] = [
         ("with a slash", "a/b/c"),
-        ("that climbs folders", "../../etc/passwd"),
-        ("of one dot", "."),
-        ("of two dots", ".."),
+        ("that goes up folders", "../../etc/passwd"),
+        ("that is one dot", "."),
+        ("that is two dots", ".."),
         ("with spaces", " a key "),
         ("with quotes", #"a"b'c`d"#),
         ("with a backslash", #"a\b\n"#),
         ("with a percent sign", "a%2Fb%00"),
-        ("with a line end", "a\nb\r\n"),
+        ("with line breaks", "a\nb\r\n"),
         ("with a tab", "a\tb"),
         ("with an equals sign", "a=b;c"),
         ("with umlauts", "schl\u{fc}ssel"),
         ("in Japanese", "\u{79d8}\u{5bc6}\u{306e}\u{9375}"),
-        ("of an emoji", "\u{1f511}\u{200d}\u{1f469}\u{1f3fd}"),
-        ("from right to left", "\u{645}\u{641}\u{62a}\u{627}\u{62d}"),
-        ("with a star", "*"),
-        ("of a number", "0"),
-        ("of one letter", "a"),
-        ("of the greatest length", String(repeating: "k", count: 255)),
+        ("that is an emoji", "\u{1f511}\u{200d}\u{1f469}\u{1f3fd}"),
+        ("in a right-to-left script", "\u{645}\u{641}\u{62a}\u{627}\u{62d}"),
+        ("that is an asterisk", "*"),
+        ("that is a number", "0"),
+        ("that is one letter", "a"),
+        ("of maximum length", String(repeating: "k", count: 255)),
     ]
 
     /// The checks of unusual keys and services.
     public static let names: [Self] =
         odd.map { kind, key in
-            Self(.names, "a key \(kind) is a key", needs: [.writable, .anyNames]) {
+            Self(
+                .names,
+                "a key \(kind) can be saved, loaded, listed and deleted",
+                needs: [.writable, .anyNames]
+            ) {
                 test async throws in
                 try await test.store.save("odd", forKey: key)
                 try await test.store.save("plain", forKey: "plain")
@@ -39,14 +43,18 @@ extension SecretStoreCheck {
                 #expect(try await test.store.list() == ["plain"])
             }
         } + [
-            Self(.names, "upper and lower case are two keys", needs: [.writable, .anyNames]) {
+            Self(.names, "keys are case-sensitive", needs: [.writable, .anyNames]) {
                 test async throws in
                 try await test.store.save("lower", forKey: "key")
                 try await test.store.save("upper", forKey: "KEY")
                 #expect(try await test.store.loadString(forKey: "key") == "lower")
                 #expect(try await test.store.loadString(forKey: "KEY") == "upper")
             },
-            Self(.names, "two spellings of a character are two", needs: [.writable, .anyNames]) {
+            Self(
+                .names,
+                "composed and decomposed characters form different keys",
+                needs: [.writable, .anyNames]
+            ) {
                 test async throws in
                 try await test.store.save("composed", forKey: "\u{e9}")
                 try await test.store.save("decomposed", forKey: "e\u{301}")
@@ -54,7 +62,7 @@ extension SecretStoreCheck {
                 #expect(try await test.store.loadString(forKey: "e\u{301}") == "decomposed")
                 #expect(try await test.store.list().count == 2)
             },
-            Self(.names, "a key may begin another", needs: [.writable, .anyNames]) {
+            Self(.names, "a key may be a prefix of another key", needs: [.writable, .anyNames]) {
                 test async throws in
                 for key in ["a", "aa", "aaa"] { try await test.store.save(key, forKey: key) }
                 for key in ["a", "aa", "aaa"] {
@@ -66,7 +74,7 @@ extension SecretStoreCheck {
     /// The checks of the isolation of services.
     public static let isolation: [Self] =
         [".other", "2", "/a", ".Other"].map { suffix in
-            Self(.isolation, "a service and one with \(suffix) behind share nothing") {
+            Self(.isolation, "a service and the same name followed by \(suffix) share nothing") {
                 test async throws in
                 let other = try test.other(suffix)
                 try await test.store.save("mine", forKey: "key")
@@ -80,7 +88,11 @@ extension SecretStoreCheck {
                 #expect(try await other.loadString(forKey: "key") == "theirs")
             }
         } + [
-            Self(.isolation, "service and key are not one text", needs: [.writable, .anyNames]) {
+            Self(
+                .isolation,
+                "different splits of one text into service and key stay separate",
+                needs: [.writable, .anyNames]
+            ) {
                 test async throws in
                 let other = try test.other("/a")
                 try await test.store.save("one", forKey: "a/b")

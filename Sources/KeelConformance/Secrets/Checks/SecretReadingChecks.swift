@@ -14,20 +14,25 @@ extension SecretStoreCheck {
             )
             #expect(try await test.store.loadIfPresent(forKey: "ABSENT") == nil)
         },
-        Self(.reading, "a secret is found", needs: [], holding: ["A": "one"]) { test async throws in
+        Self(.reading, "a saved secret is found", needs: [], holding: ["A": "one"]) {
+            test async throws in
             #expect(try await test.store.load(forKey: "A") == Data("one".utf8))
         },
-        Self(.reading, "loading does not use a secret up", needs: [], holding: ["A": "one"]) {
+        Self(.reading, "loading does not consume a secret", needs: [], holding: ["A": "one"]) {
             test async throws in
             for _ in 0..<3 { #expect(try await test.store.loadString(forKey: "A") == "one") }
         },
-        Self(.reading, "each key has its own", needs: [], holding: ["A": "1", "B": "2", "AB": "3"])
-        { test async throws in
+        Self(
+            .reading,
+            "each key has its own secret",
+            needs: [],
+            holding: ["A": "1", "B": "2", "AB": "3"]
+        ) { test async throws in
             #expect(try await test.store.loadString(forKey: "A") == "1")
             #expect(try await test.store.loadString(forKey: "B") == "2")
             #expect(try await test.store.loadString(forKey: "AB") == "3")
         },
-        Self(.reading, "whether a key exists is told", needs: [], holding: ["A": "1"]) {
+        Self(.reading, "the store reports whether a key exists", needs: [], holding: ["A": "1"]) {
             test async throws in
             #expect(try await test.store.exists(forKey: "A"))
             #expect(try await test.store.exists(forKey: "B") == false)
@@ -38,14 +43,18 @@ extension SecretStoreCheck {
             #expect(try await other.exists(forKey: "A") == false)
             #expect(try await other.list().isEmpty)
         },
-        Self(.reading, "the list has every key", needs: [], holding: ["B": "1", "A": "", "C": "3"])
-        { test async throws in
+        Self(
+            .reading,
+            "the list contains every key",
+            needs: [],
+            holding: ["B": "1", "A": "", "C": "3"]
+        ) { test async throws in
             #expect(try await test.store.list() == ["A", "B", "C"])
         },
         Self(.reading, "an empty store lists nothing", needs: []) { test async throws in
             #expect(try await test.store.list().isEmpty)
         },
-        Self(.reading, "an empty secret is a secret", needs: [], holding: ["A": ""]) {
+        Self(.reading, "an empty secret exists", needs: [], holding: ["A": ""]) {
             test async throws in
             #expect(try await test.store.load(forKey: "A").isEmpty)
             #expect(try await test.store.exists(forKey: "A"))
@@ -71,13 +80,13 @@ extension SecretStoreCheck {
         }
 
     private static let kinds: [(String, Data)] = [
-        ("no bytes at all", Data()),
-        ("each of the 256 bytes", Data(0...255)),
+        ("no bytes", Data()),
+        ("all 256 byte values", Data(0...255)),
         ("zeros", Data(repeating: 0, count: 64)),
-        ("a zero at either end", Data([0, 1, 2, 0])),
-        ("bytes that are no UTF-8", Data([0xff, 0xfe, 0xc0, 0x80, 0xed, 0xa0, 0x80])),
-        ("line ends", Data("a\r\nb\nc\r".utf8)),
-        ("spaces at either end", Data("  a  ".utf8)),
+        ("bytes with a zero at each end", Data([0, 1, 2, 0])),
+        ("bytes that are not UTF-8", Data([0xff, 0xfe, 0xc0, 0x80, 0xed, 0xa0, 0x80])),
+        ("line breaks", Data("a\r\nb\nc\r".utf8)),
+        ("spaces at each end", Data("  a  ".utf8)),
         ("bytes that look like JSON", Data(#"{"a": "b"}"#.utf8)),
     ]
 }

@@ -13,13 +13,17 @@ private struct Credentials: Codable, Equatable, Sendable {
 extension SecretStoreCheck {
     /// The checks of text and values.
     public static let values: [Self] = [
-        Self(.values, "text of many scripts comes back unchanged") { test async throws in
+        Self(.values, "text in many scripts comes back unchanged") { test async throws in
             let text = "Gr\u{fc}\u{df}e \u{1f511} \u{79d8}\u{5bc6} e\u{301}"
             try await test.store.save(text, forKey: "key")
             let read = try await test.store.loadString(forKey: "key")
             #expect(read.utf8.elementsEqual(text.utf8))
         },
-        Self(.values, "bytes that are no text are no string", needs: [.writable, .anyBytes]) {
+        Self(
+            .values,
+            "loading bytes that are not UTF-8 as a string fails",
+            needs: [.writable, .anyBytes]
+        ) {
             test async throws in
             try await test.store.save(Data([0xff, 0xfe]), forKey: "key")
             #expect(
@@ -38,7 +42,8 @@ extension SecretStoreCheck {
             try await test.store.save(encoding: value, forKey: "key")
             #expect(try await test.store.loadValue(Credentials.self, forKey: "key") == value)
         },
-        Self(.values, "a value of another type is invalid, and is not told") { test async throws in
+        Self(.values, "a value of another type is invalid and not revealed by the error") {
+            test async throws in
             try await test.store.save("pl4nted", forKey: "key")
             do throws(SecretError) {
                 _ = try await test.store.loadValue(Credentials.self, forKey: "key")
@@ -59,7 +64,8 @@ extension SecretStoreCheck {
 
     /// The checks of a second opening of the store.
     public static let reopening: [Self] = [
-        Self(.reopening, "a second opening sees what was saved", needs: [.writable, .reopening]) {
+        Self(.reopening, "a second opening sees the saved secrets", needs: [.writable, .reopening])
+        {
             test async throws in
             try await test.store.save("1", forKey: "A")
             let second = try await test.reopened()
@@ -76,8 +82,11 @@ extension SecretStoreCheck {
             try await second.delete(forKey: "A")
             #expect(try await test.store.exists(forKey: "A") == false)
         },
-        Self(.reopening, "two openings lose nothing of each other", needs: [.writable, .reopening])
-        { test async throws in
+        Self(
+            .reopening,
+            "concurrent saves through two openings lose nothing",
+            needs: [.writable, .reopening]
+        ) { test async throws in
             let first = test.store
             let second = try await test.reopened()
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -95,7 +104,7 @@ extension SecretStoreCheck {
         },
         Self(
             .reopening,
-            "comparing and setting holds between openings",
+            "compare-and-set works across openings",
             needs: [.writable, .reopening]
         ) { test async throws in
             let first = test.store

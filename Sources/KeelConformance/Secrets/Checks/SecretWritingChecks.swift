@@ -5,33 +5,33 @@ import Testing
 extension SecretStoreCheck {
     /// The checks of replacing secrets.
     public static let writing: [Self] = [
-        Self(.writing, "saving replaces what was there") { test async throws in
+        Self(.writing, "saving replaces the old secret") { test async throws in
             try await test.store.save("old", forKey: "key")
             try await test.store.save("new", forKey: "key")
             #expect(try await test.store.loadString(forKey: "key") == "new")
             #expect(try await test.store.list() == ["key"])
         },
-        Self(.writing, "a shorter secret leaves nothing of a longer one") { test async throws in
+        Self(.writing, "a shorter secret replaces a longer one completely") { test async throws in
             try await test.store.save(secretBytes(1, count: 5_000), forKey: "key")
             try await test.store.save("x", forKey: "key")
             #expect(try await test.store.load(forKey: "key") == Data("x".utf8))
         },
-        Self(.writing, "an empty secret replaces another") { test async throws in
+        Self(.writing, "an empty secret replaces a nonempty one") { test async throws in
             try await test.store.save("old", forKey: "key")
             try await test.store.save("", forKey: "key")
             #expect(try await test.store.load(forKey: "key").isEmpty)
             #expect(try await test.store.exists(forKey: "key"))
         },
-        Self(.writing, "saving the same again succeeds") { test async throws in
+        Self(.writing, "saving the same secret again succeeds") { test async throws in
             for _ in 0..<3 { try await test.store.save("same", forKey: "key") }
             #expect(try await test.store.loadString(forKey: "key") == "same")
         },
-        Self(.writing, "saving one key leaves the others", holding: ["A": "1", "B": "2"]) {
+        Self(.writing, "saving one key keeps the others", holding: ["A": "1", "B": "2"]) {
             test async throws in
             try await test.store.save("3", forKey: "A")
             #expect(try await test.store.loadString(forKey: "B") == "2")
         },
-        Self(.writing, "twenty replacements leave the last") { test async throws in
+        Self(.writing, "the last of twenty replacements is kept") { test async throws in
             for number in 0..<20 { try await test.store.save("\(number)", forKey: "key") }
             #expect(try await test.store.loadString(forKey: "key") == "19")
             #expect(try await test.store.list() == ["key"])
@@ -45,14 +45,14 @@ extension SecretStoreCheck {
             #expect(try await test.store.exists(forKey: "A") == false)
             #expect(try await test.store.list().isEmpty)
         },
-        Self(.removal, "deleting what is not there succeeds") { test async throws in
+        Self(.removal, "deleting an absent key succeeds") { test async throws in
             try await test.store.delete(forKey: "absent")
         },
         Self(.removal, "deleting twice succeeds", holding: ["A": "1"]) { test async throws in
             try await test.store.delete(forKey: "A")
             try await test.store.delete(forKey: "A")
         },
-        Self(.removal, "deleting one key leaves the others", holding: ["A": "1", "B": "2"]) {
+        Self(.removal, "deleting one key keeps the others", holding: ["A": "1", "B": "2"]) {
             test async throws in
             try await test.store.delete(forKey: "A")
             #expect(try await test.store.loadString(forKey: "B") == "2")
@@ -70,7 +70,7 @@ extension SecretStoreCheck {
     public static let listing: [Self] = [
         Self(
             .listing,
-            "keys are listed in the order of their bytes",
+            "keys are listed in byte order",
             needs: [.writable, .anyNames]
         ) { test async throws in
             for key in ["b", "\u{e4}", "B", "a", "10", "2", "aa"] {
@@ -79,7 +79,7 @@ extension SecretStoreCheck {
             let listed = try await test.store.list()
             #expect(listed == ["10", "2", "B", "a", "aa", "b", "\u{e4}"])
         },
-        Self(.listing, "forty keys are listed, each once") { test async throws in
+        Self(.listing, "forty keys are each listed once") { test async throws in
             let keys = (10..<50).map { "K\($0)" }
             for key in keys.reversed() { try await test.store.save(key, forKey: key) }
             #expect(try await test.store.list() == keys)
@@ -88,7 +88,7 @@ extension SecretStoreCheck {
             try await test.store.save("2", forKey: "A")
             #expect(try await test.store.list() == ["A"])
         },
-        Self(.listing, "the list follows saves and deletes") { test async throws in
+        Self(.listing, "the list reflects saves and deletions") { test async throws in
             try await test.store.save("1", forKey: "A")
             #expect(try await test.store.list() == ["A"])
             try await test.store.save("2", forKey: "B")

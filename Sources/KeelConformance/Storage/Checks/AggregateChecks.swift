@@ -13,10 +13,10 @@ extension StorageAdapterCheck {
         ("of integers is an integer", [1, 2, 39], 42),
         ("of nothing is the integer 0", [], 0),
         ("of an integer and a double is a double", [1, 1.5], 2.5),
-        ("of doubles with a whole sum is a double", [0.5, 0.5], 1.0),
-        ("leaves out what is no number", [1, "2", .null, true, [4], 8], 9),
-        ("of values of which none is a number is 0", ["1", .null], 0),
-        ("with a NaN in it is NaN", [1, .double(.nan), 2], .double(.nan)),
+        ("of doubles that adds up to an integral value is a double", [0.5, 0.5], 1.0),
+        ("ignores values that are not numbers", [1, "2", .null, true, [4], 8], 9),
+        ("of values without numbers is 0", ["1", .null], 0),
+        ("of values including NaN is NaN", [1, .double(.nan), 2], .double(.nan)),
         ("of infinity is infinity", [1, .double(.infinity)], .double(.infinity)),
         (
             "of opposite infinities is NaN", [.double(.infinity), .double(-.infinity)],
@@ -27,7 +27,7 @@ extension StorageAdapterCheck {
             [.integer(.max), .integer(.max)], 18_446_744_073_709_551_616.0
         ),
         (
-            "that overflows only on the way is exact",
+            "that overflows only in between is exact",
             [.integer(.max), .integer(.max), .integer(-.max)], .integer(.max)
         ),
         (
@@ -38,11 +38,11 @@ extension StorageAdapterCheck {
 
     private static let averages: [Row] = [
         ("of integers is a double", [1, 2], 1.5),
-        ("with a whole value is a double", [1, 3], 2.0),
+        ("with an integral value is a double", [1, 3], 2.0),
         ("of nothing is null", [], .null),
-        ("of values of which none is a number is null", ["1", .null], .null),
-        ("leaves what is no number out of the count, too", [1, "9", .null, 3], 2.0),
-        ("with a NaN in it is NaN", [1, .double(.nan)], .double(.nan)),
+        ("of values without numbers is null", ["1", .null], .null),
+        ("does not count values that are not numbers", [1, "9", .null, 3], 2.0),
+        ("of values including NaN is NaN", [1, .double(.nan)], .double(.nan)),
         (
             "of large integers does not overflow", [.integer(.max), .integer(.max)],
             9_223_372_036_854_775_808.0
@@ -104,23 +104,23 @@ extension StorageAdapterCheck {
             $0.select("text")
         },
         aggregated(
-            "several aggregations are computed at once, in order",
+            "several aggregations are computed at once and returned in order",
             [.sum("n"), .count(), .average("n"), .sum("half"), .count(upTo: 2)],
             [45, 10, 4.5, 5, 2]
         ) { $0 },
         aggregated(
-            "several aggregations are over documents that have all of their fields",
+            "several aggregations cover only documents that have all of their fields",
             [.sum("n"), .count(), .average("none"), .sum("none")],
             [0, 0, .null, 0]
         ) { $0 },
-        Self(.aggregates, "a count beside a sum counts what has the field, of whatever kind") {
+        Self(.aggregates, "a count next to a sum counts documents that have the field") {
             store async throws in
             try await store.fill(["a": ["n": 1], "b": ["n": "x"], "c": ["n": .null], "d": ["m": 1]])
             let values = try await store.client.aggregate(store.query, [.sum("n"), .count()])
             #expect(values == [1, 3])
             #expect(try await store.client.aggregate(store.query, [.count()]) == [4])
         },
-        Self(.aggregates, "a limited sum takes the documents with the least values") {
+        Self(.aggregates, "a limited sum takes the documents with the lowest values") {
             store async throws in
             try await store.fill([
                 "a": ["n": 8], "b": ["n": 9], "c": ["m": 1], "d": ["n": 1], "e": ["n": 2],
@@ -154,7 +154,7 @@ extension StorageAdapterCheck {
             }
             #expect(try await store.client.count(DocumentQuery(group: group)) == 3)
         },
-        Self(.aggregates, "no aggregation, or six, are refused") { store in
+        Self(.aggregates, "zero or six aggregations are rejected") { store in
             await store.expect(.invalidArgument) {
                 _ = try await store.client.aggregate(store.query, [])
             }
@@ -165,14 +165,14 @@ extension StorageAdapterCheck {
                 )
             }
         },
-        Self(.aggregates, "a count that stops at 0 is refused") { store in
+        Self(.aggregates, "a count limited to 0 is rejected") { store in
             await store.expect(.invalidArgument) {
                 _ = try await store.client.aggregate(store.query, [.count(upTo: 0)])
             }
         },
         Self(
             .aggregates,
-            "the adapter itself computes one value an aggregation",
+            "the adapter itself computes one value per aggregation",
             needs: .aggregation
         ) { store in
             try await store.fillNumbers()

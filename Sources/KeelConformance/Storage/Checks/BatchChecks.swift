@@ -15,7 +15,7 @@ extension StorageAdapterCheck {
             )
             #expect(try await store.ids(store.query) == ["a", "b", "c"])
         },
-        Self(.batches, "a refused last write undoes the writes before it") { store in
+        Self(.batches, "a rejected last write undoes the previous writes") { store in
             try await store.set(["n": 0], "old")
             await store.expect(.documentNotFound) {
                 try await store.commit(
@@ -28,7 +28,7 @@ extension StorageAdapterCheck {
             #expect(try await store.ids(store.query) == ["old"])
             #expect(try await store.fields("old") == ["n": 0])
         },
-        Self(.batches, "a refused first write keeps the writes after it from taking effect") {
+        Self(.batches, "a rejected first write prevents the following writes") {
             store async throws in
             await store.expect(.documentNotFound) {
                 try await store.commit(
@@ -38,7 +38,7 @@ extension StorageAdapterCheck {
             }
             #expect(try await store.ids(store.query).isEmpty)
         },
-        Self(.batches, "a refused batch leaves revisions and times as they were") { store in
+        Self(.batches, "a rejected batch does not change revisions and times") { store in
             try await store.set(["n": 0])
             let before = try await store.document()
             await store.expect(.alreadyExists) {
@@ -49,7 +49,7 @@ extension StorageAdapterCheck {
             }
             #expect(try await store.document() == before)
         },
-        Self(.batches, "a batch that fails does not stop the ones after it") { store in
+        Self(.batches, "a failed batch does not prevent the following batches") { store in
             let results = try await store.adapter.commit([
                 WriteBatch([.set(["n": 1], at: store.path("a"))]),
                 WriteBatch([.update(store.path("missing"), [.put("n", 1)])]),
@@ -58,7 +58,7 @@ extension StorageAdapterCheck {
             #expect(results.map { (try? $0.get()) != nil } == [true, false, true])
             #expect(try await store.ids(store.query) == ["a", "c"])
         },
-        Self(.batches, "each batch has its own outcome, in the order of the batches") { store in
+        Self(.batches, "each batch has its own outcome, in batch order") { store in
             let results = try await store.adapter.commit([
                 WriteBatch([.delete(store.path(), if: .exists)]),
                 WriteBatch([.set(["n": 1], at: store.path(), if: .isMissing)]),
@@ -69,7 +69,7 @@ extension StorageAdapterCheck {
             }
             #expect(codes == [.documentNotFound, nil, .alreadyExists])
         },
-        Self(.batches, "a batch sees what the batches before it in the call did") { store in
+        Self(.batches, "a batch sees the effects of previous batches in the call") { store in
             let results = try await store.adapter.commit([
                 WriteBatch([.set(["n": 1], at: store.path())]),
                 WriteBatch([.update(store.path(), [.compute("n", .increment(1))])]),
@@ -81,14 +81,14 @@ extension StorageAdapterCheck {
     ]
 
     private static let sequenceChecks: [Self] = [
-        Self(.batches, "of two sets of one document, the second stays") { store in
+        Self(.batches, "the second of two sets of one document wins") { store in
             try await store.commit(
                 .set(["a": 1], at: store.path()),
                 .set(["b": 2], at: store.path())
             )
             #expect(try await store.fields() == ["b": 2])
         },
-        Self(.batches, "a write sees what the writes before it did to its document") { store in
+        Self(.batches, "a write sees the effects of previous writes on its document") { store in
             try await store.commit(
                 .set(["n": 1], at: store.path()),
                 .update(store.path(), [.compute("n", .increment(1))]),
@@ -96,7 +96,7 @@ extension StorageAdapterCheck {
             )
             #expect(try await store.fields() == ["n": 3])
         },
-        Self(.batches, "a document deleted and set in one batch starts anew") { store in
+        Self(.batches, "a document deleted and set in one batch keeps no old fields") { store in
             try await store.set(["a": 1])
             try await store.commit(
                 .delete(store.path()),
@@ -109,7 +109,7 @@ extension StorageAdapterCheck {
             #expect(try await store.fields() == nil)
             #expect(try await store.ids(store.query).isEmpty)
         },
-        Self(.batches, "a condition sees what the writes before it did") { store in
+        Self(.batches, "a condition sees the effects of previous writes") { store in
             try await store.commit(
                 .set(["a": 1], at: store.path()),
                 .update(store.path(), [.put("b", 2)], if: .exists),
@@ -127,7 +127,8 @@ extension StorageAdapterCheck {
             }
             #expect(try await store.fields() == nil)
         },
-        Self(.batches, "a document written twice ends at one revision, the receipt’s") { store in
+        Self(.batches, "a document written twice gets one revision, the one in the receipt") {
+            store in
             let receipt = try await store.commit(
                 .set(["a": 1], at: store.path()),
                 .set(["a": 2], at: store.path())
@@ -143,7 +144,7 @@ extension StorageAdapterCheck {
             )
             #expect(receipt.outcomes.map(\.revision) == [nil, nil])
         },
-        Self(.batches, "a receipt tells for each write when its document was changed last") {
+        Self(.batches, "a receipt contains the last update time of each document") {
             store in
             try await store.set(["n": 3], "c")
             let receipt = try await store.commit(
@@ -156,7 +157,7 @@ extension StorageAdapterCheck {
             #expect(receipt.outcomes.map(\.updateTime) == times + [times[0]])
             #expect(times[0] == times[1])
         },
-        Self(.batches, "commit times never go back, also of what changes nothing") { store in
+        Self(.batches, "commit times never decrease, even when nothing changes") { store in
             var last = Timestamp(microseconds: .min)
             for number in Int64(0)..<10 {
                 let states: [DocumentFields] = [["n": .integer(number / 3)], ["n": -1]]
@@ -167,7 +168,7 @@ extension StorageAdapterCheck {
                 }
             }
         },
-        Self(.batches, "commit times grow from one batch to the next") { store in
+        Self(.batches, "commit times increase from batch to batch") { store in
             let first = try await store.set(["n": 1], "a").commitTime
             let second = try await store.set(["n": 2], "b").commitTime
             #expect(first < second)
@@ -178,10 +179,11 @@ extension StorageAdapterCheck {
         Self(.batches, "a batch without writes succeeds") { store async throws in
             #expect(try await store.commit().outcomes.isEmpty)
         },
-        Self(.batches, "a commit without batches answers with no results") { store async throws in
+        Self(.batches, "a commit without batches returns no results") { store async throws in
             #expect(try await store.adapter.commit([]).isEmpty)
         },
-        Self(.batches, "a batch of 500 writes is taken, with an outcome for each") { store in
+        Self(.batches, "a batch of 500 writes is accepted and returns an outcome for each") {
+            store in
             let writes = try (0..<500).map {
                 try DocumentWrite.set(["n": .integer($0)], at: store.path("\($0)"))
             }
@@ -189,7 +191,7 @@ extension StorageAdapterCheck {
             #expect(receipt.outcomes.count == 500)
             #expect(try await store.client.count(store.query) == 500)
         },
-        Self(.batches, "a batch of 501 writes is refused as tooLarge") { store in
+        Self(.batches, "a batch of 501 writes is rejected as tooLarge") { store in
             let writes = (0..<501).map { DocumentWrite.delete(store.path("\($0)")) }
             await store.expect(.tooLarge) { try await store.client.commit(writes) }
         },

@@ -5,7 +5,8 @@ import Testing
 extension StorageAdapterCheck {
     static let pageChecks: [Self] =
         [1, 2, 3, 7].map { limit in
-            log("pages of \(limit) bring every document, and say when they have") { store in
+            log("pages of \(limit) contain every document and report when they are complete") {
+                store in
                 var follower = ChangeFollower(store, after: try await store.position())
                 for number in Int64(0)..<10 {
                     try await store.set(["n": .integer(number)], "\(number)")
@@ -18,7 +19,7 @@ extension StorageAdapterCheck {
                 #expect(follower.documents.count == 10)
             }
         } + [
-            log("a page that does not bring all changes of a batch is not caught up") { store in
+            log("a page that lacks changes of a batch is not caught up") { store in
                 var follower = ChangeFollower(store, after: try await store.position())
                 try await store.commit(
                     .set(["n": 1], at: store.path("a")),
@@ -26,7 +27,7 @@ extension StorageAdapterCheck {
                 )
                 #expect(try await follower.step(limit: 1).isCaughtUp == false)
             },
-            log("a removal is not older than the state that a creation meanwhile has shown") {
+            log("a removal is not older than a recreated state shown before") {
                 store in
                 let cursor = try await store.position()
                 try await store.set(["n": 1])
@@ -40,7 +41,7 @@ extension StorageAdapterCheck {
                 while try await !follower.step(limit: 1).isCaughtUp {}
                 #expect(follower.documents.isEmpty)
             },
-            log("removals of a long page are not older than what was shown before") { store in
+            log("removals of a long page are not older than states shown before") { store in
                 let cursor = try await store.position()
                 let ids = (0..<300).map { "\($0)" }
                 let sets = try ids.map { try DocumentWrite.set(["n": 1], at: store.path($0)) }
@@ -55,7 +56,7 @@ extension StorageAdapterCheck {
                 while try await !follower.step(limit: 299).isCaughtUp {}
                 #expect(follower.documents.isEmpty)
             },
-            log("reading a page twice gives the same page") { store in
+            log("reading a page twice returns the same page") { store in
                 let cursor = try await store.position()
                 for id in ["a", "b", "c"] { try await store.set(["n": 1], id) }
                 let scope = ChangeScope.collections([store.collection])
@@ -63,7 +64,7 @@ extension StorageAdapterCheck {
                 let first = try await store.adapter.changes(request)
                 #expect(try await store.adapter.changes(request).changes == first.changes)
             },
-            log("an old cursor brings the state of now, not that of then") { store in
+            log("an old cursor returns the current state") { store in
                 let cursor = try await store.position()
                 try await store.set(["n": 1])
                 var first = ChangeFollower(store, after: cursor)
@@ -73,14 +74,14 @@ extension StorageAdapterCheck {
                 try await second.step(limit: 1)
                 #expect(second.changes == [.current(try await store.document())])
             },
-            log("a reader that has caught up is told nothing twice") { store in
+            log("a caught-up reader receives no change twice") { store in
                 var follower = ChangeFollower(store, after: try await store.position())
                 try await store.set(["n": 1])
                 try await follower.catchUp()
                 try await follower.catchUp()
                 #expect(follower.changes.count == 1)
             },
-            log("changes out of scope move the cursor on") { store in
+            log("changes out of scope advance the cursor") { store in
                 let start = try await store.position()
                 var follower = ChangeFollower(store, after: start)
                 for number in Int64(0)..<5 {
@@ -91,13 +92,13 @@ extension StorageAdapterCheck {
                 #expect(page.changes.isEmpty)
                 #expect(page.next > start)
             },
-            log("the position of a read lies behind what the read saw") { store in
+            log("the position of a read is after the state that it saw") { store in
                 try await store.set(["n": 1])
                 var follower = ChangeFollower(store, after: try await store.position())
                 try await follower.catchUp()
                 #expect(follower.changes.isEmpty)
             },
-            log("a query’s position goes on without a gap") { store in
+            log("a query’s position continues without a gap") { store in
                 try await store.set(["n": 1], "a")
                 var request = ReadRequest(.query(try QueryValidation.checked(store.query)))
                 request.needsPosition = true
@@ -108,7 +109,7 @@ extension StorageAdapterCheck {
                 try await follower.catchUp()
                 #expect(follower.changes.map(\.path.id) == ["b"])
             },
-            log("a receipt’s position lies behind its batch") { store in
+            log("a receipt’s position is after its batch") { store in
                 let receipt = try await store.set(["n": 1], "a")
                 try await store.set(["n": 1], "b")
                 let position: ChangeCursor = try #require(receipt.position)
@@ -116,7 +117,7 @@ extension StorageAdapterCheck {
                 try await follower.catchUp()
                 #expect(follower.changes.map(\.path.id) == ["b"])
             },
-            log("positions grow with commits") { store in
+            log("positions increase with commits") { store in
                 var positions: [ChangeCursor] = []
                 for number in Int64(0)..<300 {
                     let receipt = try await store.set(["n": .integer(number)])
@@ -124,7 +125,7 @@ extension StorageAdapterCheck {
                 }
                 #expect(zip(positions, positions.dropFirst()).allSatisfy { $0 < $1 })
             },
-            log("a removal’s revision is not below one delivered before") { store in
+            log("a removal’s revision is not below a revision delivered before") { store in
                 var follower = ChangeFollower(store, after: try await store.position())
                 // Each page holds one entry of the log, while the state is ahead of it.
                 for number in Int64(0)..<3 { try await store.set(["n": .integer(number)]) }
@@ -133,10 +134,10 @@ extension StorageAdapterCheck {
                 try await follower.catchUp(limit: 1)
                 #expect(follower.documents.isEmpty)
             },
-            foreign("of an unknown form", [0xFF, 0x66, 0x6F, 0x6F]),
+            foreign("in an unknown format", [0xFF, 0x66, 0x6F, 0x6F]),
             foreign("without bytes", []),
-            foreign("longer than any", Array(repeating: 1, count: 400)),
-            log("the cursor of another store’s future is refused as cursorExpired") { store in
+            foreign("longer than any valid cursor", Array(repeating: 1, count: 400)),
+            log("a cursor beyond the end of the log is rejected as cursorExpired") { store in
                 let position = try await store.position()
                 let beyond = ChangeCursor(
                     bytes: Array(position.bytes.dropLast(8)) + Array(repeating: 0x7F, count: 8)
@@ -148,7 +149,7 @@ extension StorageAdapterCheck {
         ]
 
     private static func foreign(_ what: String, _ bytes: [UInt8]) -> Self {
-        log("a cursor \(what) is refused as cursorExpired") { store in
+        log("a cursor \(what) is rejected as cursorExpired") { store in
             await store.expect(.cursorExpired) {
                 _ = try await store.adapter.changes(
                     ChangeRequest(after: ChangeCursor(bytes: bytes))
@@ -158,7 +159,7 @@ extension StorageAdapterCheck {
     }
 
     static let copyChecks: [Self] = [
-        log("from no cursor, pages bring the current state of every document") { store in
+        log("pages without a cursor return the current state of every document") { store in
             for number in Int64(0)..<10 {
                 try await store.set(["n": .integer(number)], "\(number)")
             }
@@ -168,7 +169,7 @@ extension StorageAdapterCheck {
             try await follower.catchUp(limit: 4)
             try await follower.expectEqualToStore()
         },
-        log("a copy of an empty collection is empty, and goes on from there") { store in
+        log("a copy of an empty collection is empty and continues from there") { store in
             var follower = ChangeFollower(store, after: nil)
             try await follower.catchUp()
             #expect(follower.documents.isEmpty)
@@ -176,7 +177,7 @@ extension StorageAdapterCheck {
             try await follower.catchUp()
             try await follower.expectEqualToStore()
         },
-        log("a copy misses nothing when documents are deleted while it is made") { store in
+        log("a copy misses no deletions made during the copy") { store in
             for number in Int64(0)..<9 { try await store.set(["n": .integer(number)], "\(number)") }
             var follower = ChangeFollower(store, after: nil)
             try await follower.step(limit: 3)
@@ -184,7 +185,7 @@ extension StorageAdapterCheck {
             try await follower.catchUp(limit: 3)
             try await follower.expectEqualToStore()
         },
-        log("a copy misses nothing when documents are added while it is made") { store in
+        log("a copy misses no additions made during the copy") { store in
             for number in Int64(0)..<9 {
                 try await store.set(["n": .integer(number)], "m\(number)")
             }
@@ -195,7 +196,7 @@ extension StorageAdapterCheck {
             try await follower.catchUp(limit: 3)
             try await follower.expectEqualToStore()
         },
-        log("a copy that is made during many writes ends as the store") { store in
+        log("a copy made during many writes ends up equal to the store") { store in
             var random = SeededGenerator(seed: 7)
             var follower = ChangeFollower(store, after: nil)
             for _ in 0..<200 {
@@ -211,7 +212,7 @@ extension StorageAdapterCheck {
             try await follower.catchUp(limit: 2)
             try await follower.expectEqualToStore()
         },
-        log("a copy is caught up only where it is a state that the store had") { store in
+        log("a copy is caught up only at a state that the store had") { store in
             // Both documents always have the same number, because one batch writes them.
             func write(_ number: Int64) async throws {
                 try await store.commit(

@@ -5,7 +5,7 @@ import Testing
 extension StorageAdapterCheck {
     /// The checks of removals, for readers that were away.
     static let removalChecks: [Self] = [
-        log("a removal is told with its time, which is that of the commit’s outcome") { store in
+        log("a removal is reported with the time of the commit’s outcome") { store in
             let created = try #require(try await store.set(["n": 1]).outcomes.first?.updateTime)
             var follower = ChangeFollower(store, after: try await store.position())
             let outcome = try await store.commit(.delete(store.path())).outcomes.first
@@ -21,7 +21,7 @@ extension StorageAdapterCheck {
             try await store.set(["n": 2])
             #expect(try await store.document().createTime > removed)
         },
-        log("a deletion that removes nothing has no time, and one in a batch has the batch’s") {
+        log("a deletion has the time of its batch, or none if it removes nothing") {
             store in
             let missing = try await store.commit(.delete(store.path("missing")))
             #expect(missing.outcomes.map(\.updateTime) == [nil])
@@ -41,7 +41,7 @@ extension StorageAdapterCheck {
             }
             #expect(told.count == 1 && told.first == times[1])
         },
-        log("a reader that was away learns what has changed and what is gone, and nothing else") {
+        log("a returning reader receives only changed and removed documents") {
             store in
             let ids = (0..<30).map { "d\($0)" }
             try await store.fill(all: ids.map { ($0, ["n": 0]) })
@@ -66,7 +66,7 @@ extension StorageAdapterCheck {
             #expect(told.isSuperset(of: ids[0..<16]))
             #expect(told.isSubset(of: Set(ids[0..<16]).union(["x", "y"])))
         },
-        log("a request that names its reader is answered as any other") { store in
+        log("a request that names its reader is answered like any other") { store in
             try await store.fill(all: (0..<5).map { ("d\($0)", ["n": 0]) })
             var request = ChangeRequest(scope: .collections([store.collection]), limit: 2)
             var told: [String] = []

@@ -5,7 +5,7 @@ import Testing
 extension StorageAdapterCheck {
     /// The checks of the changes that a scoped reader receives.
     static let scopeChecks: [Self] = [
-        log("a reader of one document is told of no other one") { store in
+        log("a reader of one document receives changes of no others") { store in
             var follower = ChangeFollower(
                 store,
                 after: try await store.position(),
@@ -22,7 +22,7 @@ extension StorageAdapterCheck {
             #expect(follower.documents.isEmpty)
             #expect(follower.changes.map(\.path.id) == ["a", "a"])
         },
-        log("a copy of some documents has them and nothing else") { store in
+        log("a copy of some documents contains only them") { store in
             let ids = ["a", "b", "c", "d", "e"]
             for id in ids { try await store.set(["n": 1], id) }
             let wanted = ["b", "d", "e", "none"].map { store.path($0) }
@@ -32,7 +32,8 @@ extension StorageAdapterCheck {
                 #expect(Set(follower.documents.keys) == Set(wanted.dropLast()))
             }
         },
-        log("a reader of a group is told of all collections of its name, later ones too") { store in
+        log("a reader of a group receives changes of all its collections, including new ones") {
+            store in
             let name = store.name + "g"
             let first = store.path("a").collection(name)
             try await store.client.setDocument(first.document("1"), ["n": 1])
@@ -46,7 +47,7 @@ extension StorageAdapterCheck {
             try await copy.catchUp()
             #expect(copy.changes.map(\.path.id) == ["1", "2", "3"])
         },
-        log("interests of several kinds make one scope") { store in
+        log("scopes of several kinds can be combined") { store in
             let name = store.name + "g"
             let other = CollectionPath(store.name + "x")
             var scope = ChangeScope.documents([store.path("a")])
@@ -62,7 +63,7 @@ extension StorageAdapterCheck {
             try await follower.catchUp()
             #expect(follower.changes.map(\.path.id) == ["a", "c", "d"])
         },
-        log("a reader of a query has what the query finds, whatever happens") { store in
+        log("a reader of a query stays in step with its result") { store in
             let query = store.query.where(.greater("n", 5))
             for number in Int64(0)..<10 {
                 try await store.set(["n": .integer(number)], "\(number)")
@@ -85,7 +86,7 @@ extension StorageAdapterCheck {
                 }
             }
         },
-        log("a document that stops meeting a query’s condition is told") { store in
+        log("a document that stops matching a query is reported") { store in
             try await store.set(["n": 9])
             var follower = ChangeFollower(
                 store,
@@ -100,7 +101,7 @@ extension StorageAdapterCheck {
             let document = try await store.document()
             #expect(told == [.leftScope(store.path())] || told == [.current(document)])
         },
-        log("a scope can widen from page to page behind a consistent point") { store in
+        log("a scope can be widened after a consistent point") { store in
             var follower = ChangeFollower(
                 store,
                 after: try await store.position(),
@@ -126,7 +127,7 @@ extension StorageAdapterCheck {
 
     /// The checks of the origins of changes and of acknowledged mutations.
     static let originChecks: [Self] = [
-        origin("a change tells the mutation that it comes from") { store in
+        origin("a change contains the mutation that caused it") { store in
             let start = try await store.position()
             try await store.mutate(7, .set(["n": 1], at: store.path("own")))
             try await store.set(["n": 1], "other")
@@ -137,7 +138,7 @@ extension StorageAdapterCheck {
             let next = try await store.page(after: page.next)
             #expect(next.origins[store.path("own")]?.mutation == 8)
         },
-        origin("a state that somebody else has made has not the origin of the one before") {
+        origin("a state written by another client does not keep the previous origin") {
             store in
             let start = try await store.position()
             try await store.mutate(1, .set(["n": 1], at: store.path()))
@@ -163,7 +164,7 @@ extension StorageAdapterCheck {
             #expect(page.isCaughtUp)
             #expect(page.acknowledged == [store.name: 3])
         },
-        origin("what is out of scope, and what changes nothing, is acknowledged") { store in
+        origin("mutations that are out of scope or change nothing are acknowledged") { store in
             let start = try await store.position()
             let other = CollectionPath(store.name + "x").document("1")
             try await store.mutate(1, .set(["n": 1], at: other))
@@ -180,7 +181,7 @@ extension StorageAdapterCheck {
             #expect(!page.isCaughtUp)
             #expect(page.acknowledged.isEmpty)
         },
-        origin("a refused batch is not acknowledged, and nobody else’s") { store in
+        origin("rejected batches and other clients’ batches are not acknowledged") { store in
             let start = try await store.position()
             await store.expect(.documentNotFound) {
                 try await store.mutate(5, .delete(store.path("missing"), if: .exists))

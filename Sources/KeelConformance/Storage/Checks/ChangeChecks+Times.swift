@@ -5,7 +5,7 @@ import Testing
 extension StorageAdapterCheck {
     /// The checks of the commit times in receipts, reads and pages of changes.
     static let timeChecks: [Self] = [
-        log("a consistent point has the store’s time, where reads have it") { store in
+        log("a consistent point has the store’s time if reads have it") { store in
             guard try await store.time() != nil else { return }
             var follower = ChangeFollower(store, after: try await store.position())
             for number in Int64(0)..<5 {
@@ -27,7 +27,7 @@ extension StorageAdapterCheck {
             let isTold = try await store.time() != nil
             #expect(try await (follower.step(limit: 1).time != nil) == isTold)
         },
-        log("what changes elsewhere moves the time of a page on") { store in
+        log("changes elsewhere advance the time of a page") { store in
             guard try await store.time() != nil else { return }
             var follower = ChangeFollower(store, after: try await store.position())
             let other = store.path().collection("elsewhere").document("x")
@@ -39,7 +39,7 @@ extension StorageAdapterCheck {
             }
             #expect(follower.changes.isEmpty)
         },
-        log("the time of reads never goes back") { store in
+        log("the time of reads never decreases") { store in
             var last: Timestamp?
             for number in Int64(0)..<10 {
                 let receipt = try await store.set(["n": .integer(number / 2)])

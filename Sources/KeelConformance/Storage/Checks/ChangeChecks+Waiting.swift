@@ -8,7 +8,7 @@ extension StorageAdapterCheck {
     private static let patience = Duration.seconds(290)
 
     static let waitChecks: [Self] = [
-        log("a waiting reader is told of a commit as it happens") { store in
+        log("a waiting reader receives a commit as it happens") { store in
             for round in 0..<10 {
                 let cursor = try await store.position()
                 let elapsed = try await ContinuousClock().measure {
@@ -29,7 +29,7 @@ extension StorageAdapterCheck {
             }
             #expect(elapsed < patience)
         },
-        log("a wait for nothing lasts to its limit and ends without changes") { store in
+        log("a wait without changes ends at its limit") { store in
             let limit = Duration.milliseconds(30)
             // On a shared store, a commit elsewhere may end a wait early, so one full wait suffices.
             for _ in 0..<100 {
@@ -47,7 +47,7 @@ extension StorageAdapterCheck {
             }
             Issue.record("the adapter does not wait for a change")
         },
-        log("a reader that does not want to wait is answered at once") { store async throws in
+        log("a reader that does not wait is answered immediately") { store async throws in
             let request = ChangeRequest(
                 after: try await store.position(),
                 scope: .collections([store.collection])
@@ -57,7 +57,7 @@ extension StorageAdapterCheck {
             }
             #expect(elapsed < patience)
         },
-        log("many readers are woken by one commit") { store in
+        log("one commit wakes many readers") { store in
             let cursor = try await store.position()
             try await withThrowingTaskGroup(of: Int.self) { group in
                 for _ in 0..<20 {
@@ -68,7 +68,7 @@ extension StorageAdapterCheck {
                 for try await count in group { #expect(count == 1) }
             }
         },
-        log("cancelling a wait ends it as cancelled") { store in
+        log("canceling a wait ends it as cancelled") { store in
             let request = ChangeRequest(
                 after: try await store.position(),
                 scope: .collections([store.collection]),

@@ -39,9 +39,9 @@ extension StorageAdapterCheck {
     }
 
     private static let deliveryChecks: [Self] = [
-        told("a new document is reported as it is", { try await $0.set(["n": 1]) }, ["d [n: 1]"]),
+        told("a new document is reported unchanged", { try await $0.set(["n": 1]) }, ["d [n: 1]"]),
         told(
-            "an update is reported as the whole document",
+            "an update is reported as the full document",
             before: { try await $0.set(["a": 1, "b": 2]) },
             { try await $0.update("d", .put("b", 3)) },
             ["d [a: 1, b: 3]"]
@@ -52,7 +52,7 @@ extension StorageAdapterCheck {
             { try await $0.client.deleteDocument($0.path()) },
             ["d removed"]
         ),
-        told("nothing is reported when nothing happened", { _ in }, []),
+        told("nothing is reported without changes", { _ in }, []),
         told(
             "a write that changes nothing is not reported",
             before: { try await $0.set(["a": 1]) },
@@ -65,7 +65,7 @@ extension StorageAdapterCheck {
             []
         ),
         told(
-            "a refused batch is not reported",
+            "a rejected batch is not reported",
             { store in
                 await store.expect(.documentNotFound) {
                     try await store.commit(
@@ -77,12 +77,12 @@ extension StorageAdapterCheck {
             []
         ),
         told(
-            "changes of several documents come in the order of their commits",
+            "changes of several documents are reported in commit order",
             { store in for id in ["c", "a", "b"] { try await store.set(["n": 1], id) } },
             ["c [n: 1]", "a [n: 1]", "b [n: 1]"]
         ),
         told(
-            "other collections, and those below, are out of scope",
+            "other collections and subcollections are out of scope",
             { store in
                 let below = store.path().collection(store.name).document("x")
                 try await store.client.setDocument(below, ["n": 1])
@@ -92,7 +92,7 @@ extension StorageAdapterCheck {
             },
             ["d [n: 1]"]
         ),
-        log("a document’s report is the very document that a read gives") { store in
+        log("a reported document equals the document returned by a read") { store in
             var follower = ChangeFollower(store, after: try await store.position())
             try await store.set(["a": 1])
             try await follower.catchUp()
@@ -109,13 +109,13 @@ extension StorageAdapterCheck {
             }
             #expect(revision > before)
         },
-        log("a document that changes many times ends as it is now") { store in
+        log("a document that changes many times ends in its current state") { store in
             var follower = ChangeFollower(store, after: try await store.position())
             for number in Int64(0)..<20 { try await store.set(["n": .integer(number)]) }
             try await follower.catchUp(limit: 3)
             #expect(follower.changes.last == .current(try await store.document()))
         },
-        log("a document deleted and created again ends as it is now") { store in
+        log("a deleted and recreated document ends in its current state") { store in
             try await store.set(["a": 1])
             var follower = ChangeFollower(store, after: try await store.position())
             try await store.client.deleteDocument(store.path())
@@ -123,7 +123,7 @@ extension StorageAdapterCheck {
             try await follower.catchUp()
             #expect(follower.changes.last == .current(try await store.document()))
         },
-        log("a document created and deleted again ends as removed") { store in
+        log("a created and deleted document ends as removed") { store in
             var follower = ChangeFollower(store, after: try await store.position())
             try await store.set(["a": 1])
             try await store.client.deleteDocument(store.path())
@@ -142,7 +142,7 @@ extension StorageAdapterCheck {
             try await follower.catchUp()
             #expect(follower.changes.map(\.path.id) == ["a", "b"])
         },
-        log("everything can be followed, whatever its collection") { store in
+        log("all collections can be followed at once") { store in
             var follower = ChangeFollower(
                 store,
                 after: try await store.position(),

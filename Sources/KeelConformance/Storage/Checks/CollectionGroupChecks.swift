@@ -5,10 +5,10 @@ extension StorageAdapterCheck {
     /// The checks of queries over all collections of one name.
     public static let collectionGroups: [Self] = [
         grouped("finds documents at every depth", ["top", "one", "deep", "two"]) { $0 },
-        grouped("orders by path when nothing else decides", ["top", "one", "deep", "two"]) {
+        grouped("orders by path by default", ["top", "one", "deep", "two"]) {
             $0.order(by: .documentID)
         },
-        grouped("orders by path backwards", ["two", "deep", "one", "top"]) {
+        grouped("orders by path in descending order", ["two", "deep", "one", "top"]) {
             $0.order(by: .documentID, .descending)
         },
         grouped("orders by a field across collections", ["deep", "one", "top", "two"]) {
@@ -19,16 +19,19 @@ extension StorageAdapterCheck {
         },
         grouped("filters across collections", ["one", "two"]) { $0.where(.equal("level", 1)) },
         grouped("limits the result as a whole", ["deep", "one"]) { $0.order(by: "n").limit(to: 2) },
-        grouped("leaves out the first of the result as a whole", ["top", "two"]) {
+        grouped("applies an offset to the result as a whole", ["top", "two"]) {
             $0.order(by: "n").offset(2)
         },
-        grouped("goes on after a value", ["top", "two"]) { $0.order(by: "n").start(after: 2) },
-        Self(.collectionGroups, "a group below a document leaves out everything else") { store in
+        grouped("continues after a value", ["top", "two"]) { $0.order(by: "n").start(after: 2) },
+        Self(.collectionGroups, "a group below a document finds only documents below it") { store in
             try await store.fillGroup()
             let query = DocumentQuery(group: store.group, under: store.path("a"))
             #expect(try await store.ids(query) == ["one", "deep"])
         },
-        Self(.collectionGroups, "a group below a document leaves out one whose id begins alike") {
+        Self(
+            .collectionGroups,
+            "a group below a document omits a document whose id has the same prefix"
+        ) {
             store in
             try await store.fillGroup()
             try await store.client.setDocument(
@@ -38,18 +41,19 @@ extension StorageAdapterCheck {
             let query = DocumentQuery(group: store.group, under: store.path("a"))
             #expect(try await store.ids(query) == ["one", "deep"])
         },
-        Self(.collectionGroups, "a group below a document without any finds nothing") { store in
+        Self(.collectionGroups, "a group below a document without such a collection finds nothing")
+        { store in
             try await store.fillGroup()
             let query = DocumentQuery(group: store.group, under: store.path("none"))
             #expect(try await store.ids(query).isEmpty)
         },
-        Self(.collectionGroups, "a group does not find the document that it lies below") { store in
+        Self(.collectionGroups, "a group below a document does not find that document") { store in
             try await store.set(["n": 0], "a")
             try await store.fillGroup()
             let query = DocumentQuery(group: store.group, under: store.path("a"))
             #expect(try await store.ids(query) == ["one", "deep"])
         },
-        Self(.collectionGroups, "an id in a group is compared as a whole path") { store in
+        Self(.collectionGroups, "a group compares ids as full paths") { store in
             try await store.fillGroup()
             let path = store.path("a").collection(store.group).document("one").string
             let query = DocumentQuery(group: store.group)
@@ -60,14 +64,17 @@ extension StorageAdapterCheck {
                 _ = try await store.ids(query.where(.equal(.documentID, "one")))
             }
         },
-        Self(.collectionGroups, "a group keeps documents of one id in two collections apart") {
+        Self(
+            .collectionGroups,
+            "a group distinguishes documents with the same id in two collections"
+        ) {
             store in
             let paths = ["a", "b"].map { store.path($0).collection(store.group).document("same") }
             for path in paths { try await store.client.setDocument(path, ["n": 1]) }
             let query = DocumentQuery(group: store.group)
             #expect(try await store.client.queryDocuments(query).map(\.path) == paths)
         },
-        Self(.collectionGroups, "a group’s page goes on after a document, by its whole path") {
+        Self(.collectionGroups, "a page of a group continues after a document’s full path") {
             store in
             let paths = ["a", "b", "c"].map { store.path($0).collection(store.group).document("x") }
             for path in paths { try await store.client.setDocument(path, ["n": 1]) }

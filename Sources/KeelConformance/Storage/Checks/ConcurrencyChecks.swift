@@ -4,12 +4,12 @@ import Testing
 extension StorageAdapterCheck {
     /// The checks of concurrent tasks.
     public static let concurrency: [Self] = [
-        Self(.concurrency, "a hundred increments at once all count") { store in
+        Self(.concurrency, "a hundred concurrent increments all take effect") { store in
             try await store.set(["n": 0])
             try await together(100) { _ in try await store.transform("n", .increment(1)) }
             #expect(try await store.fields() == ["n": 100])
         },
-        Self(.concurrency, "a hundred unions at once all count") { store in
+        Self(.concurrency, "a hundred concurrent array unions all take effect") { store in
             try await store.set(["l": []])
             try await together(100) { number in
                 try await store.transform("l", .arrayUnion([.integer(Int64(number))]))
@@ -17,11 +17,11 @@ extension StorageAdapterCheck {
             let elements = try await store.document()["l"]?.arrayValue ?? []
             #expect(Set(elements) == Set((0..<100).map { .integer($0) }))
         },
-        Self(.concurrency, "a hundred documents set at once are all there") { store in
+        Self(.concurrency, "a hundred documents set concurrently are all present") { store in
             try await together(100) { try await store.set(["n": .integer(Int64($0))], "\($0)") }
             #expect(try await store.client.count(store.query) == 100)
         },
-        Self(.concurrency, "of many that create one document at once, exactly one does") {
+        Self(.concurrency, "exactly one of many concurrent creations of a document succeeds") {
             store async throws in
             let winners = try await winners(among: 20) { number in
                 try await store.client.createDocument(
@@ -35,7 +35,8 @@ extension StorageAdapterCheck {
             let winner = try #require(winners.first)
             #expect(try await store.fields() == ["n": .integer(Int64(winner))])
         },
-        Self(.concurrency, "of many that name one revision at once, exactly one writes") {
+        Self(.concurrency, "exactly one of many concurrent writes that require a revision succeeds")
+        {
             store async throws in
             let revision = try #require(try await store.set(["n": -1]).revision)
             let winners = try await winners(among: 20) { number in
@@ -51,7 +52,7 @@ extension StorageAdapterCheck {
             let winner = try #require(winners.first)
             #expect(try await store.fields() == ["n": .integer(Int64(winner))])
         },
-        Self(.concurrency, "readers see whole batches only") { store async throws in
+        Self(.concurrency, "readers see only complete batches") { store async throws in
             @Sendable func write(_ number: Int64) async throws {
                 try await store.commit(
                     .set(["n": .integer(number)], at: store.path("a")),
@@ -79,7 +80,7 @@ extension StorageAdapterCheck {
                 try await group.waitForAll()
             }
         },
-        Self(.concurrency, "a commit that returned is seen by every other task") {
+        Self(.concurrency, "every task sees a commit that has returned") {
             store async throws in
             for number in 0..<20 {
                 try await store.set(["n": .integer(Int64(number))])
@@ -88,7 +89,7 @@ extension StorageAdapterCheck {
                 }
             }
         },
-        Self(.concurrency, "writers of different documents do not refuse each other") { store in
+        Self(.concurrency, "concurrent writers of different documents do not conflict") { store in
             try await together(20) { number in
                 let id = "\(number)"
                 var revision = try #require(try await store.set(["n": 0], id).revision)
@@ -105,7 +106,7 @@ extension StorageAdapterCheck {
         },
         Self(
             .concurrency,
-            "a reader of changes beside many writers ends as the store",
+            "a change reader concurrent with many writers ends up equal to the store",
             needs: .changeLog
         ) { store in
             var follower = ChangeFollower(store, after: nil)

@@ -38,12 +38,12 @@ extension StorageAdapterCheck {
     enum Expectation: String, CaseIterable {
         case existence = "the document exists"
         case absence = "the document is missing"
-        case revision = "the document is at a revision"
-        case updateTime = "the document was last changed at a time"
+        case revision = "the document has a revision"
+        case updateTime = "the document has an update time"
     }
 
     private static func held(_ expectation: Expectation, by write: ConditionedWrite) -> Self {
-        Self(.conditions, "\(write) takes effect if \(expectation.rawValue), and it does so") {
+        Self(.conditions, "\(write) if \(expectation.rawValue) takes effect if met") {
             store in
             let old: DocumentFields? = expectation == .absence ? nil : ["old": 1]
             if let old { try await store.set(old) }
@@ -60,7 +60,7 @@ extension StorageAdapterCheck {
     }
 
     private static func missed(_ expectation: Expectation, by write: ConditionedWrite) -> Self {
-        Self(.conditions, "\(write) is refused unless \(expectation.rawValue)") { store in
+        Self(.conditions, "\(write) if \(expectation.rawValue) is rejected if not met") { store in
             let condition: WriteCondition
             let code: StorageError.Code
             switch expectation {
@@ -85,7 +85,7 @@ extension StorageAdapterCheck {
     }
 
     private static let staleness: [Self] = [
-        Self(.conditions, "a revision is no longer met once the document is deleted") { store in
+        Self(.conditions, "a revision condition fails after the document is deleted") { store in
             let revision = try #require(try await store.set(["a": 1]).revision)
             try await store.client.deleteDocument(store.path())
             await store.expect(.conflict) {
@@ -93,7 +93,8 @@ extension StorageAdapterCheck {
             }
             #expect(try await store.fields() == nil)
         },
-        Self(.conditions, "a revision is not met by an equal document created later") { store in
+        Self(.conditions, "a revision condition fails for an equal document created later") {
+            store in
             let revision = try #require(try await store.set(["a": 1]).revision)
             try await store.client.deleteDocument(store.path())
             try await store.set(["a": 1])
@@ -102,13 +103,14 @@ extension StorageAdapterCheck {
             }
             #expect(try await store.fields() == ["a": 1])
         },
-        Self(.conditions, "a revision is still met after a write that changed nothing") { store in
+        Self(.conditions, "a revision condition holds after a write that changes nothing") {
+            store in
             let revision = try #require(try await store.set(["a": 1]).revision)
             try await store.set(["a": 1])
             try await store.client.setDocument(store.path(), ["a": 2], if: .revision(revision))
             #expect(try await store.fields() == ["a": 2])
         },
-        Self(.conditions, "a write may name the revision that the one before it returned") {
+        Self(.conditions, "a write may require the revision returned by the previous write") {
             store in
             var revision = try #require(try await store.set(["n": 0]).revision)
             for number in 1...5 {
@@ -121,7 +123,7 @@ extension StorageAdapterCheck {
             }
             #expect(try await store.fields() == ["n": 5])
         },
-        Self(.conditions, "a verified document binds the writes to other documents") { store in
+        Self(.conditions, "a failed verification prevents the writes to other documents") { store in
             try await store.set(["n": 1], "guard")
             await store.expect(.alreadyExists) {
                 try await store.commit(
@@ -131,7 +133,7 @@ extension StorageAdapterCheck {
             }
             #expect(try await store.ids(store.query) == ["guard"])
         },
-        Self(.conditions, "a refusal names the document") { store in
+        Self(.conditions, "the error names the document") { store in
             let error = await store.expect(.documentNotFound) {
                 try await store.commit(.delete(store.path(), if: .exists))
             }

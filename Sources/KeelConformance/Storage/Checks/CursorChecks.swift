@@ -8,30 +8,30 @@ extension StorageAdapterCheck {
 
     private static let numberCursorChecks: [Self] = [
         found("start(at:) begins with the value", "56789") { $0.order(by: "n").start(at: 5) },
-        found("start(after:) begins behind the value", "6789") {
+        found("start(after:) begins after the value", "6789") {
             $0.order(by: "n").start(after: 5)
         },
         found("end(at:) ends with the value", "012345") { $0.order(by: "n").end(at: 5) },
         found("end(before:) ends before the value", "01234") { $0.order(by: "n").end(before: 5) },
-        found("start and end cut out a range", "345") {
+        found("a start and an end select a range", "345") {
             $0.order(by: "n").start(at: 3).end(before: 6)
         },
-        found("descending, a start is at the upper end", "543210") {
+        found("in descending order, a start is the upper bound", "543210") {
             $0.order(by: "n", .descending).start(at: 5)
         },
-        found("descending, start(after:) begins below the value", "43210") {
+        found("in descending order, start(after:) begins below the value", "43210") {
             $0.order(by: "n", .descending).start(after: 5)
         },
-        found("descending, an end is at the lower end", "98765") {
+        found("in descending order, an end is the lower bound", "98765") {
             $0.order(by: "n", .descending).end(at: 5)
         },
-        found("descending, end(before:) ends above the value", "9876") {
+        found("in descending order, end(before:) ends above the value", "9876") {
             $0.order(by: "n", .descending).end(before: 5)
         },
-        found("a start between two values begins with the next", "456789") {
+        found("a start between two values begins at the next value", "456789") {
             $0.order(by: "n").start(after: 3.5)
         },
-        found("a start and an end that cross find nothing", "") {
+        found("a start beyond the end finds nothing", "") {
             $0.order(by: "n").start(at: 6).end(at: 5)
         },
         found("a start at the same value as an exclusive end finds nothing", "") {
@@ -41,28 +41,28 @@ extension StorageAdapterCheck {
         found("an end of a later kind finds everything", "0123456789") {
             $0.order(by: "n").end(at: "5")
         },
-        found("an equivalent number of the other type is the same cursor", "6789") {
+        found("an equivalent number of the other type is an equal cursor", "6789") {
             $0.order(by: "n").start(after: 5.0)
         },
-        found("the later of two starts counts", "789") {
+        found("the last of two starts applies", "789") {
             $0.order(by: "n").start(at: 2).start(at: 7)
         },
-        found("start(at:) a value of the first order takes all its ties", "13579") {
+        found("start(at:) with a value of the first order includes all ties", "13579") {
             $0.order(by: "half").order(by: "n").start(at: 1)
         },
-        found("start(after:) a value of the first order passes all its ties", "13579") {
+        found("start(after:) with a value of the first order skips all ties", "13579") {
             $0.order(by: "half").order(by: "n").start(after: 0)
         },
-        found("end(at:) a value of the first order takes all its ties", "02468") {
+        found("end(at:) with a value of the first order includes all ties", "02468") {
             $0.order(by: "half").order(by: "n").end(at: 0)
         },
-        found("end(before:) a value of the first order leaves all its ties", "02468") {
+        found("end(before:) with a value of the first order excludes all ties", "02468") {
             $0.order(by: "half").order(by: "n").end(before: 1)
         },
-        found("two values give a place among ties", "6813579") {
+        found("two values specify a position among ties", "6813579") {
             $0.order(by: "half").order(by: "n").start(after: 0, 4)
         },
-        found("orders of different directions have one place", "42097531") {
+        found("a cursor works with orders of different directions", "42097531") {
             $0.order(by: "half").order(by: "n", .descending).start(at: 0, 4)
         },
         found("an order by id starts at an id", "789") {
@@ -71,31 +71,31 @@ extension StorageAdapterCheck {
         found("a descending order by id ends before an id", "98") {
             $0.order(by: .documentID, .descending).end(before: "7")
         },
-        found("a cursor may give the id behind the values", "6789") {
+        found("a cursor may give the id after the values", "6789") {
             $0.order(by: "n").order(by: .documentID).start(after: 5, "5")
         },
         found("a cursor applies to an inequality’s implied order", "567") {
             $0.where(.and([.greater("n", 2), .less("n", 8)])).start(at: 5)
         },
-        found("an inclusive cursor without values changes nothing", "0123456789") {
+        found("an inclusive cursor without values has no effect", "0123456789") {
             $0.order(by: "n").with {
                 $0.start = .init([], isInclusive: true)
                 $0.end = .init([], isInclusive: true)
             }
         },
-        found("a start after nothing in particular leaves nothing", "") {
+        found("an exclusive start without values excludes everything", "") {
             $0.order(by: "n").with { $0.start = .init([], isInclusive: false) }
         },
-        found("an end before nothing in particular leaves nothing", "") {
+        found("an exclusive end without values excludes everything", "") {
             $0.order(by: "n").with { $0.end = .init([], isInclusive: false) }
         },
         found("limit(toLast:) counts back from the end", "345") {
             $0.order(by: "n").end(at: 5).limit(toLast: 3)
         },
-        found("limit(toLast:) stays behind the start", "89") {
+        found("limit(toLast:) respects the start", "89") {
             $0.order(by: "n").start(after: 7).limit(toLast: 5)
         },
-        found("limit(toLast:) of a descending order", "543") {
+        found("limit(toLast:) works in descending order", "543") {
             $0.order(by: "n", .descending).end(before: 2).limit(toLast: 3)
         },
         found("limit(to:) counts from the start", "567") {
@@ -104,25 +104,27 @@ extension StorageAdapterCheck {
     ]
 
     static let documentCursorChecks: [Self] = [
-        atFive("start(at:) a document begins with it", "56789") { $0.order(by: "n").start(at: $1) },
-        atFive("start(after:) a document begins behind it", "6789") {
+        atFive("start(at:) with a document begins with it", "56789") {
+            $0.order(by: "n").start(at: $1)
+        },
+        atFive("start(after:) with a document begins after it", "6789") {
             $0.order(by: "n").start(after: $1)
         },
-        atFive("end(at:) a document ends with it", "012345") { $0.order(by: "n").end(at: $1) },
-        atFive("end(before:) a document ends before it", "01234") {
+        atFive("end(at:) with a document ends with it", "012345") { $0.order(by: "n").end(at: $1) },
+        atFive("end(before:) with a document ends before it", "01234") {
             $0.order(by: "n").end(before: $1)
         },
-        atFive("a document gives a place among ties", "79") {
+        atFive("a document specifies a position among ties", "79") {
             $0.order(by: "half").start(after: $1)
         },
-        atFive("a document gives a place among descending ties", "3186420") {
+        atFive("a document specifies a position among descending ties", "3186420") {
             $0.order(by: "half", .descending).start(after: $1)
         },
-        atFive("a document gives a place without any order", "6789") { $0.start(after: $1) },
-        atFive("a document gives a place in an inequality’s order", "678") {
+        atFive("a document specifies a position without any order", "6789") { $0.start(after: $1) },
+        atFive("a document specifies a position in an inequality’s order", "678") {
             $0.where(.less("n", 9)).start(after: $1)
         },
-        Self(.cursors, "a document stands for its place even after it is deleted") { store in
+        Self(.cursors, "a document specifies its position even after its deletion") { store in
             try await store.fillNumbers()
             let five = try await store.document("5")
             try await store.client.deleteDocument(five.path)
@@ -154,12 +156,12 @@ extension StorageAdapterCheck {
     }
 
     private static let refusedCursorChecks: [Self] = [
-        Self(.cursors, "more values than there are orders are refused") { store in
+        Self(.cursors, "more values than orders are rejected") { store in
             await store.expect(.invalidArgument) {
                 _ = try await store.ids(store.query.order(by: "n").start(at: 1, "a", 3))
             }
         },
-        Self(.cursors, "a number as the place of an id is refused") { store in
+        Self(.cursors, "a number in place of an id is rejected") { store in
             await store.expect(.invalidArgument) {
                 _ = try await store.ids(store.query.order(by: .documentID).start(at: 1))
             }

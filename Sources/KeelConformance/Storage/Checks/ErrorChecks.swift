@@ -11,14 +11,14 @@ extension StorageAdapterCheck {
             #expect(error?.operation == "getDocument")
             #expect(error?.message.contains(store.path().string) == true)
         },
-        Self(.errors, "a refused update’s error names the document and the call") { store in
+        Self(.errors, "a rejected update’s error names the document and the call") { store in
             let error = await store.expect(.documentNotFound) {
                 try await store.update("d", .put("a", 1))
             }
             #expect(error?.resource == store.path().string)
             #expect(error?.operation == "updateDocument")
         },
-        Self(.errors, "a refused batch’s error names the document that refused") { store in
+        Self(.errors, "a rejected batch’s error names the document that caused it") { store in
             try await store.set(["n": 1], "b")
             let error = await store.expect(.alreadyExists) {
                 try await store.commit(
@@ -43,19 +43,19 @@ extension StorageAdapterCheck {
                 #expect(error?.isTransient == false)
             }
         },
-        Self(.errors, "no error’s message holds what a document says") { store async throws in
+        Self(.errors, "error messages do not contain document contents") { store async throws in
             for error in await refusals(of: store) {
                 #expect(!error.description.contains("s3cret"), "\(error)")
             }
         },
-        Self(.errors, "every refusal has a code that Keel knows, and advice") {
+        Self(.errors, "every error has a known code and a recovery suggestion") {
             store async throws in
             for error in await refusals(of: store) {
                 #expect(StorageError.Code.known.contains(error.code))
                 #expect(error.recoverySuggestion?.isEmpty == false)
             }
         },
-        Self(.errors, "a cancelled call fails as cancelled or takes effect whole") { store in
+        Self(.errors, "a canceled call fails as cancelled or takes effect completely") { store in
             let task = Task {
                 withUnsafeCurrentTask { $0?.cancel() }
                 try await store.commit(
@@ -72,7 +72,7 @@ extension StorageAdapterCheck {
                 #expect(found.isEmpty || error.effect == .unknown && found.count == 2)
             }
         },
-        Self(.errors, "a cancelled read fails as cancelled and as nothing else") { store in
+        Self(.errors, "a canceled read fails only as cancelled") { store in
             try await store.set(["n": 1])
             let task = Task {
                 withUnsafeCurrentTask { $0?.cancel() }
@@ -84,7 +84,7 @@ extension StorageAdapterCheck {
                 #expect(error.code == .cancelled)
             }
         },
-        Self(.errors, "after errors of every kind the store works as before") { store in
+        Self(.errors, "the store works as before after errors of every kind") { store in
             _ = await refusals(of: store)
             try await store.set(["n": 1], "after")
             #expect(try await store.fields("after") == ["n": 1])

@@ -5,20 +5,20 @@ import Testing
 extension StorageAdapterCheck {
     /// The checks of queries over the documents of all collections.
     public static let everything: [Self] = [
-        below("finds documents at every depth, in the order of their paths", tree) { $0 },
-        below("orders by path backwards", tree.reversed()) {
+        below("finds documents at every depth in path order", tree) { $0 },
+        below("orders by path in descending order", tree.reversed()) {
             $0.order(by: .documentID, .descending)
         },
-        below("ends at its limit", Array(tree.prefix(3))) { $0.limit(to: 3) },
-        below("leaves out the first, and goes on in deeper collections", Array(tree[2...4])) {
+        below("respects its limit", Array(tree.prefix(3))) { $0.limit(to: 3) },
+        below("respects its offset across deeper collections", Array(tree[2...4])) {
             $0.offset(2).limit(to: 3)
         },
-        below("finds the last ones", Array(tree.suffix(2))) {
+        below("respects limit(toLast:)", Array(tree.suffix(2))) {
             $0.order(by: .documentID).limit(toLast: 2)
         },
         Self(
             .everything,
-            "a query over everything goes on after a document, and what is below it follows"
+            "a query over everything continues after a document with the documents below it"
         ) { store in
             try await store.fillTree()
             let query = store.tree.order(by: .documentID).limit(to: 1)
@@ -31,7 +31,7 @@ extension StorageAdapterCheck {
             }
             #expect(found == tree)
         },
-        Self(.everything, "a query over everything has bounds at documents that are missing") {
+        Self(.everything, "a query over everything accepts missing documents as bounds") {
             store in
             try await store.fillTree()
             let query = store.tree.order(by: .documentID)
@@ -46,7 +46,7 @@ extension StorageAdapterCheck {
                 rest.map { store.relative($0.path) } == ["a-/1", "a/é/b/1", "a/2/z/1/z/1", "a/2"]
             )
         },
-        Self(.everything, "a query over everything has conditions on documents’ ids") { store in
+        Self(.everything, "a query over everything supports conditions on document ids") { store in
             try await store.fillTree()
             let paths = ["a/2", "b/x/c/1", "b/none"].map {
                 DocumentValue.reference(store.inTree($0))
@@ -62,7 +62,7 @@ extension StorageAdapterCheck {
                     == ["b/y"]
             )
         },
-        Self(.everything, "a query over everything without a place finds what lies at the top too")
+        Self(.everything, "a query over everything without a parent also finds top-level documents")
         {
             store in
             try await store.fillTree()
@@ -80,7 +80,7 @@ extension StorageAdapterCheck {
         // A store without a change log need not take names of Keel's own.
         Self(
             .everything,
-            "a query over everything leaves out what Keel keeps for itself",
+            "a query over everything omits Keel’s own documents",
             needs: .changeLog
         ) { store in
             try await store.fillTree()
@@ -91,14 +91,14 @@ extension StorageAdapterCheck {
             #expect(try await store.client.queryDocuments(query).isEmpty)
             try await store.commit(DocumentWrite(own, .delete))
         },
-        Self(.everything, "a query over everything counts", needs: .aggregation) { store in
+        Self(.everything, "a query over everything can be counted", needs: .aggregation) { store in
             try await store.fillTree()
             #expect(try await store.client.count(store.tree) == tree.count)
             #expect(try await store.client.count(store.tree.limit(to: 2)) == 2)
         },
         Self(
             .everything,
-            "a query over everything adds up a field of those that have it, up to its limit",
+            "a query over everything sums a field of the documents that have it, up to its limit",
             needs: .aggregation
         ) { store in
             try await store.fillTree()
@@ -116,8 +116,7 @@ extension StorageAdapterCheck {
             )
             #expect(first == [3, 1.5])
         },
-        Self(.everything, "a query over everything finds what there was", needs: .pointInTimeReads)
-        {
+        Self(.everything, "a query over everything can read the past", needs: .pointInTimeReads) {
             store in
             try await store.fillTree()
             var request = ReadRequest(.documents([]))
@@ -133,7 +132,8 @@ extension StorageAdapterCheck {
             }
             #expect(found.map { store.relative($0.path) } == tree)
         },
-        Self(.everything, "a query over everything refuses fields") { store in
+        Self(.everything, "a query over everything rejects conditions and orders on fields") {
+            store in
             await store.expect(.invalidArgument) {
                 _ = try await store.client.queryDocuments(store.tree.where(.equal("n", 1)))
             }
@@ -143,7 +143,7 @@ extension StorageAdapterCheck {
         },
         Self(
             .everything,
-            "the change log tells a query over everything of all below its place",
+            "the change log of a query over everything reports all documents below its parent",
             needs: .changeLog
         ) { store in
             let scope = ChangeScope.query(store.tree)

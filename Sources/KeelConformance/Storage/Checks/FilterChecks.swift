@@ -28,18 +28,17 @@ extension StorageAdapterCheck {
     private static func equalityChecks(_ kind: Menagerie.Kind) -> [Self] {
         let one = Menagerie.specimen(of: kind)
         return [
-            finds("== \(kind) finds the equivalent values and nothing else", .equal("v", one.value))
-            {
+            finds("== \(kind) finds only the equivalent values", .equal("v", one.value)) {
                 $0.rung == one.rung
             },
-            finds("!= \(kind) finds all other values but null", .notEqual("v", one.value)) {
+            finds("!= \(kind) finds all other values except null", .notEqual("v", one.value)) {
                 $0.rung != one.rung && $0.kind != .null
             },
             finds("in [\(kind)] finds the equivalent values", .in("v", [one.value, "none such"])) {
                 $0.rung == one.rung
             },
             finds(
-                "array-contains \(kind) finds the arrays that have it",
+                "array-contains \(kind) finds the arrays that contain it",
                 .arrayContains("a", one.value)
             ) { $0.rung == one.rung },
         ].filter { check in
@@ -58,13 +57,13 @@ extension StorageAdapterCheck {
             finds("< \(kind) finds only lesser values of its kind", .less("v", one.value)) {
                 $0.kind == kind && $0.rung < one.rung && !$0.isNaN
             },
-            finds("<= \(kind) finds equivalent values too", .lessOrEqual("v", one.value)) {
+            finds("<= \(kind) also finds equivalent values", .lessOrEqual("v", one.value)) {
                 $0.kind == kind && $0.rung <= one.rung && !$0.isNaN
             },
             finds("> \(kind) finds only greater values of its kind", .greater("v", one.value)) {
                 $0.kind == kind && $0.rung > one.rung && !$0.isNaN
             },
-            finds(">= \(kind) finds equivalent values too", .greaterOrEqual("v", one.value)) {
+            finds(">= \(kind) also finds equivalent values", .greaterOrEqual("v", one.value)) {
                 $0.kind == kind && $0.rung >= one.rung && !$0.isNaN
             },
         ].filter { check in
@@ -75,10 +74,10 @@ extension StorageAdapterCheck {
 
     private static let emptinessChecks: [Self] = [
         finds("== NaN finds NaN", .equal("v", .double(.nan))) { $0.isNaN },
-        finds("!= NaN finds all but NaN and null", .notEqual("v", .double(.nan))) {
+        finds("!= NaN finds everything except NaN and null", .notEqual("v", .double(.nan))) {
             !$0.isNaN && $0.kind != .null
         },
-        finds("> negative infinity leaves out NaN", .greater("v", .double(-.infinity))) {
+        finds("> negative infinity omits NaN", .greater("v", .double(-.infinity))) {
             if case .double(-.infinity) = $0.value { return false }
             return $0.kind == .number && !$0.isNaN
         },
@@ -117,22 +116,25 @@ extension StorageAdapterCheck {
         finds("in finds values of several kinds", .in("v", [1, "a", true])) {
             [.integer(1), .double(1), "a", true].contains($0.value)
         },
-        finds("in passes over a null and a NaN", .in("v", [.null, 1, .double(.nan)])) {
+        finds("in ignores null and NaN", .in("v", [.null, 1, .double(.nan)])) {
             [.integer(1), .double(1)].contains($0.value)
         },
         findsNothing("in [null]", .in("v", [.null])),
         findsNothing("in [NaN]", .in("v", [.double(.nan)])),
         findsNothing(
-            "in of nulls beside another condition",
+            "in with nulls combined with another condition",
             .and([.in("v", [.null, .double(.nan)]), .greater(.documentID, "a")])
         ),
-        finds("an or finds what its other sides find", .or([.in("v", [.null]), .equal("v", 1)])) {
+        finds(
+            "an or with a side that finds nothing finds the results of the other sides",
+            .or([.in("v", [.null]), .equal("v", 1)])
+        ) {
             [.integer(1), .double(1)].contains($0.value)
         },
-        finds("not-in finds what is neither listed nor null", .notIn("v", [1, "a", true])) {
+        finds("not-in finds values that are neither listed nor null", .notIn("v", [1, "a", true])) {
             ![.integer(1), .double(1), "a", .null, true].contains($0.value)
         },
-        finds("not-in NaN leaves out null alone", .notIn("v", [.double(.nan)])) {
+        finds("not-in NaN omits only null", .notIn("v", [.double(.nan)])) {
             $0.kind != .null
         },
         Self(.filters, "not-in with a null in its list finds nothing") { store in
@@ -140,7 +142,7 @@ extension StorageAdapterCheck {
             #expect(try await store.ids(where: .notIn("v", [1, .null])) == [])
         },
         finds(
-            "array-contains-any finds arrays with one of the values",
+            "array-contains-any finds arrays that contain one of the values",
             .arrayContainsAny("a", [true, 1.0])
         ) { [true, .integer(1), .double(1)].contains($0.value) },
         findsNothing("array-contains null", .arrayContains("a", .null)),
@@ -149,14 +151,14 @@ extension StorageAdapterCheck {
             "array-contains-any of null and NaN",
             .arrayContainsAny("a", [.null, .double(.nan)])
         ),
-        finds("array-contains-any passes over a null", .arrayContainsAny("a", [.null, true])) {
+        finds("array-contains-any ignores null", .arrayContainsAny("a", [.null, true])) {
             $0.value == true
         },
-        Self(.filters, "== on a list finds the nulls and NaNs in it") { store async throws in
+        Self(.filters, "== on an array matches nulls and NaNs in it") { store async throws in
             try await store.fill(["a": ["v": [.null, .double(.nan)]], "b": ["v": [.null]]])
             #expect(try await store.ids(where: .equal("v", [.null, .double(.nan)])) == ["a"])
         },
-        Self(.filters, "array-contains looks at elements, not at what is in them") {
+        Self(.filters, "array-contains compares elements, not their contents") {
             store async throws in
             try await store.fill([
                 "yes": ["v": [["a": 1], 2]], "deep": ["v": [["x": ["a": 1]]]],
@@ -164,27 +166,27 @@ extension StorageAdapterCheck {
             ])
             #expect(try await store.ids(where: .arrayContains("v", ["a": 1])) == ["yes"])
         },
-        Self(.filters, "array-contains finds nothing where the field is no array") {
+        Self(.filters, "array-contains finds nothing if the field is not an array") {
             store async throws in
             try await store.fill(["a": ["v": 1], "b": ["v": "1"], "c": ["v": ["1": 1]]])
             #expect(try await store.ids(where: .arrayContains("v", 1)) == [])
         },
-        Self(.filters, "array-contains-any finds a document once, however many values it has") {
+        Self(.filters, "array-contains-any finds a document with several of the values once") {
             store async throws in
             try await store.fill(["a": ["v": [1, 2, 3, 1]]])
             #expect(try await store.ids(where: .arrayContainsAny("v", [1, 2, 3])) == ["a"])
         },
-        Self(.filters, "in finds a document once, however often its value is listed") {
+        Self(.filters, "in finds a document once even if its value is listed repeatedly") {
             store async throws in
             try await store.fill(["a": ["v": 1]])
             #expect(try await store.ids(where: .in("v", [1, 1.0, 1])) == ["a"])
         },
-        Self(.filters, "in takes 30 values") { store async throws in
+        Self(.filters, "in accepts 30 values") { store async throws in
             try await store.fill(all: (0..<40).map { ("\($0)", ["v": .integer($0)]) })
             let values = (0..<30).map { DocumentValue.integer($0) }
             #expect(try await store.ids(where: .in("v", values)).count == 30)
         },
-        Self(.filters, "== on a list compares the list as a whole") { store async throws in
+        Self(.filters, "== on an array compares the entire array") { store async throws in
             try await store.fill(["a": ["v": [1, 2]], "b": ["v": [2, 1]], "c": ["v": [1, 2, 3]]])
             #expect(try await store.ids(where: .equal("v", [1, 2])) == ["a"])
         },

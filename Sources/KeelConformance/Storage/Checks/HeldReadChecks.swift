@@ -4,7 +4,7 @@ import Testing
 
 extension StorageAdapterCheck {
     static let heldReads: [Self] = [
-        held("is read again in parts, whatever is written meanwhile") { store in
+        held("can be read in pages despite concurrent writes") { store in
             try await store.fill(all: (0..<30).map { ("\(10 + $0)", ["n": .integer(0)]) })
             var request = ReadRequest(.query(try store.page(after: nil)))
             request.holdDuration = .seconds(30)
@@ -30,7 +30,7 @@ extension StorageAdapterCheck {
             #expect(documents.allSatisfy { $0["n"] == 0 })
             #expect(try await store.client.count(store.query) > 30)
         },
-        held("brings the same of every kind of read") { store in
+        held("returns the same results for every kind of read") { store in
             try await store.fill(["a": ["n": 1], "b": ["n": 2]])
             let query = try QueryValidation.checked(store.query)
             let operations: [ReadOperation] = [
@@ -54,7 +54,7 @@ extension StorageAdapterCheck {
             (position.asOf, position.needsPosition) = (first.time, true)
             #expect(try await store.adapter.read(position).position == first.position)
         },
-        held("stays until the last reader lets go of it") { store in
+        held("remains until the last reader releases it") { store in
             try await store.fill(["a": ["n": 1]])
             var hold = ReadRequest(.documents([store.path("a")]))
             hold.holdDuration = .seconds(30)
@@ -86,7 +86,7 @@ extension StorageAdapterCheck {
         _ body: @escaping @Sendable (StoreUnderTest) async throws -> Void
     ) -> Self {
         let needs: StorageCapabilities = [.heldReads, .aggregation, .collectionListing]
-        return Self(.pointInTime, "a state that is held \(promise)", needs: needs, body)
+        return Self(.pointInTime, "a held state \(promise)", needs: needs, body)
     }
 }
 

@@ -5,13 +5,13 @@ import Testing
 extension StorageAdapterCheck {
     /// The checks that batches with an id take effect once.
     public static let idempotency: [Self] = [
-        once("a batch that is committed again changes nothing") { store in
+        once("committing a batch again changes nothing") { store in
             let id = DocumentPath.randomID()
             try await store.set(["n": 0])
             for _ in 0..<3 { try await increment(store, id) }
             #expect(try await store.fields() == ["n": 1])
         },
-        once("a batch that is committed again returns the first receipt") { store in
+        once("committing a batch again returns the first receipt") { store in
             let id = DocumentPath.randomID()
             try await store.set(["n": 0])
             let first = try await increment(store, id)
@@ -21,14 +21,14 @@ extension StorageAdapterCheck {
             #expect(second.commitTime == first.commitTime)
             #expect(second.outcomes == first.outcomes)
         },
-        once("a repetition changes nothing even if the document has changed since") { store in
+        once("a repeated batch changes nothing even if the document has since changed") { store in
             let id = DocumentPath.randomID()
             try await store.commit(id: id, .set(["n": 1], at: store.path()))
             try await store.set(["n": 2])
             try await store.commit(id: id, .set(["n": 1], at: store.path()))
             #expect(try await store.fields() == ["n": 2])
         },
-        once("a repetition succeeds even if its condition no longer holds") { store in
+        once("a repeated batch succeeds even if its condition no longer holds") { store in
             let id = DocumentPath.randomID()
             for _ in 0..<2 {
                 try await store.commit(
@@ -38,7 +38,7 @@ extension StorageAdapterCheck {
             }
             #expect(try await store.fields() == ["n": 1])
         },
-        once("a batch whose id comes twice in one commit applies once") { store in
+        once("a batch whose id appears twice in one commit applies once") { store in
             let id = DocumentPath.randomID()
             let write = DocumentWrite.update(
                 store.path(),
@@ -50,7 +50,7 @@ extension StorageAdapterCheck {
             #expect(try results.map { try $0.get().outcomes.count } == [1, 1])
             #expect(try await store.fields() == ["n": 1])
         },
-        once("a refused batch is not remembered: repaired circumstances let it through") { store in
+        once("a rejected batch is not remembered and can succeed later") { store in
             let id = DocumentPath.randomID()
             await store.expect(.documentNotFound) { try await increment(store, id) }
             try await store.set(["n": 5])
@@ -62,13 +62,13 @@ extension StorageAdapterCheck {
             for _ in 0..<2 { try await increment(store, DocumentPath.randomID()) }
             #expect(try await store.fields() == ["n": 2])
         },
-        once("ids are told apart by their bytes") { store in
+        once("ids are distinguished by their bytes") { store in
             let id = DocumentPath.randomID()
             try await store.set(["n": 0])
             for form in ["\u{e9}", "e\u{301}"] { try await increment(store, id + form) }
             #expect(try await store.fields() == ["n": 2])
         },
-        once("a batch committed by many tasks at once applies once") { store in
+        once("a batch committed by many tasks concurrently applies once") { store in
             let id = DocumentPath.randomID()
             try await store.set(["n": 0])
             try await withThrowingTaskGroup(of: Void.self) { group in

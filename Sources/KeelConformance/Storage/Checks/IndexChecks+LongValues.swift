@@ -4,14 +4,14 @@ import Testing
 /// Checks of values longer than 1,500 bytes, which an index need not hold completely.
 extension StorageAdapterCheck {
     static let longValueChecks: [Self] = [
-        long("are ordered by what lies behind 1,500 bytes") { store async throws in
+        long("are ordered by the bytes after the first 1,500") { store async throws in
             let query = store.query.order(by: "v")
             #expect(try await store.ids(query) == sorted)
             #expect(
                 try await store.ids(store.query.order(by: "v", .descending)) == sorted.reversed()
             )
         },
-        long("are limited in that order") { store async throws in
+        long("respect limits and offsets in their order") { store async throws in
             let query = store.query.order(by: "v")
             for limit in 1..<sorted.count {
                 #expect(try await store.ids(query.limit(to: limit)) == Array(sorted.prefix(limit)))
@@ -24,7 +24,7 @@ extension StorageAdapterCheck {
                 )
             }
         },
-        long("begin and end a result") { store async throws in
+        long("work as cursors") { store async throws in
             let query = store.query.order(by: "v")
             for (position, id) in sorted.enumerated() {
                 let value = try #require(longDocuments[id]?["v"])
@@ -35,7 +35,7 @@ extension StorageAdapterCheck {
                 #expect(try await store.ids(query.end(before: value)) == Array(sorted[..<position]))
             }
         },
-        long("are walked document by document") { store async throws in
+        long("can be paged document by document") { store async throws in
             let query = store.query.order(by: "v").limit(to: 1)
             var next = query
             var found: [String] = []
@@ -46,12 +46,12 @@ extension StorageAdapterCheck {
             }
             #expect(found == sorted)
         },
-        long("decide before the orders behind them") { store async throws in
+        long("take precedence over the orders after them") { store async throws in
             let query = store.query.order(by: "v").order(by: "n", .descending)
             #expect(try await store.ids(query) == sorted)
             #expect(try await store.ids(query.limit(to: 3)) == Array(sorted.prefix(3)))
         },
-        long("are changed and removed with their entries") { store async throws in
+        long("are kept in step with changes and deletions") { store async throws in
             let query = store.query.order(by: "v")
             try await store.update("c", .put("v", .string(prefix + "0")))
             try await store.client.deleteDocument(store.path("a"))
@@ -60,7 +60,7 @@ extension StorageAdapterCheck {
         },
         Self(
             .indexes,
-            "values longer than 1,500 bytes are counted",
+            "values longer than 1,500 bytes can be counted",
             needs: [.declaredIndexes, .aggregation]
         ) {
             store in
@@ -74,7 +74,7 @@ extension StorageAdapterCheck {
         },
         Self(
             .indexes,
-            "elements longer than 1,500 bytes are one by one in an index",
+            "elements longer than 1,500 bytes are indexed separately",
             needs: .declaredIndexes
         ) {
             store in

@@ -4,7 +4,8 @@ import Testing
 
 extension StorageAdapterCheck {
     static let indexChecks: [Self] = [
-        Self(.indexes, "preparing a schema twice does no harm", needs: .declaredIndexes) { store in
+        Self(.indexes, "preparing a schema twice has no further effect", needs: .declaredIndexes) {
+            store in
             try await store.fillForIndexes()
             let schema = StorageSchema(indexes: [IndexDefinition(store.name, [.ascending("a")])])
             let query = store.query.where(.equal("a", 1))
@@ -12,7 +13,11 @@ extension StorageAdapterCheck {
             for _ in 0..<3 { try await store.adapter.prepare(schema) }
             #expect(try await store.ids(query) == before)
         },
-        Self(.indexes, "what finds nothing finds nothing with its index", needs: .declaredIndexes) {
+        Self(
+            .indexes,
+            "a query that finds nothing finds nothing with its index",
+            needs: .declaredIndexes
+        ) {
             store async throws in
             try await store.fill([
                 "a": ["v": .null, "l": [.null]], "b": ["v": .double(.nan), "l": [.double(.nan)]],
@@ -35,7 +40,7 @@ extension StorageAdapterCheck {
             #expect(try await store.ids(where: .equal("v", .null)) == ["a"])
             #expect(try await store.client.count(store.query.where(.equal("v", .null))) == 1)
         },
-        Self(.indexes, "an index that none can keep is refused", needs: .declaredIndexes) { store in
+        Self(.indexes, "an invalid index is rejected", needs: .declaredIndexes) { store in
             let pairs: [IndexDefinition.Component] = [.contains("a"), .contains("b")]
             let many = (0...100).map { IndexDefinition.Component.ascending(FieldPath("f\($0)")) }
             let refused: [IndexDefinition] = [
@@ -52,7 +57,7 @@ extension StorageAdapterCheck {
                 await store.expect(.invalidArgument) { try await client.prepare() }
             }
         },
-        Self(.indexes, "a second schema leaves the first one’s indexes", needs: .declaredIndexes) {
+        Self(.indexes, "a second schema keeps the indexes of the first", needs: .declaredIndexes) {
             store in
             try await store.fillForIndexes()
             for field: FieldPath in ["a", "b"] {
@@ -64,7 +69,7 @@ extension StorageAdapterCheck {
             let plan = try await store.client.run(store.query.where(.equal("a", 1))).plan
             #expect(plan?.suggestion == nil)
         },
-        Self(.indexes, "an index is one for all collections of its name", needs: .declaredIndexes) {
+        Self(.indexes, "an index covers all collections of its name", needs: .declaredIndexes) {
             store in
             let below = store.path("x").collection(store.name)
             try await store.set(["a": 1], "above")
@@ -79,8 +84,11 @@ extension StorageAdapterCheck {
             #expect(result.documents.map(\.id) == ["below"])
             #expect(result.plan?.suggestion == nil)
         },
-        Self(.indexes, "an index of a collection does not serve its group", needs: .declaredIndexes)
-        {
+        Self(
+            .indexes,
+            "an index of a collection does not serve the collection group",
+            needs: .declaredIndexes
+        ) {
             store in
             try await store.fillForIndexes()
             try await store.adapter.prepare(
@@ -131,8 +139,7 @@ extension StorageAdapterCheck {
             let plan = try await client.run(store.query.limit(to: 3)).plan
             #expect(plan?.access == .identifiers)
         },
-        Self(.indexes, "a client’s schema is made ready by its first call", needs: .declaredIndexes)
-        {
+        Self(.indexes, "a client’s first call prepares its schema", needs: .declaredIndexes) {
             store in
             try await store.fillForIndexes()
             let schema = StorageSchema(indexes: [IndexDefinition(store.name, [.ascending("a")])])
@@ -154,7 +161,7 @@ extension StorageAdapterCheck {
         },
         Self(
             .indexes,
-            "an or on two fields is served once both indexes are there",
+            "an or on two fields is served once both indexes exist",
             needs: .declaredIndexes
         ) { store in
             try await store.fillForIndexes()

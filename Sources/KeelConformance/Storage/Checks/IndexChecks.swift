@@ -110,7 +110,7 @@ extension StorageAdapterCheck {
     }
 
     private static func sameResults(_ row: IndexRow) -> Self {
-        indexed("\(row.name) finds the same with its index as without, and uses it") { store in
+        indexed("\(row.name) uses its index and finds the same as without it") { store in
             try await store.fillForIndexes()
             let query = row.query(in: store)
             let without = try await store.client.queryDocuments(query)
@@ -125,7 +125,7 @@ extension StorageAdapterCheck {
     }
 
     private static func keptUp(_ row: IndexRow) -> Self {
-        indexed("\(row.name) finds what is there after changes, with its index") { store in
+        indexed("\(row.name) finds the current documents after changes with its index") { store in
             // The index exists before the writes and follows each of them.
             let schema = StorageSchema(indexes: [row.definition(in: store)])
             try await store.adapter.prepare(schema)
@@ -142,7 +142,7 @@ extension StorageAdapterCheck {
     }
 
     private static func exactSuggestion(_ row: IndexRow) -> Self {
-        indexed("\(row.name) without an index names the one that then serves it") { store in
+        indexed("\(row.name) without an index suggests the index that serves it") { store in
             try await store.fillForIndexes()
             let query = row.query(in: store)
             let plan = try #require(try await store.client.run(query).plan)
@@ -155,7 +155,7 @@ extension StorageAdapterCheck {
     }
 
     private static func strict(_ row: IndexRow) -> Self {
-        indexed("\(row.name) is refused in strict mode until its index is there") { store in
+        indexed("\(row.name) is rejected in strict mode until its index exists") { store in
             try await store.fillForIndexes()
             var configuration = StorageClient.Configuration()
             configuration.isStrict = true

@@ -8,8 +8,8 @@ extension StorageAdapterCheck {
         counted("limit(to:) without an order keeps the first by id", "01") { $0.limit(to: 2) },
         counted("a limit of 0 finds nothing", "") { $0.limit(to: 0) },
         counted("a limit beyond the result keeps everything", "0123456789") { $0.limit(to: 100) },
-        counted("an offset leaves out the first", "789") { $0.order(by: "n").offset(7) },
-        counted("an offset comes before the limit", "34") {
+        counted("an offset skips the first", "789") { $0.order(by: "n").offset(7) },
+        counted("an offset applies before the limit", "34") {
             $0.order(by: "n").offset(3).limit(to: 2)
         },
         counted("an offset beyond the result finds nothing", "") { $0.offset(10) },
@@ -19,24 +19,24 @@ extension StorageAdapterCheck {
         counted("limit(toLast:) keeps the last, in the query’s order", "789") {
             $0.order(by: "n").limit(toLast: 3)
         },
-        counted("limit(toLast:) of a descending order", "210") {
+        counted("limit(toLast:) works in descending order", "210") {
             $0.order(by: "n", .descending).limit(toLast: 3)
         },
-        counted("limit(toLast:) counts among ties by id", "79") {
+        counted("limit(toLast:) breaks ties by id", "79") {
             $0.order(by: "half").limit(toLast: 2)
         },
         counted("limit(toLast:) beyond the result keeps everything", "0123456789") {
             $0.order(by: "n").limit(toLast: 11)
         },
-        counted("a limit counts what the conditions let through", "24") {
+        counted("a limit counts only matching documents", "24") {
             $0.where(.equal("half", 0)).where(.greater("n", 0)).limit(to: 2)
         },
-        Self(.limits, "limit(toLast:) without an order is refused") { store in
+        Self(.limits, "limit(toLast:) without an order is rejected") { store in
             await store.expect(.invalidArgument) {
                 _ = try await store.ids(store.query.limit(toLast: 1))
             }
         },
-        Self(.limits, "a negative limit or offset is refused") { store in
+        Self(.limits, "a negative limit or offset is rejected") { store in
             await store.expect(.invalidArgument) {
                 _ = try await store.ids(store.query.limit(to: -1))
             }
@@ -64,15 +64,19 @@ extension StorageAdapterCheck {
         projected("a field inside a map, without its siblings", ["m": ["x": 1]]) {
             $0.select("m.x")
         },
-        projected("a map as a whole", ["m": ["x": 1, "y": ["z": 2]]]) { $0.select("m") },
-        projected("fields of one map together", ["m": ["x": 1, "y": ["z": 2]]]) {
+        projected("an entire map", ["m": ["x": 1, "y": ["z": 2]]]) { $0.select("m") },
+        projected("several fields of one map", ["m": ["x": 1, "y": ["z": 2]]]) {
             $0.select("m.y.z", "m.x")
         },
-        projected("no field that is missing", ["a": 1]) { $0.select("a", "none", "m.none", "a.b") },
-        projected("nothing but the document’s place", [:]) { $0.select() },
-        projected("no field for the document’s id", ["a": 1]) { $0.select(.documentID, "a") },
+        projected("missing fields, which are omitted", ["a": 1]) {
+            $0.select("a", "none", "m.none", "a.b")
+        },
+        projected("no fields", [:]) { $0.select() },
+        projected("the document’s id, which adds no field", ["a": 1]) {
+            $0.select(.documentID, "a")
+        },
         projected("a quoted name", ["q.r": 3]) { $0.select("`q.r`") },
-        projected("what it asks for, whatever its conditions look at", ["l": [1, 2]]) {
+        projected("fields other than those of its conditions", ["l": [1, 2]]) {
             $0.where(.equal("a", 1)).order(by: "m.x").select("l")
         },
         Self(.projections, "a projected document keeps its path, revision and times") { store in
@@ -94,7 +98,7 @@ extension StorageAdapterCheck {
         _ expected: DocumentFields,
         _ query: @escaping @Sendable (DocumentQuery) -> DocumentQuery
     ) -> Self {
-        Self(.projections, "a query can ask for \(promise)") { store in
+        Self(.projections, "a query can select \(promise)") { store in
             try await store.set(["a": 1, "l": [1, 2], "m": ["x": 1, "y": ["z": 2]], "q.r": 3])
             let found = try await store.client.queryDocuments(query(store.query))
             #expect(try found.map { try $0.fields() } == [expected])

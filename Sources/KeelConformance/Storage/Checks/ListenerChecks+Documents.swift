@@ -7,7 +7,7 @@ extension StorageAdapterCheck {
     static let badDocuments: [Self] = ListenerKind.allCases.flatMap { kind in
         [
             listening(
-                "a document that cannot be read is named and hides no other one (\(kind))",
+                "an unreadable document is named and hides no others (\(kind))",
                 needs: kind.needs
             ) { store in
                 let client = migratingClient(store, kind)
@@ -23,7 +23,7 @@ extension StorageAdapterCheck {
                 try await follower.expect(["bad", "a", "d"], failing: [], store)
             },
             listening(
-                "a limited result is refilled where a document becomes unreadable (\(kind))",
+                "a limited result is refilled when a document becomes unreadable (\(kind))",
                 needs: kind.needs
             ) { store in
                 let client = migratingClient(store, kind)
@@ -36,7 +36,7 @@ extension StorageAdapterCheck {
                 try await follower.expect(["a", "b"], failing: [], store)
             },
             listening(
-                "listeners of other collections do not notice a document that cannot be read"
+                "an unreadable document does not affect listeners of other collections"
                     + " (\(kind))",
                 needs: kind.needs
             ) { store in
@@ -50,7 +50,7 @@ extension StorageAdapterCheck {
                 try await follower.expect(["a", "b"], failing: [], other)
             },
             listening(
-                "a document's listener says that it cannot be read, and goes on (\(kind))",
+                "a document's listener reports an unreadable document and continues (\(kind))",
                 needs: kind.needs
             ) { store in
                 let client = migratingClient(store, kind)
@@ -69,7 +69,7 @@ extension StorageAdapterCheck {
                 }
             },
             listening(
-                "a typed listener goes on without a document of another form (\(kind))",
+                "a typed listener continues without documents of another form (\(kind))",
                 needs: kind.needs
             ) { store in
                 let (client, _) = kind.client(on: store.adapter)

@@ -42,19 +42,19 @@ extension StorageAdapterCheck {
     private static func passingFailures(_ kind: ListenerKind) -> [Self] {
         [
             listening(
-                "a listener to a query outlives failures that pass, at every call (\(kind))",
+                "a query listener survives transient failures of any call (\(kind))",
                 needs: kind.needs
             ) { store in
                 try await outlives(store, kind) { $0.query.order(by: "n") }
             },
             listening(
-                "a listener to a limited query outlives failures while it refills (\(kind))",
+                "a listener to a limited query survives transient failures while refilling (\(kind))",
                 needs: kind.needs
             ) { store in
                 try await outlives(store, kind) { $0.query.order(by: "n").limit(to: 3) }
             },
             listening(
-                "a listener to a document outlives failures that pass, at every call (\(kind))",
+                "a document listener survives transient failures of any call (\(kind))",
                 needs: kind.needs
             ) { store in
                 for (round, faults) in passing.enumerated() {
@@ -72,7 +72,7 @@ extension StorageAdapterCheck {
                 }
             },
             listening(
-                "batches are shown whole while every second call fails (\(kind))",
+                "only complete batches are shown while every second call fails (\(kind))",
                 needs: kind.needs
             ) { store in
                 let faults = (0..<2_000).map { $0 % 2 == 0 ? StorageFault.fail(.busy) : nil }
@@ -143,7 +143,8 @@ extension StorageAdapterCheck {
     // MARK: Restarts
 
     private static let restarts: [Self] = [
-        listening("a listener whose position expired outlives failures of the new read") { store in
+        listening("a listener with an expired position survives failures of the new read") {
+            store in
             let calls = Atomic<Int>(0)
             // Two of three calls fail: change pages expire, and the following reads do not get through.
             let (client, callCount) = ListenerKind.following.client(on: store.adapter) { call in
@@ -159,7 +160,7 @@ extension StorageAdapterCheck {
             }
             #expect(callCount() > 20, "hardly a call failed")
         },
-        listening("listeners that come and go share one reading without a gap") { store in
+        listening("listeners that start and end at any time see no gaps") { store in
             let (client, _) = ListenerKind.following.client(on: store.adapter)
             for number in 0..<10 {
                 try await store.set(["n": 1], "\(number)")
@@ -179,7 +180,7 @@ extension StorageAdapterCheck {
 
     private static let lastingFailures: [Self] = ListenerKind.allCases.map { kind in
         listening(
-            "a failure that lasts ends a listener with its code, and another one goes on (\(kind))",
+            "a permanent failure ends a listener with its code, and a new one works (\(kind))",
             needs: kind.needs
         ) { store in
             for position in 0..<3 {

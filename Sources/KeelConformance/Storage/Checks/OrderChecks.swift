@@ -7,32 +7,32 @@ extension StorageAdapterCheck {
 
     private static let menagerieOrderChecks: [Self] =
         [
-            Self(.orders, "values of all kinds come in the one order of kinds and values") {
+            Self(.orders, "values of all kinds are ordered by kind and value") {
                 store in
                 try await store.fillMenagerie()
                 let ids = try await store.ids(store.query.order(by: "v"))
                 #expect(ids == Menagerie.animals.map(\.id))
             },
-            Self(.orders, "descending is exactly the reverse, ties included") { store in
+            Self(.orders, "descending order is the exact reverse, including ties") { store in
                 try await store.fillMenagerie()
                 let ids = try await store.ids(store.query.order(by: "v", .descending))
                 #expect(ids == Menagerie.animals.map(\.id).reversed())
             },
-            Self(.orders, "the order does not depend on the order of the writes") { store in
+            Self(.orders, "the order is independent of the order of the writes") { store in
                 for animal in Menagerie.animals.reversed() {
                     try await store.set(["v": animal.value], animal.id)
                 }
                 let ids = try await store.ids(store.query.order(by: "v"))
                 #expect(ids == Menagerie.animals.map(\.id))
             },
-            Self(.orders, "values inside maps come in the same order") { store in
+            Self(.orders, "values inside maps have the same order") { store in
                 try await store.fill(all: Menagerie.animals.map { ($0.id, ["m": ["v": $0.value]]) })
                 let ids = try await store.ids(store.query.order(by: "m.v"))
                 #expect(ids == Menagerie.animals.map(\.id))
             },
         ]
         + Menagerie.Kind.allCases.filter { $0 != .null }.map { kind in
-            Self(.orders, "values of kind \(kind) are ordered, both ways") { store in
+            Self(.orders, "values of kind \(kind) are ordered in both directions") { store in
                 let animals = Menagerie.animals.filter { $0.kind == kind }
                 try await store.fill(all: animals.shuffled().map { ($0.id, ["v": $0.value]) })
                 #expect(try await store.ids(store.query.order(by: "v")) == animals.map(\.id))
@@ -44,7 +44,7 @@ extension StorageAdapterCheck {
         }
 
     private static let orderChecks: [Self] = [
-        ordered("without an order, documents come by their ids", ["a", "b", "c", "d", "e", "f"]) {
+        ordered("documents are ordered by id by default", ["a", "b", "c", "d", "e", "f"]) {
             $0
         },
         ordered(
@@ -52,18 +52,18 @@ extension StorageAdapterCheck {
             ["B", "a", "a!", "ab", "e\u{301}", "\u{e9}"],
             of: ["a": [:], "\u{e9}": [:], "B": [:], "ab": [:], "a!": [:], "e\u{301}": [:]]
         ) { $0 },
-        ordered("an order by id may be named, and reversed", ["f", "e", "d", "c", "b", "a"]) {
+        ordered("an order by id can be specified and reversed", ["f", "e", "d", "c", "b", "a"]) {
             $0.order(by: .documentID, .descending)
         },
         ordered("equal values are ordered by id", ["a", "c", "e", "b", "d", "f"]) {
             $0.order(by: "parity")
         },
         ordered(
-            "after a descending order, equal values come by descending id",
+            "after a descending order, equal values are ordered by descending id",
             ["f", "d", "b", "e", "c", "a"]
         ) { $0.order(by: "parity", .descending) },
         ordered(
-            "a second order decides where the first leaves a tie",
+            "a second order breaks the ties of the first",
             ["e", "c", "a", "f", "d", "b"]
         ) {
             $0.order(by: "parity").order(by: "n", .descending)
@@ -81,19 +81,19 @@ extension StorageAdapterCheck {
             $0.order(by: "parity", .descending).order(by: "same")
         },
         ordered(
-            "a document without the ordered field is left out",
+            "a document without the ordered field is omitted",
             ["b", "c"],
             of: ["a": [:], "b": ["v": .null], "c": ["v": 1], "d": ["w": 1]]
         ) { $0.order(by: "v") },
         ordered(
-            "a document that lacks any of the ordered fields is left out",
+            "a document that lacks any of the ordered fields is omitted",
             ["c"],
             of: ["a": ["v": 1], "b": ["w": 1], "c": ["v": 1, "w": 1]]
         ) {
             $0.order(by: "v").order(by: "w")
         },
         ordered(
-            "a document without the ordered field is left out of an or, too",
+            "a document without the ordered field is omitted from an or",
             ["b"],
             of: ["a": ["x": 1], "b": ["x": 1, "v": 1]]
         ) {
@@ -105,7 +105,7 @@ extension StorageAdapterCheck {
             of: ["a": ["v": 3], "b": ["v": 2], "c": ["v": 1]]
         ) { $0.where(.greater("v", 0)) },
         ordered(
-            "inequalities on two fields order by the fields’ names",
+            "inequalities on two fields order by field name",
             ["c", "a", "b"],
             of: ["a": ["x": 2, "y": 1], "b": ["x": 2, "y": 2], "c": ["x": 1, "y": 3]]
         ) {
@@ -122,28 +122,28 @@ extension StorageAdapterCheck {
             of: ["a": ["v": 3], "b": ["v": 2], "c": ["v": 1]]
         ) { $0.where(.notIn("v", [1])) },
         ordered(
-            "an inequality’s field comes after the orders named",
+            "an inequality’s field is ordered after the specified orders",
             ["b", "c", "a"],
             of: ["a": ["v": 1, "w": 2], "b": ["v": 2, "w": 1], "c": ["v": 3, "w": 1]]
         ) {
             $0.where(.greater("v", 0)).order(by: "w")
         },
         ordered(
-            "an inequality’s order takes the last named direction",
+            "an inequality’s order has the last specified direction",
             ["c", "b", "a"],
             of: ["a": ["v": 1, "w": 1], "b": ["v": 2, "w": 1], "c": ["v": 3, "w": 1]]
         ) {
             $0.where(.greater("v", 0)).order(by: "w", .descending)
         },
         ordered(
-            "the field of an inequality may be ordered descending",
+            "the field of an inequality can be in descending order",
             ["a", "b", "c"],
             of: ["a": ["v": 3], "b": ["v": 2], "c": ["v": 1]]
         ) {
             $0.where(.greater("v", 0)).order(by: "v", .descending)
         },
         ordered(
-            "an equality changes nothing about the order",
+            "an equality does not change the order",
             ["c", "b", "a"],
             of: ["a": ["v": 3, "w": 1], "b": ["v": 2, "w": 1], "c": ["v": 1, "w": 1]]
         ) {
@@ -156,7 +156,7 @@ extension StorageAdapterCheck {
         ) {
             $0.where(.in("w", [1, 2])).order(by: "v")
         },
-        Self(.orders, "an order behind the document’s id is refused") { store in
+        Self(.orders, "an order after the document’s id is rejected") { store in
             await store.expect(.invalidArgument) {
                 _ = try await store.ids(store.query.order(by: .documentID).order(by: "n"))
             }
@@ -165,7 +165,7 @@ extension StorageAdapterCheck {
                 _ = try await store.ids(query)
             }
         },
-        Self(.orders, "an order by one field twice is refused") { store in
+        Self(.orders, "an order by the same field twice is rejected") { store in
             await store.expect(.invalidArgument) {
                 _ = try await store.ids(store.query.order(by: "a").order(by: "a", .descending))
             }

@@ -18,7 +18,7 @@ extension StorageAdapterCheck {
     }
 
     private static func toldApart(_ name: String, _ one: String, _ other: String) -> Self {
-        Self(.paths, "\(name) are two documents") { store in
+        Self(.paths, "\(name) refer to two documents") { store in
             try await store.fill(all: [(one, ["n": 1]), (other, ["n": 2])])
             #expect(try await store.fields(one) == ["n": 1])
             #expect(try await store.fields(other) == ["n": 2])
@@ -32,7 +32,7 @@ extension StorageAdapterCheck {
         _ name: String,
         _ path: @escaping @Sendable (StoreUnderTest) -> DocumentPath
     ) -> Self {
-        Self(.paths, "\(name) is refused as invalidArgument") { store in
+        Self(.paths, "\(name) is rejected as invalidArgument") { store in
             let path = path(store)
             await store.expect(.invalidArgument) { _ = try await store.client.findDocument(path) }
             await store.expect(.invalidArgument) {
@@ -44,14 +44,14 @@ extension StorageAdapterCheck {
 
     private static let unusualIDs: [(String, String)] = [
         ("of 1,500 bytes", String(repeating: "ab", count: 750)),
-        ("of blanks", "  "),
+        ("all spaces", "  "),
         ("of emoji", "🍕👩‍🍳"),
-        ("made with dots", "a.b..c."),
+        ("made of dots", "a.b..c."),
         ("a number", "007"),
         ("percent-encoded", "a%2Fb%00"),
         ("full of quotes", "'\"`\\;--"),
-        ("ended by a NUL", "a\u{0}"),
-        ("begun by a NUL", "\u{0}a"),
+        ("with a NUL at the end", "a\u{0}"),
+        ("with a NUL at the beginning", "\u{0}a"),
         ("full of wildcards", "*?[a-z]%_"),
         ("two underscores", "__"),
         ("a colon and a hash", "a:b#c?d=e"),
@@ -60,8 +60,8 @@ extension StorageAdapterCheck {
     private static let lookalikes: [(String, String, String)] = [
         ("ids that are canonically equivalent", "\u{e9}", "e\u{301}"),
         ("ids that differ in case", "Ada", "ada"),
-        ("ids that differ in a blank at the end", "ada", "ada "),
-        ("ids that differ in a NUL at the end", "ada", "ada\u{0}"),
+        ("ids that differ in a trailing space", "ada", "ada "),
+        ("ids that differ in a trailing NUL", "ada", "ada\u{0}"),
         ("ids that differ in leading zeros", "1", "01"),
         ("ids that look alike in two scripts", "a", "\u{430}"),
     ]
@@ -72,7 +72,7 @@ extension StorageAdapterCheck {
         ("the id “..”", { $0.path("..") }),
         ("an id of the form __…__", { $0.path("__id__") }),
         (
-            "a reserved name inside of a path",
+            "a reserved name inside a path",
             { $0.path("a").collection("__x__").document("b").collection("y").document("c") }
         ),
         ("an id of more than 1,500 bytes", { $0.path(String(repeating: "a", count: 1_501)) }),
@@ -85,11 +85,11 @@ extension StorageAdapterCheck {
         ("an empty collection name", { _ in DocumentPath("/a") }),
         ("an empty segment in the middle", { DocumentPath("\($0.name)//x/y") }),
         ("a path that names a collection", { DocumentPath($0.name) }),
-        ("a path with a slash at its end", { DocumentPath("\($0.name)/a/") }),
+        ("a path with a trailing slash", { DocumentPath("\($0.name)/a/") }),
     ]
 
     private static let collectionChecks: [Self] = [
-        Self(.paths, "a path may have twenty segments") { store in
+        Self(.paths, "a path can have twenty segments") { store in
             var collection = store.collection
             for level in 1..<10 { collection = collection.document("d\(level)").collection("c") }
             let path = collection.document("deep")
@@ -97,25 +97,25 @@ extension StorageAdapterCheck {
             #expect(try await store.client.getDocument(path).path == path)
             #expect(try await store.ids(DocumentQuery(collection)) == ["deep"])
         },
-        Self(.paths, "a document may lie below one that does not exist") { store in
+        Self(.paths, "a document can be below a missing document") { store in
             let below = store.path("missing").collection("below").document("x")
             try await store.client.setDocument(below, ["a": 1])
             #expect(try await store.client.findDocument(below)?.fields() == ["a": 1])
             #expect(try await store.client.findDocument(store.path("missing")) == nil)
             #expect(try await store.ids(store.query).isEmpty)
         },
-        Self(.paths, "a query on a collection leaves out the collections below it") { store in
+        Self(.paths, "a query on a collection omits the collections below it") { store in
             try await store.set(["a": 1], "up")
             let below = store.path("up").collection(store.name).document("down")
             try await store.client.setDocument(below, ["a": 1])
             #expect(try await store.ids(store.query) == ["up"])
         },
-        Self(.paths, "a query on a collection leaves out those with a longer name") { store in
+        Self(.paths, "a query on a collection omits collections with a longer name") { store in
             let longer = CollectionPath(store.name + "s")
             try await store.client.setDocument(longer.document("x"), ["a": 1])
             #expect(try await store.ids(store.query).isEmpty)
         },
-        Self(.paths, "collections whose names are canonically equivalent are two") { store in
+        Self(.paths, "collections with canonically equivalent names are separate") { store in
             let one = CollectionPath(store.name + "\u{e9}")
             let other = CollectionPath(store.name + "e\u{301}")
             try await store.client.setDocument(one.document("x"), ["n": 1])
@@ -123,7 +123,7 @@ extension StorageAdapterCheck {
             #expect(try await store.ids(DocumentQuery(one)) == ["x"])
             #expect(try await store.ids(DocumentQuery(other)) == ["y"])
         },
-        Self(.paths, "a query on a path that names a document is refused") { store in
+        Self(.paths, "a query on a document path is rejected") { store in
             let query = DocumentQuery(CollectionPath("\(store.name)/a"))
             await store.expect(.invalidArgument) { _ = try await store.ids(query) }
         },

@@ -5,7 +5,7 @@ import Testing
 extension StorageAdapterCheck {
     /// The checks of reads of past states.
     public static let pointInTime: [Self] = [
-        past("brings a document as it was after each of its commits") { store in
+        past("contains a document as it was after each commit") { store in
             var times: [(Timestamp, Int64)] = []
             for number in Int64(1)...5 {
                 times.append((try await store.set(["n": .integer(number)]).commitTime, number))
@@ -14,18 +14,18 @@ extension StorageAdapterCheck {
                 #expect(try await store.asOf(time).fields() == ["n": .integer(number)])
             }
         },
-        past("brings revision and times with a document") { store in
+        past("contains a document’s revision and times") { store in
             let time = try await store.set(["n": 1]).commitTime
             let document = try await store.document()
             try await store.set(["n": 2])
             #expect(try await store.asOf(time).document() == document)
         },
-        past("knows nothing of a document before its creation") { store in
+        past("does not contain a document before its creation") { store in
             let time = try await store.set(["n": 0], "other").commitTime
             try await store.set(["n": 1])
             #expect(try await store.asOf(time).fields() == nil)
         },
-        past("brings a document back that was deleted since, also one created again") { store in
+        past("contains a document that was since deleted or recreated") { store in
             let first = try await store.set(["n": 1]).commitTime
             let gone = try await store.client.deleteDocument(store.path()).commitTime
             #expect(try await store.asOf(first).fields() == ["n": 1])
@@ -33,7 +33,7 @@ extension StorageAdapterCheck {
             #expect(try await store.asOf(first).fields() == ["n": 1])
             #expect(try await store.asOf(gone).fields() == nil)
         },
-        past("between two commits is the state after the first") { store in
+        past("between two commits is the state after the first commit") { store in
             let time = try await store.set(["n": 1]).commitTime
             try await store.set(["n": 2], "other")
             let later = try await store.set(["n": 3]).commitTime
@@ -42,7 +42,7 @@ extension StorageAdapterCheck {
             #expect(try await store.asOf(later).fields() == ["n": 3])
             #expect(try await store.asOf(time).fields("other") == nil)
         },
-        past("has a batch whole, from its commit time on") { store in
+        past("contains a complete batch from its commit time on") { store in
             let before = try await store.set(["n": 0], "a").commitTime
             let time = try await store.commit(
                 .set(["n": 1], at: store.path("a")),
@@ -57,7 +57,7 @@ extension StorageAdapterCheck {
             #expect(try await earlier.ids(store.query) == ["a"])
             #expect(try await store.asOf(before).fields("a") == ["n": 0])
         },
-        past("answers queries: what came, went and changed since does not count") { store in
+        past("answers queries regardless of later changes") { store in
             try await store.fill(["a": ["n": 1], "b": ["n": 2], "c": ["n": 3], "d": ["n": 4]])
             let time = try await store.client.currentTime()
             try await store.client.deleteDocument(store.path("b"))
@@ -72,7 +72,7 @@ extension StorageAdapterCheck {
             #expect(try await then.ids(store.query) == ["a", "b", "c", "d"])
             #expect(try await store.ids(query) == ["e", "d"])
         },
-        past("answers queries from declared indexes as without them", .declaredIndexes) { store in
+        past("answers queries from declared indexes", .declaredIndexes) { store in
             let schema = StorageSchema(indexes: [
                 IndexDefinition(store.name, [.ascending("g"), .ascending("n")])
             ])
@@ -92,7 +92,7 @@ extension StorageAdapterCheck {
             #expect(try await store.asOf(time).ids(query) == before)
             #expect(try await store.ids(query) == ["0", "5", "7", "9", "11"])
         },
-        past("answers queries over collections of one name") { store in
+        past("answers queries over collection groups") { store in
             let name = store.name
             let deep = store.path("x").collection(name).document("y")
             try await store.client.setDocument(deep, ["n": 1])
@@ -102,7 +102,7 @@ extension StorageAdapterCheck {
             #expect(try await store.asOf(time).client.count(group) == 2)
             #expect(try await store.client.count(group) == 1)
         },
-        past("counts and adds up what was there", .aggregation) { store in
+        past("answers counts and sums", .aggregation) { store in
             try await store.fill(["a": ["n": 1], "b": ["n": 2]])
             let time = try await store.client.currentTime()
             try await store.set(["n": 10], "c")
@@ -113,7 +113,7 @@ extension StorageAdapterCheck {
             #expect(values == [3, 1.5])
             #expect(try await store.client.count(store.query) == 2)
         },
-        past("names the collections that were there", .collectionListing) { store in
+        past("lists the collections of that time", .collectionListing) { store in
             let one = store.path().collection("one").document("x")
             let time = try await store.client.setDocument(one, ["n": 1]).commitTime
             let two = store.path().collection("two").document("x")
@@ -123,7 +123,7 @@ extension StorageAdapterCheck {
             #expect(try await then.collections(under: store.path()) == ["one"])
             #expect(try await store.client.collections(under: store.path()) == ["two"])
         },
-        past("finds words that were there", .textSearch) { store in
+        past("answers searches", .textSearch) { store in
             let search = SearchDefinition(store.name, fields: ["text"])
             try await store.adapter.prepare(StorageSchema(searches: [search]))
             try await store.fill(["a": ["text": "red apple"], "b": ["text": "green apple"]])
@@ -134,7 +134,7 @@ extension StorageAdapterCheck {
             #expect(try await Set(then.ids(store.query.matching("apple"))) == ["a", "b"])
             #expect(try await then.ids(store.query.matching("pear")).isEmpty)
         },
-        past("tells the time of a snapshot, as of which a read brings the same") { store in
+        past("is read again by the time of its snapshot") { store in
             try await store.set(["n": 1])
             var request = ReadRequest(.documents([store.path()]))
             request.needsTime = true
@@ -146,7 +146,7 @@ extension StorageAdapterCheck {
             #expect(again.payload == result.payload)
             #expect(again.time == time)
         },
-        past("has a position, from which the change log brings all that came later", .changeLog) {
+        past("has a position from which the change log reports all later changes", .changeLog) {
             store in
             let time = try await store.set(["n": 1], "a").commitTime
             try await store.set(["n": 2], "b")
@@ -166,12 +166,12 @@ extension StorageAdapterCheck {
             }
             #expect(changed.isSuperset(of: ["a", "b"]))
         },
-        past("that has not come yet is refused") { store in
+        past("at a future time is rejected") { store in
             let time = try await store.set(["n": 1]).commitTime
             let future = Timestamp(microseconds: time.microseconds + 3_600_000_000)
             await store.expect(.invalidArgument) { _ = try await store.asOf(future).document() }
         },
-        past("that the history does not reach back to is refused") { store in
+        past("before the beginning of the history is rejected") { store in
             try await store.set(["n": 1])
             let ancient = Timestamp(microseconds: -1)
             await store.expect(.snapshotTooOld) { _ = try await store.asOf(ancient).document() }
@@ -187,7 +187,7 @@ extension StorageAdapterCheck {
             }
             #expect(try await store.fields() == ["n": 1])
         },
-        past("stays as it is while many write") { store in
+        past("does not change during concurrent writes") { store in
             let time = try await store.set(["n": 0], "a").commitTime
             let then = try store.asOf(time)
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -209,7 +209,7 @@ extension StorageAdapterCheck {
         _ needs: StorageCapabilities = [],
         _ body: @escaping @Sendable (StoreUnderTest) async throws -> Void
     ) -> Self {
-        Self(.pointInTime, "the past \(promise)", needs: needs.union(.pointInTimeReads), body)
+        Self(.pointInTime, "a past state \(promise)", needs: needs.union(.pointInTimeReads), body)
     }
 }
 

@@ -9,7 +9,7 @@ extension StorageAdapterCheck {
     public static let refusals: [Self] = [
         Self(
             .refusals,
-            "without a change log, asking for changes is unsupported",
+            "without a change log, requesting changes is unsupported",
             without: .changeLog
         ) {
             store in
@@ -19,7 +19,7 @@ extension StorageAdapterCheck {
         },
         Self(
             .refusals,
-            "without transactions, reads to validate are unsupported",
+            "without transactions, commits with reads to validate are unsupported",
             without: .transactions
         ) {
             store in
@@ -38,7 +38,7 @@ extension StorageAdapterCheck {
         },
         Self(
             .refusals,
-            "without transactions, the front refuses one before its body runs",
+            "without transactions, the front rejects one before its body runs",
             without: .transactions
         ) { store in
             await store.expect(.unsupported) {
@@ -61,7 +61,7 @@ extension StorageAdapterCheck {
         },
         Self(
             .refusals,
-            "without held reads, a read whose state is to be held is unsupported",
+            "without held reads, a read that holds its state is unsupported",
             without: .heldReads
         ) { store in
             await store.expect(.unsupported) {
@@ -82,7 +82,7 @@ extension StorageAdapterCheck {
         },
         Self(
             .refusals,
-            "without origins, a batch with one is unsupported",
+            "without origins, a batch with an origin is unsupported",
             without: .origins
         ) { store async throws in
             let write = try DocumentWrite.set(["n": 1], at: store.path())
@@ -109,7 +109,7 @@ extension StorageAdapterCheck {
         },
         Self(
             .refusals,
-            "without declared indexes, a schema with indexes changes no result",
+            "without declared indexes, a schema with indexes does not change results",
             without: .declaredIndexes
         ) { store in
             try await store.fillForIndexes()

@@ -10,7 +10,7 @@ extension StorageAdapterCheck {
             #expect(try await store.document() == document)
             #expect(try await store.client.queryDocuments(store.query) == [document])
         },
-        replica("’s receipt names its revision") { store in
+        replica("’s receipt contains its revision") { store in
             let document = store.replica(["a": 1])
             let receipt = try await store.commit(DocumentWrite(document.path, .replicate(document)))
             #expect(receipt.revision == document.revision)
@@ -21,7 +21,7 @@ extension StorageAdapterCheck {
             try await store.commit(DocumentWrite(document.path, .replicate(document)))
             #expect(try await store.document() == document)
         },
-        replica("is refused where its condition does not hold") { store in
+        replica("is rejected if its condition does not hold") { store in
             try await store.set(["old": 1])
             let document = store.replica(["a": 1])
             await store.expect(.alreadyExists) {
@@ -31,7 +31,7 @@ extension StorageAdapterCheck {
             }
             #expect(try await store.fields() == ["old": 1])
         },
-        replica("keeps its create time when it is changed, and rises in revision") { store in
+        replica("keeps its create time and gets a higher revision when changed") { store in
             let document = store.replica(["a": 1])
             try await store.commit(DocumentWrite(document.path, .replicate(document)))
             try await store.update("d", .put("a", 2))
@@ -40,7 +40,7 @@ extension StorageAdapterCheck {
             #expect(changed.updateTime > document.updateTime)
             #expect(changed.revision > document.revision)
         },
-        replica("from ahead in time is followed by later times, across deletion too") { store in
+        replica("with a future time is followed by later times, even across deletion") { store in
             let year = Int64(366 * 86_400) * 1_000_000
             let ahead = Timestamp(microseconds: Timestamp.now().microseconds + year)
             let document = Document(
@@ -62,13 +62,13 @@ extension StorageAdapterCheck {
             try await store.set(["a": 1], "other")
             #expect(try await store.document("other").updateTime < ahead)
         },
-        replica("from ahead in revision is still followed by higher revisions") { store in
+        replica("with a higher revision is followed by higher revisions") { store in
             let document = try await store.replicaFromAhead()
             try await store.commit(DocumentWrite(document.path, .replicate(document)))
             try await store.update("d", .put("a", 2))
             #expect(try await store.document().revision > document.revision)
         },
-        replica("from ahead in revision is followed by higher ones across deletion") { store in
+        replica("with a higher revision is followed by higher ones across deletion") { store in
             let document = try await store.replicaFromAhead()
             try await store.commit(DocumentWrite(document.path, .replicate(document)))
             try await store.client.deleteDocument(store.path())
@@ -87,14 +87,14 @@ extension StorageAdapterCheck {
             #expect(try await store.ids(where: .equal("a", 1)).isEmpty)
             #expect(try await store.ids(where: .equal("a", 2)) == ["d"])
         },
-        replica("that is there already changes nothing") { store in
+        replica("that is already present changes nothing") { store in
             let document = store.replica(["a": 1])
             for _ in 0..<2 {
                 try await store.commit(DocumentWrite(document.path, .replicate(document)))
             }
             #expect(try await store.document() == document)
         },
-        replica("is part of its batch: refused with it") { store async throws in
+        replica("is part of its batch and is rejected with it") { store async throws in
             let document = store.replica(["a": 1])
             await store.expect(.documentNotFound) {
                 try await store.commit(
@@ -104,7 +104,7 @@ extension StorageAdapterCheck {
             }
             #expect(try await store.fields() == nil)
         },
-        replica("whose revision nothing could follow is refused") { store async throws in
+        replica("with the maximum revision is rejected") { store async throws in
             for number in [Int64.max, 0, -1] {
                 let document = store.replica(["a": 1], revision: number)
                 await store.expect(.invalidArgument) {
@@ -113,7 +113,7 @@ extension StorageAdapterCheck {
             }
             #expect(try await store.fields() == nil)
         },
-        replica("for another path than its own is refused") { store in
+        replica("for a path other than its own is rejected") { store in
             let document = store.replica(["a": 1])
             await store.expect(.invalidArgument) {
                 try await store.client.commit([
@@ -123,7 +123,7 @@ extension StorageAdapterCheck {
         },
         Self(
             .replication,
-            "a replica is reported by the change log as it is",
+            "the change log reports a replica unchanged",
             needs: [.replication, .changeLog]
         ) { store in
             var follower = ChangeFollower(store, after: try await store.position())
@@ -134,7 +134,7 @@ extension StorageAdapterCheck {
         },
         Self(
             .replication,
-            "a store copied through its change log is the same store",
+            "a store copied through its change log equals the original",
             needs: [.replication, .changeLog]
         ) { store in
             for number in Int64(0)..<20 {

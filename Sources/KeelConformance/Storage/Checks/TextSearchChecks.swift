@@ -11,48 +11,51 @@ extension StorageAdapterCheck {
     )
 
     private static let searchRows: [SearchRow] = [
-        ("finds a word wherever it stands", { $0.matching("kitchen") }, ["a", "b", "d"]),
+        ("finds a word at any position", { $0.matching("kitchen") }, ["a", "b", "d"]),
         ("finds only documents with all of the words", { $0.matching("kitchen ocean") }, ["b"]),
-        ("finds words whatever their order", { $0.matching("ocean kitchen") }, ["b"]),
-        ("finds words that stand in different fields", { $0.matching("luigi kitchen") }, ["a"]),
-        ("does not look at case", { $0.matching("KITCHEN luigi") }, ["a"]),
-        ("does not look at accents", { $0.matching("creme") }, ["c"]),
+        ("finds words in any order", { $0.matching("ocean kitchen") }, ["b"]),
+        ("finds words in different fields", { $0.matching("luigi kitchen") }, ["a"]),
+        ("ignores case", { $0.matching("KITCHEN luigi") }, ["a"]),
+        ("ignores accents", { $0.matching("creme") }, ["c"]),
         (
-            "takes accents in the search away, too", { $0.matching("cr\u{e8}me br\u{fb}l\u{e9}e") },
+            "ignores accents in the search text", { $0.matching("cr\u{e8}me br\u{fb}l\u{e9}e") },
             ["c"]
         ),
         (
-            "takes accents written as scalars of their own away", { $0.matching("cre\u{300}me") },
+            "ignores accents written as combining characters", { $0.matching("cre\u{300}me") },
             ["c"]
         ),
-        ("does not find a part of a word", { $0.matching("kitch") }, []),
+        ("does not find the middle of a word", { $0.matching("kitch") }, []),
         ("does not find the end of a word", { $0.matching("chen") }, []),
-        ("finds the beginning of a word with a star", { $0.matching("kitch*") }, ["a", "b", "d"]),
-        ("finds the whole word with a star, too", { $0.matching("luigi*") }, ["a"]),
-        ("finds a beginning beside a word", { $0.matching("oce* kitchen") }, ["b"]),
-        ("takes punctuation for a gap", { $0.matching("luigi's") }, ["a"]),
+        (
+            "finds the beginning of a word with an asterisk", { $0.matching("kitch*") },
+            ["a", "b", "d"]
+        ),
+        ("finds the whole word with an asterisk", { $0.matching("luigi*") }, ["a"]),
+        ("finds a prefix combined with a word", { $0.matching("oce* kitchen") }, ["b"]),
+        ("treats punctuation as a separator", { $0.matching("luigi's") }, ["a"]),
         ("finds numbers as words", { $0.matching("24") }, ["d"]),
         ("finds words in the strings of an array", { $0.matching("seafood") }, ["b"]),
         ("finds words in the strings of a map", { $0.matching("harbour") }, ["b"]),
-        ("does not find the names of fields", { $0.matching("street") }, []),
-        ("does not look at numbers that are no text", { $0.matching("1984") }, []),
-        ("does not look at fields that are not declared", { $0.matching("secret") }, []),
-        ("looks only at the fields named", { $0.matching("kitchen", in: "name") }, ["a", "d"]),
+        ("does not find field names", { $0.matching("street") }, []),
+        ("ignores numeric values", { $0.matching("1984") }, []),
+        ("ignores undeclared fields", { $0.matching("secret") }, []),
+        ("searches only the specified fields", { $0.matching("kitchen", in: "name") }, ["a", "d"]),
         (
-            "takes quotes and operators for what they are",
+            "treats quotes and operators as plain text",
             { $0.matching("\"kitchen\" OR -ocean") }, []
         ),
-        ("finds words of other scripts", { $0.matching("寿司 ресторан") }, ["d"]),
+        ("finds words in other scripts", { $0.matching("寿司 ресторан") }, ["d"]),
         ("combines with conditions", { $0.matching("kitchen").where(.less("n", 2)) }, ["a"]),
         (
             "keeps the query’s order and limit",
             { $0.matching("kitchen").order(by: "n", .descending).limit(to: 2) }, ["d", "b"]
         ),
         (
-            "goes on after a value",
+            "continues after a value",
             { $0.matching("kitchen").order(by: "n").start(after: 1) }, ["b", "d"]
         ),
-        ("finds a document once, however often it has the word", { $0.matching("crepe") }, ["c"]),
+        ("finds a document with several occurrences once", { $0.matching("crepe") }, ["c"]),
     ]
 
     private static func searchCheck(_ row: SearchRow) -> Self {
@@ -70,28 +73,28 @@ extension StorageAdapterCheck {
     }
 
     private static let searchChecks: [Self] = [
-        search("finds documents that were there before the declaration") { store in
+        search("finds documents older than the declaration") { store in
             try await store.set(["name": "Early bird"])
             try await store.declareSearch()
             #expect(try await store.ids(store.query.matching("bird")) == ["d"])
         },
-        search("finds what an update brings, and no longer what it took") { store in
+        search("finds added words and not removed words after an update") { store in
             try await store.fillForSearch()
             try await store.update("a", .put("name", "Trattoria"))
             #expect(try await store.ids(store.query.matching("trattoria")) == ["a"])
             #expect(try await store.ids(store.query.matching("kitchen")) == ["b", "d"])
         },
-        search("finds nothing of a deleted document") { store in
+        search("finds no deleted document") { store in
             try await store.fillForSearch()
             try await store.client.deleteDocument(store.path("a"))
             #expect(try await store.ids(store.query.matching("kitchen")) == ["b", "d"])
         },
-        search("finds nothing of a field that was removed") { store in
+        search("finds no words of a removed field") { store in
             try await store.fillForSearch()
             try await store.update("a", FieldChange("name", .remove))
             #expect(try await store.ids(store.query.matching("kitchen")) == ["b", "d"])
         },
-        search("finds nothing of a refused batch") { store in
+        search("finds no words of a rejected batch") { store in
             try await store.fillForSearch()
             await store.expect(.documentNotFound) {
                 try await store.commit(
@@ -101,7 +104,7 @@ extension StorageAdapterCheck {
             }
             #expect(try await store.ids(store.query.matching("phantom")).isEmpty)
         },
-        search("reaches all collections of a group") { store in
+        search("searches all collections of a group") { store in
             try await store.fillForSearch()
             let below = store.path("a").collection(store.name).document("below")
             try await store.client.setDocument(below, ["name": "Hidden kitchen"])
@@ -109,19 +112,20 @@ extension StorageAdapterCheck {
             let group = DocumentQuery(group: store.name)
             #expect(try await store.ids(group.matching("hidden")) == ["below"])
         },
-        search("in a collection without a declaration is refused, and names it") { store in
+        search("in a collection without a declaration is rejected with an error that names it") {
+            store in
             let error = await store.expect(.indexRequired) {
                 _ = try await store.ids(store.query.matching("kitchen", in: "name"))
             }
             #expect(error?.message.contains("SearchDefinition(\"\(store.name)\"") == true)
         },
-        search("in a field that is not declared is refused") { store in
+        search("in an undeclared field is rejected") { store in
             try await store.declareSearch()
             await store.expect(.indexRequired) {
                 _ = try await store.ids(store.query.matching("kitchen", in: "notes"))
             }
         },
-        search("without a word is refused") { store in
+        search("without a word is rejected") { store in
             try await store.declareSearch()
             await store.expect(.invalidArgument) {
                 _ = try await store.ids(store.query.matching(" ?! "))

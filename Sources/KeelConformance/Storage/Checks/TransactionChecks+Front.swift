@@ -19,7 +19,7 @@ extension StorageAdapterCheck {
             #expect(try await store.fields() == ["n": 2])
             #expect(try await store.fields("copy") == ["n": 1])
         },
-        transaction("a transaction that met a conflict runs again on the new state") { store in
+        transaction("a transaction that meets a conflict runs again on the new state") { store in
             try await store.set(["n": 1])
             let runs = Mutex(0)
             try await store.patient.transaction { transaction in
@@ -34,7 +34,7 @@ extension StorageAdapterCheck {
             #expect(runs.withLock { $0 } == 2)
             #expect(try await store.fields() == ["n": 11])
         },
-        transaction("a transaction sees phantoms: a query’s new document makes it run again") {
+        transaction("a new document in a query’s result makes the transaction run again") {
             store in
             try await store.fill(["a": ["n": 1]])
             let runs = Mutex(0)
@@ -53,7 +53,7 @@ extension StorageAdapterCheck {
             let total = CollectionPath(store.name + "x").document("total")
             #expect(try await store.client.getDocument(total).fields() == ["n": 2])
         },
-        transaction("a transaction that meets a conflict every time gives up with conflict") {
+        transaction("a transaction that always meets a conflict fails with conflict") {
             store in
             try await store.set(["n": 0])
             let runs = Mutex<Int64>(0)
@@ -71,7 +71,7 @@ extension StorageAdapterCheck {
             #expect(runs.withLock { $0 } == 100)
             #expect(try await store.fields() == ["n": 100])
         },
-        transaction("a body that throws writes nothing and is not run again") {
+        transaction("a throwing body writes nothing and does not run again") {
             store async throws in
             struct Stop: Error {}
             let runs = Mutex(0)
@@ -85,7 +85,7 @@ extension StorageAdapterCheck {
             #expect(runs.withLock { $0 } == 1)
             #expect(try await store.fields() == nil)
         },
-        transaction("a refused write of a transaction is no conflict and is not tried again") {
+        transaction("a rejected write of a transaction is not a conflict and is not retried") {
             store in
             let runs = Mutex(0)
             await store.expect(.documentNotFound) {
@@ -96,7 +96,7 @@ extension StorageAdapterCheck {
             }
             #expect(runs.withLock { $0 } == 1)
         },
-        transaction("a transaction refuses to read after it has written") { store async throws in
+        transaction("a transaction rejects reads after writes") { store async throws in
             await store.expect(.invalidArgument) {
                 try await store.client.transaction { transaction in
                     try transaction.set(store.path(), ["n": 1])
@@ -105,11 +105,11 @@ extension StorageAdapterCheck {
             }
             #expect(try await store.fields() == nil)
         },
-        transaction("a transaction that is over refuses to write") { store in
+        transaction("a finished transaction rejects writes") { store in
             let escaped = try await store.client.transaction { $0 }
             await store.expect(.invalidArgument) { try escaped.set(store.path(), ["n": 1]) }
         },
-        transaction("concurrent transactions on one document lose no update") { store in
+        transaction("concurrent transactions on one document lose no updates") { store in
             try await store.set(["n": 0])
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<10 {

@@ -45,7 +45,7 @@ extension StorageAdapterCheck {
             [
                 Self(
                     .transactions,
-                    "a body that reads \(how) sees no commit in between, with \(way)",
+                    "a body that reads \(how) sees no intermediate commit, with \(way)",
                     needs: [.transactions, way]
                 ) { store in
                     try await store.setBoth(0)
@@ -67,7 +67,7 @@ extension StorageAdapterCheck {
                 },
                 Self(
                     .transactions,
-                    "bodies that read \(how) see whole commits of many writers, with \(way)",
+                    "bodies that read \(how) see only complete commits of many writers, with \(way)",
                     needs: [.transactions, way]
                 ) { store in
                     try await store.setBoth(0)
@@ -100,17 +100,17 @@ extension StorageAdapterCheck {
     }
 
     private static let checkedReads: [Self] = [
-        checked("is answered where they are as they were", takes: true) { _ in },
-        checked("is a conflict where a document has changed") { store in
+        checked("is answered if they have not changed", takes: true) { _ in },
+        checked("conflicts if a document has changed") { store in
             try await store.set(["n": 2], "a")
         },
-        checked("is a conflict where a missing document is there") { store in
+        checked("conflicts if a missing document was created") { store in
             try await store.set(["n": 2], "z")
         },
-        checked("is a conflict where a query finds another document") { store in
+        checked("conflicts if a query finds another document") { store in
             try await store.set(["n": 7], "c")
         },
-        checked("is answered where others have changed", takes: true) { store in
+        checked("is answered if other documents have changed", takes: true) { store in
             try await store.client.setDocument(
                 store.elsewhere,
                 ["n": 1]
@@ -127,7 +127,7 @@ extension StorageAdapterCheck {
     ) -> Self {
         Self(
             .transactions,
-            "a read that depends on others \(promise)",
+            "a read that depends on other reads \(promise)",
             needs: [.transactions, .checkedReads]
         ) { store in
             try await store.setBoth(1)

@@ -8,26 +8,29 @@ extension StorageAdapterCheck {
         documentReadChecks + queryReadChecks + frontChecks + momentChecks
 
     private static let documentReadChecks: [Self] = [
-        validated("documents that have not changed let the batch through", takes: true) { _ in },
-        validated("a read document that has changed") { try await $0.set(["n": 2], "read") },
-        validated("a read document that is gone") { store in
+        validated("a batch that read unchanged documents is committed", takes: true) { _ in },
+        validated("a changed document that was read") { try await $0.set(["n": 2], "read") },
+        validated("a deleted document that was read") { store in
             try await store.client.deleteDocument(store.path("read"))
         },
-        validated("a read document that was deleted and created again as it was") { store in
+        validated("a document that was read and then deleted and recreated unchanged") { store in
             try await store.client.deleteDocument(store.path("read"))
             try await store.set(["n": 1], "read")
         },
-        validated("a document that was missing and is there now") { store in
+        validated("a document that was missing and now exists") { store in
             try await store.set(["n": 1], "missing")
         },
-        validated("a document that was not read may change", takes: true) { store in
+        validated("changes of documents that were not read do not conflict", takes: true) { store in
             try await store.set(["n": 1], "unread")
         },
-        validated("a write that changed nothing of a read document is no conflict", takes: true) {
+        validated(
+            "a write that does not change a document that was read does not conflict",
+            takes: true
+        ) {
             store in
             try await store.set(["n": 1], "read")
         },
-        transaction("a batch may write what it has read") { store in
+        transaction("a batch can write the documents that it read") { store in
             try await store.set(["n": 1])
             let read = TransactionReads.DocumentRead(
                 path: store.path(),
@@ -39,7 +42,7 @@ extension StorageAdapterCheck {
             )
             #expect(try await store.fields() == ["n": 2])
         },
-        transaction("reads are checked even if there is nothing to write") { store in
+        transaction("reads are checked even if nothing is written") { store in
             let read = TransactionReads.DocumentRead(
                 path: store.path(),
                 revision: Revision(number: 1)
@@ -56,7 +59,7 @@ extension StorageAdapterCheck {
         takes: Bool = false,
         _ meanwhile: @escaping @Sendable (StoreUnderTest) async throws -> Void
     ) -> Self {
-        let promise = takes ? what : "\(what) is a conflict, and nothing is written"
+        let promise = takes ? what : "\(what) causes a conflict, and nothing is written"
         return transaction(promise) { store in
             try await store.set(["n": 1], "read")
             let reads = TransactionReads(documents: [
@@ -78,29 +81,31 @@ extension StorageAdapterCheck {
     }
 
     private static let queryReadChecks: [Self] = [
-        queried("a query whose result is the same lets the batch through", takes: true) { _ in },
+        queried("a batch with an unchanged query result is committed", takes: true) { _ in },
         queried("a document that newly matches the query") { store in
             try await store.set(["n": 2], "e")
         },
-        queried("a document that matches the query no longer") { store in
+        queried("a document that no longer matches the query") { store in
             try await store.set(["n": -1], "b")
         },
-        queried("a document of the result that has changed and still matches") { store in
+        queried("a changed document of the result that still matches") { store in
             try await store.update("b", .put("other", 1))
         },
-        queried("a document of the result that is gone") { store in
+        queried("a deleted document of the result") { store in
             try await store.client.deleteDocument(store.path("a"))
         },
-        queried("an order of the result that has changed") { store in
+        queried("a changed order of the result") { store in
             try await store.update("a", .put("n", 4))
         },
-        queried("a document that pushes another out of a limited result") { store in
+        queried("a document that displaces another from a limited result") { store in
             try await store.set(["n": 0], "0")
         },
-        queried("a document that does not match the query may change", takes: true) { store in
+        queried("changes of documents that do not match the query do not conflict", takes: true) {
+            store in
             try await store.set(["n": -7], "z")
         },
-        queried("a document beyond the query’s limit may change", takes: true) { store in
+        queried("changes of documents beyond the query’s limit do not conflict", takes: true) {
+            store in
             try await store.set(["n": 9], "z")
         },
     ]
@@ -111,7 +116,7 @@ extension StorageAdapterCheck {
         takes: Bool = false,
         _ meanwhile: @escaping @Sendable (StoreUnderTest) async throws -> Void
     ) -> Self {
-        let promise = takes ? what : "\(what) is a conflict, and nothing is written"
+        let promise = takes ? what : "\(what) causes a conflict, and nothing is written"
         return transaction(promise) { store in
             try await store.fill(["a": ["n": 1], "b": ["n": 2], "c": ["n": 3], "d": ["n": 5]])
             let query = try QueryValidation.checked(

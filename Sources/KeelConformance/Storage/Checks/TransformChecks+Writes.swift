@@ -12,7 +12,7 @@ extension StorageAdapterCheck {
             #expect(receipt.outcomes.first?.transformResults == [time])
             #expect(try await store.fields() == ["t": time])
         },
-        Self(.transforms, "commitTime sets a time that never goes back, and reports it") { store in
+        Self(.transforms, "commitTime sets and reports a time that never decreases") { store in
             var last = Timestamp(microseconds: .min)
             for number in 0..<5 {
                 let set = FieldTransform("t", .commitTime)
@@ -29,7 +29,7 @@ extension StorageAdapterCheck {
                 last = time
             }
         },
-        Self(.transforms, "serverTimestamp is one time throughout a batch") { store in
+        Self(.transforms, "serverTimestamp is the same throughout a batch") { store in
             let set = FieldTransform("at.time", .serverTimestamp)
             let receipt = try await store.commit(
                 DocumentWrite(store.path("a"), .set(DocumentBody([:]), transforms: [set])),
@@ -40,7 +40,7 @@ extension StorageAdapterCheck {
             #expect(try await store.fields("a") == expected)
             #expect(try await store.fields("b") == expected)
         },
-        Self(.transforms, "transforms of a set start from what it set") { store in
+        Self(.transforms, "the transforms of a set start from its new fields") { store in
             try await store.set(["n": 100, "l": [9], "gone": 1])
             let set = DocumentWrite.Operation.set(
                 DocumentBody(["n": 1]),
@@ -52,8 +52,7 @@ extension StorageAdapterCheck {
             #expect(receipt.outcomes.first?.transformResults == [2, .null])
             #expect(try await store.fields() == ["n": 2, "l": [1]])
         },
-        Self(.transforms, "results come in the order of the transforms, without the other changes")
-        {
+        Self(.transforms, "results are returned for transforms only, in their order") {
             store in
             try await store.set(["a": 1, "b": 1, "c": 1])
             let receipt = try await store.update(
@@ -67,7 +66,7 @@ extension StorageAdapterCheck {
             #expect(receipt.outcomes.map(\.transformResults) == [[3, 7, .null]])
             #expect(try await store.fields() == ["a": 7, "c": 3, "x": 9, "l": []])
         },
-        Self(.transforms, "a write without transforms reports no results") { store in
+        Self(.transforms, "a write without transforms returns no results") { store in
             let receipt = try await store.commit(
                 .set(["a": 1], at: store.path()),
                 .update(store.path(), [.compute("a", .increment(1))]),
@@ -75,7 +74,7 @@ extension StorageAdapterCheck {
             )
             #expect(receipt.outcomes.map(\.transformResults) == [[], [2], []])
         },
-        Self(.transforms, "a transform that changes nothing leaves the revision") { store in
+        Self(.transforms, "a transform that changes nothing keeps the revision") { store in
             try await store.set(["n": 1, "l": [1]])
             let before = try await store.document()
             try await store.update(
@@ -85,7 +84,7 @@ extension StorageAdapterCheck {
             )
             #expect(try await store.document() == before)
         },
-        Self(.transforms, "a transform creates the maps on the way to its field") { store in
+        Self(.transforms, "a transform creates the maps above its field") { store in
             try await store.set(["a": "no map"])
             try await store.transform("a.b.n", .increment(1))
             #expect(try await store.fields() == ["a": ["b": ["n": 1]]])
@@ -96,14 +95,14 @@ extension StorageAdapterCheck {
             )
             #expect(try await store.fields() == ["n": 3])
         },
-        Self(.transforms, "a transform of a missing document is refused by an update") {
+        Self(.transforms, "an update with a transform of a missing document is rejected") {
             store async throws in
             await store.expect(.documentNotFound) {
                 try await store.transform("n", .increment(1))
             }
             #expect(try await store.fields() == nil)
         },
-        Self(.transforms, "a refused batch has computed nothing") { store in
+        Self(.transforms, "a rejected batch applies no transforms") { store in
             try await store.set(["n": 1])
             await store.expect(.documentNotFound) {
                 try await store.commit(
@@ -113,7 +112,7 @@ extension StorageAdapterCheck {
             }
             #expect(try await store.fields() == ["n": 1])
         },
-        Self(.transforms, "a transform starts from what the same write sets") { store in
+        Self(.transforms, "a transform starts from the value set by the same write") { store in
             try await store.set(["n": 1, "m": ["n": 5, "o": 1]])
             let receipt = try await store.update(
                 "d",
@@ -135,7 +134,8 @@ extension StorageAdapterCheck {
             #expect(receipt.outcomes.map(\.transformResults) == [[2, 12]])
             #expect(try await store.fields() == ["n": 12])
         },
-        Self(.transforms, "two values for one field, or one for a map too, are refused") { store in
+        Self(.transforms, "two values for one field, or for a field and its map, are rejected") {
+            store in
             try await store.set(["n": 1, "m": ["n": 1]])
             let refused: [[FieldChange]] = [
                 [.put("n", 5), .put("n", 6)], [.put("m", [:]), .put("m.n", 1)],
@@ -150,7 +150,8 @@ extension StorageAdapterCheck {
             }
             #expect(try await store.fields() == ["n": 1, "m": ["n": 1]])
         },
-        Self(.transforms, "a batch cannot ask for what it has deleted") { store in
+        Self(.transforms, "an update of a document deleted in the same batch is rejected") {
+            store in
             try await store.set(["n": 1])
             await store.expect(.invalidArgument) {
                 try await store.client.commit { batch in
@@ -160,7 +161,7 @@ extension StorageAdapterCheck {
             }
             #expect(try await store.fields() == ["n": 1])
         },
-        Self(.transforms, "an operand that is no number is refused") { store in
+        Self(.transforms, "an operand that is not a number is rejected") { store in
             try await store.set(["n": 1])
             for operand: DocumentValue in ["1", .null, [1]] {
                 await store.expect(.invalidArgument) {
@@ -172,7 +173,7 @@ extension StorageAdapterCheck {
             }
             #expect(try await store.fields() == ["n": 1])
         },
-        Self(.transforms, "a change of the document’s id is refused") { store in
+        Self(.transforms, "a change of the document’s id is rejected") { store in
             try await store.set(["n": 1])
             await store.expect(.invalidArgument) {
                 try await store.update("d", .put(.documentID, "e"))

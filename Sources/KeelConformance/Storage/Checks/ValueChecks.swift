@@ -5,7 +5,7 @@ extension StorageAdapterCheck {
     /// The checks that every value survives exactly, and of the limits of the data model.
     public static let values: [Self] =
         survivors.map { name, value in
-            Self(.values, "\(name) survives exactly, in a field, an array and a map") { store in
+            Self(.values, "\(name) is preserved exactly in a field, an array and a map") { store in
                 let fields: DocumentFields = ["v": value, "m": ["in": value], "l": wrapped(value)]
                 try await store.set(fields)
                 #expect(try await store.fields() == fields)
@@ -27,12 +27,12 @@ extension StorageAdapterCheck {
         ("the integer 0", 0),
         ("a negative integer", -42),
         ("an integer beyond 32 bits", 4_294_967_296),
-        ("the integer 2⁵³ + 1, which no double can be", 9_007_199_254_740_993),
+        ("the integer 2⁵³ + 1, which no double can represent", 9_007_199_254_740_993),
         ("the least integer", .integer(.min)),
         ("the greatest integer", .integer(.max)),
         ("the double 0.0", 0.0),
         ("the double -0.0", .double(-0.0)),
-        ("the double 1.0, not as an integer", 1.0),
+        ("the double 1.0, which is not an integer", 1.0),
         ("the double 0.1", 0.1),
         ("the least positive double", .double(.leastNonzeroMagnitude)),
         ("the greatest finite double", .double(.greatestFiniteMagnitude)),
@@ -41,23 +41,23 @@ extension StorageAdapterCheck {
         ("NaN", .double(.nan)),
         ("the beginning of 1970", .timestamp(Timestamp(microseconds: 0))),
         ("a microsecond before 1970", .timestamp(Timestamp(microseconds: -1))),
-        ("a time to the microsecond", .timestamp(Timestamp(microseconds: 1_763_721_296_123_457))),
+        ("a time with microseconds", .timestamp(Timestamp(microseconds: 1_763_721_296_123_457))),
         ("the earliest time", .timestamp(Timestamp(microseconds: .min))),
         ("the latest time", .timestamp(Timestamp(microseconds: .max))),
         ("the empty string", ""),
-        ("a string with a NUL in it", "a\u{0}b"),
-        ("a string of one NUL", "\u{0}"),
+        ("a string that contains a NUL", "a\u{0}b"),
+        ("a string consisting of a NUL", "\u{0}"),
         ("an emoji of several scalars", "👩‍👩‍👧‍👦🏳️‍🌈"),
-        ("an accent as one scalar", "caf\u{e9}"),
-        ("an accent as two scalars", "cafe\u{301}"),
+        ("an accented letter as one scalar", "caf\u{e9}"),
+        ("an accented letter as two scalars", "cafe\u{301}"),
         ("text that looks like SQL", "'; DROP TABLE documents; --"),
-        ("a string with line ends and quotes", "a\r\nb\t\"c\"\\"),
+        ("a string with line breaks and quotes", "a\r\nb\t\"c\"\\"),
         ("a noncharacter and a private scalar", "\u{FFFF}\u{F8FF}\u{10FFFF}"),
         ("a string of 100,000 bytes", .string(String(repeating: "äb", count: 33_334))),
         ("no bytes", .bytes([])),
         ("all 256 bytes", .bytes(Array(0...255))),
         ("a reference", .reference("users/ada")),
-        ("a reference far down", .reference("users/ada/rooms/1/notes/\u{e9} 2")),
+        ("a deeply nested reference", .reference("users/ada/rooms/1/notes/\u{e9} 2")),
         ("the south-west corner of the map", .geopoint(GeoPoint(latitude: -90, longitude: -180))),
         ("a place on earth", .geopoint(GeoPoint(latitude: 52.520008, longitude: 13.404954))),
         ("an empty array", []),
@@ -80,7 +80,7 @@ extension StorageAdapterCheck {
             try await store.update("d", .put("A", 3))
             #expect(try await store.fields() == ["a": 1, "A": 3])
         },
-        Self(.values, "a string is kept in the form it was written in") { store in
+        Self(.values, "a string keeps its Unicode form") { store in
             try await store.set(["s": "\u{e9}"])
             let first = try await store.document().revision
             try await store.set(["s": "e\u{301}"])
@@ -88,7 +88,7 @@ extension StorageAdapterCheck {
             #expect(document.revision != first)
             #expect(try document.fields()["s"]?.stringValue?.unicodeScalars.count == 2)
         },
-        Self(.values, "a document may have 500 fields") { store in
+        Self(.values, "a document can have 500 fields") { store in
             let fields = DocumentFields((0..<500).map { ("field\($0)", .integer($0)) })
             try await store.set(fields)
             #expect(try await store.fields() == fields)
@@ -102,17 +102,17 @@ extension StorageAdapterCheck {
     ]
 
     private static let limitChecks: [Self] = [
-        Self(.values, "a document of exactly 1 MiB is taken") { store in
+        Self(.values, "a document of exactly 1 MiB is accepted") { store in
             let fields = ofSize(DocumentBody.longest)
             try await store.set(fields)
             #expect(try await store.fields() == fields)
         },
-        Self(.values, "a document of 1 MiB and a byte is refused as tooLarge") {
+        Self(.values, "a document of 1 MiB and one byte is rejected as tooLarge") {
             store async throws in
             await store.expect(.tooLarge) { try await store.set(ofSize(DocumentBody.longest + 1)) }
             #expect(try await store.fields() == nil)
         },
-        Self(.values, "an update that makes a document too large is refused whole") { store in
+        Self(.values, "an update that makes a document too large is rejected entirely") { store in
             let fields = ofSize(DocumentBody.longest - 10)
             try await store.set(fields)
             await store.expect(.tooLarge) {
@@ -124,7 +124,7 @@ extension StorageAdapterCheck {
             }
             #expect(try await store.fields() == fields)
         },
-        Self(.values, "a transform that makes a document too large is refused whole") { store in
+        Self(.values, "a transform that makes a document too large is rejected entirely") { store in
             let fields = ofSize(DocumentBody.longest - 10)
             try await store.set(fields)
             await store.expect(.tooLarge) {
@@ -132,12 +132,12 @@ extension StorageAdapterCheck {
             }
             #expect(try await store.fields() == fields)
         },
-        Self(.values, "a value may be nested 20 deep") { store in
+        Self(.values, "a value can be nested 20 levels deep") { store in
             let fields: DocumentFields = ["a": nested(19)]
             try await store.set(fields)
             #expect(try await store.fields() == fields)
         },
-        refused("a value that is nested 21 deep") { ["a": nested(20)] },
+        refused("a value nested 21 levels deep") { ["a": nested(20)] },
         refused("an array directly in an array") { ["a": [[1]]] },
         refused("an empty field name") { ["": 1] },
         refused("a field name of the form __…__") { ["m": ["__name__": 1]] },
@@ -154,7 +154,7 @@ extension StorageAdapterCheck {
         _ what: String,
         _ fields: @escaping @Sendable () -> DocumentFields
     ) -> Self {
-        Self(.values, "\(what) is refused as invalidArgument") { store async throws in
+        Self(.values, "\(what) is rejected as invalidArgument") { store async throws in
             await store.expect(.invalidArgument) { try await store.set(fields()) }
             await store.expect(.invalidArgument) {
                 try await store.client.mergeDocument(store.path(), fields())

@@ -5,14 +5,14 @@ import Testing
 extension StorageAdapterCheck {
     /// The checks of the times and revisions of documents.
     static let versionChecks: [Self] = [
-        Self(.documents, "a new document was created and last changed at the time of its receipt") {
+        Self(.documents, "a new document’s create and update times equal the receipt’s time") {
             store in
             let time = try #require(try await store.set(["a": 1]).outcomes.first?.updateTime)
             let document = try await store.document()
             #expect(document.createTime == time)
             #expect(document.updateTime == time)
         },
-        Self(.documents, "a change moves the update time and leaves the create time") { store in
+        Self(.documents, "a change advances the update time and keeps the create time") { store in
             let created = try #require(try await store.set(["a": 1]).outcomes.first?.updateTime)
             let changed = try #require(try await store.set(["a": 2]).outcomes.first?.updateTime)
             let document = try await store.document()
@@ -20,7 +20,7 @@ extension StorageAdapterCheck {
             #expect(document.updateTime == changed)
             #expect(changed > created)
         },
-        Self(.documents, "a document that is created again has later times than it had before") {
+        Self(.documents, "a recreated document has later times than before") {
             store in
             var last = Timestamp(microseconds: .min)
             for number in Int64(0)..<20 {
@@ -33,14 +33,13 @@ extension StorageAdapterCheck {
                 try await store.client.deleteDocument(store.path())
             }
         },
-        Self(.documents, "a receipt of a write without change names the standing update time") {
+        Self(.documents, "a write without change returns the existing update time") {
             store in
             let first = try await store.set(["a": 1]).outcomes.first?.updateTime
             try await store.set(["a": 1], "other")
             #expect(try await store.set(["a": 1]).outcomes.first?.updateTime == first)
         },
-        Self(.documents, "a receipt has no revision of a document that is gone, only a later time")
-        {
+        Self(.documents, "a deletion returns a later time and no revision") {
             store in
             let updated = try await store.set(["a": 1]).outcomes.first?.updateTime
             let removal = try await store.client.deleteDocument(store.path()).outcomes.first
@@ -50,11 +49,11 @@ extension StorageAdapterCheck {
             let again = try await store.client.deleteDocument(store.path()).outcomes.first
             #expect(again?.revision == nil && again?.updateTime == nil)
         },
-        Self(.documents, "a receipt names the revision that the document then has") { store in
+        Self(.documents, "a receipt contains the document’s new revision") { store in
             let receipt = try await store.set(["a": 1])
             #expect(try await store.document().revision == receipt.revision)
         },
-        Self(.documents, "each change raises the revision") { store in
+        Self(.documents, "each change increases the revision") { store in
             var revisions: [Revision] = []
             for number in 0..<5 {
                 try await store.set(["n": .integer(Int64(number))])
@@ -62,14 +61,14 @@ extension StorageAdapterCheck {
             }
             #expect(revisions == Array(Set(revisions)).sorted())
         },
-        Self(.documents, "the revision grows across deletion and creation") { store in
+        Self(.documents, "the revision increases across deletion and creation") { store in
             try await store.set(["a": 1])
             let before = try await store.document().revision
             try await store.client.deleteDocument(store.path())
             try await store.set(["a": 1])
             #expect(try await store.document().revision > before)
         },
-        Self(.documents, "a read that permits no staleness includes every commit before it") {
+        Self(.documents, "a read that permits no staleness includes every previous commit") {
             store in
             for number in Int64(0)..<3 {
                 try await store.set(["n": .integer(number)])
@@ -84,7 +83,7 @@ extension StorageAdapterCheck {
                 #expect(read == [document])
             }
         },
-        Self(.documents, "all ways of reading give one revision and one set of times") { store in
+        Self(.documents, "all ways of reading return the same revision and times") { store in
             try await store.set(["a": 1])
             let document = try await store.document()
             #expect(try await store.client.findDocuments([store.path()]) == [document])
@@ -93,7 +92,7 @@ extension StorageAdapterCheck {
         unchanged("setting the same fields") { store in
             try await store.set(["b": ["y": 2, "x": 1], "a": 1])
         },
-        unchanged("merging fields that are there") { store in
+        unchanged("merging existing fields") { store in
             try await store.client.mergeDocument(store.path(), ["b": ["x": 1]])
         },
         unchanged("updating a field to its value") { store in
@@ -102,10 +101,10 @@ extension StorageAdapterCheck {
         unchanged("removing a missing field") { store in
             try await store.update("d", FieldChange("c", .remove))
         },
-        unchanged("verifying it") { store in
+        unchanged("verifying the document") { store in
             try await store.commit(DocumentWrite(store.path(), .verify, if: .exists))
         },
-        Self(.documents, "a receipt of a write without change names the standing revision") {
+        Self(.documents, "a write without change returns the existing revision") {
             store in
             let first = try await store.set(["a": 1]).revision
             #expect(try await store.set(["a": 1]).revision == first)
@@ -129,7 +128,7 @@ extension StorageAdapterCheck {
         _ action: String,
         _ body: @escaping @Sendable (StoreUnderTest) async throws -> Void
     ) -> Self {
-        Self(.documents, "\(action) leaves a document’s revision and times") { store in
+        Self(.documents, "\(action) keeps a document’s revision and times") { store in
             try await store.set(["a": 1, "b": ["x": 1, "y": 2]])
             let before = try await store.document()
             try await body(store)
