@@ -3,7 +3,7 @@ import KeelStorageFirestore
 import KeelTestKit
 import Testing
 
-@Suite("Documents as JSON, straight from their bytes")
+@Suite("Encoding document bytes directly as JSON")
 struct BodyEncodingTests {
     private static func value(_ depth: Int, _ random: inout SeededRandom) -> DocumentValue {
         let texts = ["", "plain", "\"\\\n\r\t\u{1}\u{7F}", "Zürich \u{2028}🍽", "/"]
@@ -32,7 +32,7 @@ struct BodyEncodingTests {
         return DocumentFields(names.prefix(3).map { ($0, value(depth, &random)) })
     }
 
-    @Test("The text is the same as that of the message", arguments: [false, true])
+    @Test("The text equals that of the encoded message", arguments: [false, true])
     func sameText(isExtended: Bool) throws {
         let seed = UInt64.random(in: 1...9_999_999)
         var random = SeededRandom(seed: seed)
@@ -52,7 +52,7 @@ struct BodyEncodingTests {
         }
     }
 
-    @Test("A body that is damaged is told as such")
+    @Test("A damaged body is reported as damaged")
     func damaged() throws {
         let encoding = FirestoreEncoding(database: "projects/p/databases/d")
         for body in [[0xA1], [0xA1, 0x61, 0xFF, 0xF6], [0xA0, 0x00], [0x80], []] as [[UInt8]] {
@@ -71,7 +71,7 @@ struct BodyEncodingTests {
         }
     }
 
-    @Test("A list of documents grows like any array, and is not copied for each document")
+    @Test("A list of documents is not copied for each document")
     func growth() throws {
         let encoding = FirestoreEncoding(database: "projects/p/databases/d")
         let text = String(repeating: "x", count: 400)

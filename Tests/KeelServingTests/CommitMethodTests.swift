@@ -4,11 +4,11 @@ import KeelStorage
 import KeelStorageFirestore
 import Testing
 
-@Suite("Commits, and writes one by one")
+@Suite("Commits and individual writes")
 struct CommitMethodTests {
     private let served = Served()
 
-    @Test("Writes take effect together, with the results of their transforms")
+    @Test("A commit applies all writes and returns the results of their transforms")
     func commits() async throws {
         let transforms = #"""
             ,"updateTransforms":[
@@ -40,7 +40,7 @@ struct CommitMethodTests {
         #expect(found.json["updateTime"] == time)
     }
 
-    @Test("One write whose condition fails undoes the others")
+    @Test("A write whose condition fails undoes the others")
     func undoes() async throws {
         let condition = #","currentDocument":{"exists":true}"#
         let body = """
@@ -54,7 +54,7 @@ struct CommitMethodTests {
         #expect(missing.status == 404)
     }
 
-    @Test("A write that changes nothing tells when the document was changed last")
+    @Test("A write that changes nothing returns the existing update time")
     func unchanged() async throws {
         let first = try await served.set("a/1", n: 1)
         let time = try #require(first.json["updateTime"])
@@ -73,7 +73,7 @@ struct CommitMethodTests {
         #expect(singles[1]["updateTime"] != time)
     }
 
-    @Test("Writes one by one succeed and fail one by one")
+    @Test("Individual writes succeed and fail individually")
     func batchWrites() async throws {
         let condition = #","currentDocument":{"exists":true}"#
         let body = """
@@ -95,7 +95,7 @@ struct CommitMethodTests {
         #expect(refused.error == "INVALID_ARGUMENT")
     }
 
-    @Test("A conflict outside of a transaction is a condition that failed")
+    @Test("A conflict outside a transaction is a failed precondition")
     func conflict() async throws {
         let stored = try await served.set("a/1", n: 1)
         let time = try #require(stored.json["updateTime"]?.text)
@@ -108,7 +108,7 @@ struct CommitMethodTests {
     }
 
     @Test(
-        "Writes that break a rule of the data model are refused",
+        "Writes that violate the data model are rejected",
         arguments: [
             #"""
             {"update":{"name":"NAME",
@@ -141,7 +141,7 @@ struct CommitMethodTests {
         #expect(missing.status == 404)
     }
 
-    @Test("More writes than a batch may have are refused")
+    @Test("Too many writes are rejected")
     func tooMany() async throws {
         let writes = (0...500).map { Served.write("a/\($0)", n: 1) }.joined(separator: ",")
         for method in [":commit", ":batchWrite"] {

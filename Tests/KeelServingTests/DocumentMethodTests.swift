@@ -4,11 +4,11 @@ import KeelStorage
 import KeelStorageFirestore
 import Testing
 
-@Suite("Methods on one document, and the listing of a collection")
+@Suite("Methods on one document and collection listings")
 struct DocumentMethodTests {
     private let served = Served()
 
-    @Test("A document that was patched is got, under any project and database")
+    @Test("A patched document can be read under any project and database")
     func gets() async throws {
         let stored = try await served.set("a/1", n: 1)
         #expect(stored.status == 200)
@@ -23,7 +23,7 @@ struct DocumentMethodTests {
         #expect(elsewhere.json["name"]?.text == "projects/q/databases/(other)/documents/a/1")
     }
 
-    @Test("A missing document is told as the protocol does, with Keel's own code")
+    @Test("A missing document is reported as in the protocol, with Keel's own code")
     func missing() async throws {
         let answer = try await served.send(.get, "/a/1")
         #expect(answer.status == 404)
@@ -32,7 +32,7 @@ struct DocumentMethodTests {
         #expect(answer.json["error"]?["code"] == .integer(404))
     }
 
-    @Test("A mask names the fields of a reply, in both spellings")
+    @Test("A mask in either spelling selects the fields of a response")
     func masks() async throws {
         let body = #"{"fields":{"a":{"nullValue":null},"b":{"booleanValue":true}}}"#
         _ = try await served.send(.patch, "/a/1", body)
@@ -47,7 +47,7 @@ struct DocumentMethodTests {
         #expect(none.json["fields"] == .object([]))
     }
 
-    @Test("A patch with a mask changes fields, removes those it does not bring, and keeps others")
+    @Test("A patch with a mask changes or removes the masked fields and keeps the others")
     func patches() async throws {
         _ = try await served.send(
             .patch,
@@ -69,7 +69,7 @@ struct DocumentMethodTests {
         #expect(replaced.json["createTime"] == patched.json["createTime"])
     }
 
-    @Test("Conditions of a patch and of a deletion are kept")
+    @Test("Conditions of patches and deletions are checked")
     func conditions() async throws {
         let missing = try await served.send(
             .patch,
@@ -98,7 +98,7 @@ struct DocumentMethodTests {
         #expect(strict.error == "NOT_FOUND")
     }
 
-    @Test("A document is created once, under its own id or a new one")
+    @Test("A document is created only once, with a given or a new id")
     func creates() async throws {
         let body = #"{"fields":{"n":{"integerValue":"1"}}}"#
         let created = try await served.send(.post, "/a?documentId=1", body)
@@ -113,7 +113,10 @@ struct DocumentMethodTests {
         #expect(name.split(separator: "/").last?.count == 20)
     }
 
-    @Test("Pages of a listing go on where the one before ended", arguments: ["", "n desc", "n"])
+    @Test(
+        "Each page of a listing continues where the previous one ended",
+        arguments: ["", "n desc", "n"]
+    )
     func lists(order: String) async throws {
         for n in 1...7 { try await served.set("a/\(n)", n: n % 3) }
         let parameters =
@@ -141,7 +144,7 @@ struct DocumentMethodTests {
         #expect(names == wanted)
     }
 
-    @Test("Documents that are only parents are listed where they are asked for")
+    @Test("Missing parent documents are listed on request")
     func showsMissing() async throws {
         try await served.set("a/1", n: 1)
         try await served.set("a/0/b/1", n: 1)
@@ -161,7 +164,7 @@ struct DocumentMethodTests {
         #expect(clash.error == "INVALID_ARGUMENT")
     }
 
-    @Test("Names of any characters are taken, encoded as they must be")
+    @Test("Encoded names of any characters are accepted")
     func names() async throws {
         for id in ["a:b", "%C3%BC", "a%20b", "(x)", "%25", "a%3Ab%3F"] {
             let stored = try await served.set("names/\(id)", n: 1)

@@ -19,7 +19,7 @@ struct ExplanationTests {
         return metrics?["planSummary"]?["indexesUsed"]?.elements?.first?["properties"]?.text
     }
 
-    @Test("Planned only, a query says what it would use and brings nothing")
+    @Test("A planned query returns its plan and no documents")
     func plan() async throws {
         for number in 0..<3 { try await served.set("a/\(number)", n: number) }
         let answer = try await run(#"{"from":[{"collectionId":"a"}]}"#, "{}")
@@ -30,7 +30,7 @@ struct ExplanationTests {
         #expect(metrics["executionStats"] == nil)
     }
 
-    @Test("Carried out, the last message says how")
+    @Test("The last message of an analyzed query contains its statistics")
     func analysis() async throws {
         for number in 0..<3 { try await served.set("a/\(number)", n: number) }
         let filter = #"""
@@ -49,7 +49,7 @@ struct ExplanationTests {
         #expect(properties(answer) == "(__name__ ASC)")
     }
 
-    @Test("A declared index is named by its fields")
+    @Test("A plan names a declared index by its fields")
     func index() async throws {
         let components: [IndexDefinition.Component] = [
             .ascending("n"), .contains("tags"), .descending(FieldPath("`a,b`")),
@@ -67,7 +67,7 @@ struct ExplanationTests {
         #expect(properties == "(n ASC, tags CONTAINS, `a,b` DESC, __name__ DESC)")
     }
 
-    @Test("An aggregation is explained too")
+    @Test("An aggregation can be explained")
     func aggregation() async throws {
         for number in 0..<3 { try await served.set("a/\(number)", n: number) }
         for (options, isAnalyzed) in [("{}", false), (#"{"analyze":true}"#, true)] {
@@ -85,7 +85,7 @@ struct ExplanationTests {
     }
 }
 
-@Suite("Queries that are divided")
+@Suite("Partitioned queries")
 struct PartitionTests {
     private let served = Served(InMemoryStorageAdapter(history: .seconds(3600)))
 
@@ -132,7 +132,7 @@ struct PartitionTests {
         return (answer.json.elements ?? []).count { $0["document"] != nil }
     }
 
-    @Test("Parts are of about one size, and together they are the whole", arguments: [1, 4, 100])
+    @Test("Partitions have similar sizes and together cover the whole", arguments: [1, 4, 100])
     func parts(most: Int) async throws {
         try await fill(1_000)
         let (names, next) = try await points(#","partitionCount":"\#(most)""#)
@@ -147,7 +147,7 @@ struct PartitionTests {
         #expect(try #require(counts.max()) - #require(counts.min()) <= 1)
     }
 
-    @Test("A small group is one part, and pages bring all points")
+    @Test("A small group is one partition, and pages return all partition points")
     func pages() async throws {
         try await fill(200)
         #expect(try await points(#","partitionCount":"9""#).names.isEmpty)
@@ -165,7 +165,7 @@ struct PartitionTests {
         #expect(paged == all)
     }
 
-    @Test("What was there decides where the past is divided")
+    @Test("The partition points of a past state do not change")
     func past() async throws {
         try await fill(400)
         var request = ReadRequest(.documents([]))
@@ -180,7 +180,7 @@ struct PartitionTests {
     }
 
     @Test(
-        "What cannot be divided is refused",
+        "Partitioning an unsuitable query is rejected",
         arguments: [
             #"{"structuredQuery":{"from":[{"collectionId":"a"}]},"partitionCount":"2"}"#,
             #"{"structuredQuery":{"from":[{"collectionId":"a","allDescendants":true}]}}"#,

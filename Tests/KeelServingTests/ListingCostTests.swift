@@ -8,7 +8,7 @@ import KeelStorageFirestore
 import KeelStorageSQLite
 import Testing
 
-/// The cost of reading a page in stores of two sizes.
+/// What is read for a page, in stores of two sizes.
 @Suite("Listings and queries over everything read their page, and not the store")
 struct ListingCostTests {
     private static let root = Served.name("").count
@@ -51,7 +51,7 @@ struct ListingCostTests {
     }
 
     @Test(
-        "A page of a listing with missing documents",
+        "A listing with missing documents reads only its page",
         arguments: ["", "&orderBy=__name__%20desc"]
     )
     func missing(order: String) async throws {
@@ -80,7 +80,7 @@ struct ListingCostTests {
         for cost in costs.joined() { #expect(cost <= 90, "\(costs)") }
     }
 
-    @Test("A query over everything, with a limit")
+    @Test("A limited query over everything reads only its page")
     func tree() async throws {
         for count in [60, 600] {
             try await withStore(of: count) { served, store in
@@ -105,7 +105,7 @@ struct ListingCostTests {
         }
     }
 
-    @Test("A transaction notes a query over everything, and meets a conflict")
+    @Test("A transaction detects a conflict with its query over everything")
     func transaction() async throws {
         try await withStore(of: 10) { served, _ in
             for (change, error) in [("users/u1001/notes/2", "ABORTED"), ("orders/9", nil)] {
@@ -121,7 +121,7 @@ struct ListingCostTests {
         }
     }
 
-    @Test("A group is divided without a look at other collections")
+    @Test("Partitioning a group does not read other collections")
     func partitions() async throws {
         try await withStore(of: 600) { served, store in
             let body = #"""
@@ -139,7 +139,7 @@ struct ListingCostTests {
         }
     }
 
-    @Test("A query over a document’s collections reads one after the other")
+    @Test("A query over a document’s collections reads them one by one")
     func children() async throws {
         try await withStore(of: 600) { served, store in
             let body = #"{"structuredQuery":{"from":[{}],"limit":5}}"#

@@ -7,7 +7,7 @@ import KeelStorageFirestore
 import KeelTestKit
 import Testing
 
-@Suite("Replies that are too long to be made at once")
+@Suite("Long responses")
 struct LongReplyTests {
     private static let count = 1_500
 
@@ -47,7 +47,7 @@ struct LongReplyTests {
         }
     }
 
-    @Test("A query is read in pages and told in pieces, and nothing is missing or told twice")
+    @Test("A query read in pages and sent in pieces returns each document once")
     func query() async throws {
         for history in [nil, Duration.seconds(60)] {
             let store = WatchedStore(try await Self.filled(history: history, padding: 300))
@@ -63,7 +63,7 @@ struct LongReplyTests {
     }
 
     @Test(
-        "Orders, limits, offsets, bounds and selections hold over all pages",
+        "Orders, limits, offsets, bounds and selections apply across pages",
         arguments: [
             #","orderBy":[{"field":{"fieldPath":"n"},"direction":"ASCENDING"}]"#,
             #","orderBy":[{"field":{"fieldPath":"n"}}],"select":{"fields":[{"fieldPath":"text"}]}"#,
@@ -88,7 +88,7 @@ struct LongReplyTests {
     }
 
     @Test(
-        "All parts of a reply are of one moment, with a history and without one",
+        "All parts of a response have the same read time, with or without a history",
         arguments: [true, false],
         [":runQuery", ":batchGet", "/a"]
     )
@@ -154,7 +154,7 @@ struct LongReplyTests {
         ]
     }
 
-    @Test("A store that holds no more states tells long replies all the same")
+    @Test("A store that cannot hold another state still sends long responses")
     func noRoom() async throws {
         let upstream = try await Self.filled(history: nil, padding: 300)
         for number in 0..<8 {
@@ -168,7 +168,7 @@ struct LongReplyTests {
         #expect(ids(answer) == (0..<Self.count).map(Self.id))
     }
 
-    @Test("A slow client's reply keeps its moment, up to a limit", arguments: [false, true])
+    @Test("A slow client's response keeps its read time up to a limit", arguments: [false, true])
     func slowClient(isTooSlow: Bool) async throws {
         let clock = TestClock()
         let upstream = InMemoryStorageAdapter(clock: clock)
@@ -213,7 +213,7 @@ struct LongReplyTests {
         #expect(json.elements?.count { $0["document"]?["fields"]?["text"] != nil } == 100)
     }
 
-    @Test("What fails after the beginning cuts the reply off, and before it has a status")
+    @Test("A failure after the beginning truncates the response, an earlier one returns a status")
     func failures() async throws {
         let upstream = try await Self.filled(history: nil, padding: 1_000)
         // The second read starts to hold the moment, before anything is sent.
@@ -238,7 +238,7 @@ struct LongReplyTests {
         }
     }
 
-    @Test("A transaction reads at once what its commit has to know")
+    @Test("A transaction reads everything at once for its commit")
     func transaction() async throws {
         let store = WatchedStore(try await Self.filled(history: nil))
         let served = Served(store)
@@ -256,7 +256,7 @@ struct LongReplyTests {
         #expect(commit.error == "ABORTED")
     }
 
-    @Test("Without a history, so much as is read at first is of one moment")
+    @Test("Without a history, the first read is consistent")
     func firstMoment() async throws {
         let store = WatchedStore(try await Self.filled(history: nil, padding: 1_000))
         let names = (0..<Self.count).map { "\"\(Served.name("a/\(Self.id($0))"))\"" }
@@ -272,7 +272,7 @@ struct LongReplyTests {
         }
     }
 
-    @Test("No read brings more than its bytes, whatever the sizes of the documents")
+    @Test("Each read is limited in bytes regardless of document sizes")
     func sizes() async throws {
         let upstream = InMemoryStorageAdapter()
         let large = DocumentValue.string(String(repeating: "x", count: 200_000))
@@ -289,7 +289,7 @@ struct LongReplyTests {
         #expect(store.reads.count > 1)
     }
 
-    @Test("What a transaction reads at once, or a query counts from its end, has a limit")
+    @Test("Transactional reads and queries limited from the end have a size limit")
     func atOnce() async throws {
         let store = try await Self.filled(history: nil, padding: 300)
         let served = Served(store) { $0.mostBytesAtOnce = 500_000 }
@@ -307,7 +307,7 @@ struct LongReplyTests {
         #expect(ids(answer) == (1_495..<1_500).map(Self.id))
     }
 
-    @Test("batchGet is read in parts, and tells last what is missing")
+    @Test("batchGet reads in parts and returns missing documents last")
     func batch() async throws {
         let store = WatchedStore(try await Self.filled(history: nil, padding: 1_000))
         let numbers = Array(1_000..<1_800)
@@ -321,7 +321,7 @@ struct LongReplyTests {
         #expect(store.mostFoundBytes < 510_000)
     }
 
-    @Test("A listing is read in pages, and its own pages follow each other")
+    @Test("A listing is read in parts, and its pages are contiguous")
     func listing() async throws {
         let store = WatchedStore(try await Self.filled(history: nil, padding: 1_000))
         let served = Self.served(store)
@@ -339,7 +339,7 @@ struct LongReplyTests {
         #expect(store.reads.count > 3)
     }
 
-    @Test("A read that takes too long is ended, and so is one whose client goes")
+    @Test("A read ends when it takes too long or its client disconnects")
     func ended() async throws {
         for isTooLong in [true, false] {
             let (begun, beginning) = AsyncStream.makeStream(of: Void.self)

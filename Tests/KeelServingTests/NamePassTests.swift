@@ -5,7 +5,7 @@ import KeelStorageAdapting
 import KeelStorageFirestore
 import Testing
 
-@Suite("Methods that look at the names of all documents, with more names than are held at once")
+@Suite("Methods over all document names, with more names than are held at once")
 struct NamePassTests {
     private static let root = Served.name("").count
 
@@ -31,7 +31,7 @@ struct NamePassTests {
     }
 
     @Test(
-        "A query over all collections finds the same",
+        "A query over all collections returns the same documents",
         arguments: [nil, Duration.seconds(60)],
         [
             "", #","offset":3,"limit":20"#, #","limit":5"#, #","limit":0"#, #","offset":200"#,
@@ -57,7 +57,7 @@ struct NamePassTests {
     }
 
     @Test(
-        "A listing with missing documents lists the same",
+        "A listing with missing documents returns the same documents",
         arguments: ["", "&orderBy=__name__ desc"]
     )
     func missing(order: String) async throws {
@@ -82,7 +82,7 @@ struct NamePassTests {
         #expect(listings[0] == listings[1])
     }
 
-    @Test("A group of more names is divided by a sample of them, always in the same way")
+    @Test("A large group is partitioned deterministically by a sample of its names")
     func partitions() async throws {
         let served = Served { $0.mostNames = 400 }
         let writes = (0..<3_000).map { number in

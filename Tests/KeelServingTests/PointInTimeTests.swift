@@ -27,7 +27,7 @@ struct PointInTimeTests {
         return #"{"structuredQuery":{"from":[{"collectionId":"a"}]}\#(past)\#(more)}"#
     }
 
-    @Test("get, list and batchGet")
+    @Test("get, list and batchGet read the past")
     func documents() async throws {
         let time = try await set("a/1", n: 1)
         _ = try await set("a/1", n: 2)
@@ -44,7 +44,7 @@ struct PointInTimeTests {
         #expect(batch.json.elements?.map { $0["readTime"]?.text } == [time, time])
     }
 
-    @Test("queries and aggregations; the time of a reply brings the same again")
+    @Test("Queries and aggregations repeat their results at the returned read time")
     func queries() async throws {
         _ = try await set("a/1", n: 1)
         let first = try await served.send(.post, ":runQuery", query())
@@ -64,7 +64,7 @@ struct PointInTimeTests {
         #expect(fields?["s"]?["integerValue"]?.text == "1")
     }
 
-    @Test("collections, and queries over all of them")
+    @Test("Collection listings and queries over everything read the past")
     func collections() async throws {
         let time = try await set("a/1/b/1", n: 1)
         _ = try await set("c/1", n: 1)
@@ -77,7 +77,7 @@ struct PointInTimeTests {
         #expect(names(found) == [Served.name("a/1/b/1")])
     }
 
-    @Test("missing documents are those that had documents below them then")
+    @Test("A past listing contains the missing documents of that time")
     func missing() async throws {
         _ = try await set("a/1/b/1", n: 1)
         let time = try await set("a/2", n: 1)
@@ -92,7 +92,7 @@ struct PointInTimeTests {
         #expect(entries?.map(\.1) == [false, true])
     }
 
-    @Test("a transaction that only reads can read the past, and ends without a conflict")
+    @Test("A read-only transaction reads the past without conflicts")
     func transaction() async throws {
         let time = try await set("a/1", n: 1)
         let token = try await served.begin(#"{"readOnly":{"readTime":"\#(time)"}}"#)
@@ -113,7 +113,7 @@ struct PointInTimeTests {
         #expect(first?["fields"]?["n"]?["integerValue"]?.text == "1")
     }
 
-    @Test("missing documents are known as far back as the history is, whatever the change log has")
+    @Test("Missing documents are known for the whole history, regardless of the change log")
     func shortLog() async throws {
         let served = Served(InMemoryStorageAdapter(changeLogCapacity: 1, history: .seconds(3600)))
         let first = try await served.set("a/1/b/1", n: 1).json["updateTime"]?.text
@@ -125,7 +125,7 @@ struct PointInTimeTests {
         #expect(names == [Served.name("a/1")])
     }
 
-    @Test("is refused where it cannot be")
+    @Test("Impossible reads of the past are rejected")
     func refusals() async throws {
         let time = try await set("a/1", n: 1)
         let token = try await served.begin()

@@ -6,7 +6,7 @@ import KeelStorageFirestore
 import KeelTestKit
 import Testing
 
-@Suite("Queries, aggregations and readings of several documents")
+@Suite("Queries, aggregations and reads of several documents")
 struct QueryMethodTests {
     private let served = Served()
 
@@ -19,7 +19,7 @@ struct QueryMethodTests {
         answer.json.elements?.compactMap { $0["document"]?["name"]?.text }
     }
 
-    @Test("A query finds documents below the root or below a document, or of a whole group")
+    @Test("A query finds documents below the root, below a document or in a group")
     func runs() async throws {
         try await fill()
         let above = #"""
@@ -37,7 +37,7 @@ struct QueryMethodTests {
         #expect(Self.names(all)?.count == 6)
     }
 
-    @Test("An empty result still tells the time of the read")
+    @Test("An empty result contains the read time")
     func empty() async throws {
         let body = #"{"structuredQuery":{"from":[{"collectionId":"none"}]}}"#
         let answer = try await served.send(.post, ":runQuery", body)
@@ -47,7 +47,7 @@ struct QueryMethodTests {
     }
 
     @Test(
-        "Queries that break a rule are refused",
+        "Invalid queries are rejected",
         arguments: [
             ("{}", 400),
             (
@@ -84,7 +84,7 @@ struct QueryMethodTests {
         #expect(answer.status == status)
     }
 
-    @Test("Counts, sums and averages are told by their names")
+    @Test("Counts, sums and averages are returned under their aliases")
     func aggregates() async throws {
         try await fill()
         let body = #"""
@@ -99,7 +99,7 @@ struct QueryMethodTests {
         #expect(fields?["mean"] == ["doubleValue": .number(3)])
     }
 
-    @Test("Sums without a name are counted, and those of a limited query take the smallest values")
+    @Test("Unnamed sums get numbered aliases, limited ones use the smallest values")
     func limitedSums() async throws {
         for (id, n) in [("x", 1), ("y", 2), ("a", 8), ("b", 9)] {
             try await served.set("a/\(id)", n: n)
@@ -117,7 +117,7 @@ struct QueryMethodTests {
         #expect(own.json.elements?.first?["result"]?["aggregateFields"] == fields)
     }
 
-    @Test("Documents are read at once, each comes once, and missing ones are named last")
+    @Test("batchGet returns each document once and missing ones last")
     func batchGets() async throws {
         try await fill()
         let names = ["a/2", "a/9", "a/2", "b/1/a/6"].map { "\"\(Served.name($0))\"" }
@@ -133,7 +133,7 @@ struct QueryMethodTests {
         #expect(refused.error == "INVALID_ARGUMENT")
     }
 
-    @Test("Collections are listed page by page, without those that Keel keeps for itself")
+    @Test("Collections are listed in pages without Keel's own")
     func listsCollections() async throws {
         for name in ["c", "a", "b"] { try await served.set("\(name)/1", n: 1) }
         try await served.set("a/1/below/1", n: 1)
@@ -148,7 +148,10 @@ struct QueryMethodTests {
         #expect(below.json["collectionIds"] == ["below"])
     }
 
-    @Test("What cannot be over REST says where changes are told", arguments: [":listen", ":write"])
+    @Test(
+        "Methods unavailable over REST refer to the change stream",
+        arguments: [":listen", ":write"]
+    )
     func streams(method: String) async throws {
         let answer = try await served.send(.post, method, "{}")
         #expect(answer.status == 501)

@@ -7,7 +7,7 @@ import KeelStorageSQLite
 import Synchronization
 import Testing
 
-@Suite("The times of replies under a wrong clock")
+@Suite("Read times under a wrong clock")
 struct ReadTimeTests {
     private final class WallClock: Sendable {
         private let time = Mutex<Int64>(1_780_000_000_000_000)
@@ -18,14 +18,17 @@ struct ReadTimeTests {
     private static let year: Int64 = 365 * 86_400
     private let wall = WallClock()
 
-    @Test("of a store in memory never go back", arguments: [Duration.seconds(3600), nil])
+    @Test(
+        "Read times of an in-memory store never decrease",
+        arguments: [Duration.seconds(3600), nil]
+    )
     func inMemory(history: Duration?) async throws {
         let now: @Sendable () -> Timestamp = { [wall] in wall.now }
         try await walk(Served(InMemoryStorageAdapter(history: history, now: now)) { $0.now = now })
     }
 
     #if SQLite
-    @Test("of a store in a file never go back", arguments: [Duration.seconds(3600), nil])
+    @Test("Read times of a file store never decrease", arguments: [Duration.seconds(3600), nil])
     func inFile(history: Duration?) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }

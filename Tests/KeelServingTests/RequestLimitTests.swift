@@ -13,7 +13,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("The limit of a request")
+@Suite("Request timeouts")
 struct RequestLimitTests {
     private static func stalled(_ begun: AsyncStream<Void>.Continuation) -> WatchedStore {
         WatchedStore(InMemoryStorageAdapter()) { _ async throws(StorageError) in
@@ -32,7 +32,7 @@ struct RequestLimitTests {
     }
 
     @Test(
-        "is the server's, or less where the client says so",
+        "The timeout is the server's, or the client's if shorter",
         arguments: [(nil, 30.0), ("2.5", 2.5), ("3600", 30), ("1e300", 30)]
     )
     func ends(_ timeout: String?, _ seconds: Double) async throws {
@@ -52,7 +52,7 @@ struct RequestLimitTests {
     }
 
     @Test(
-        "is refused where it is not a number of seconds",
+        "A timeout that is not a number of seconds is rejected",
         arguments: ["", "soon", "-1", "nan", "inf"]
     )
     func refuses(_ timeout: String) async throws {
@@ -61,7 +61,7 @@ struct RequestLimitTests {
         #expect(reply.status == 400)
     }
 
-    @Test("is over for the client when it is over, and the server is told of it")
+    @Test("The client's timeout ends the call and is sent to the server")
     func client() async throws {
         let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
         let served = Served(Self.stalled(beginning))
@@ -84,7 +84,7 @@ struct RequestLimitTests {
         #expect(await task.value?.code == .timeout)
     }
 
-    @Test("does not count for streams of changes")
+    @Test("Change streams have no request timeout")
     func streams() async throws {
         let served = Served { $0.requestTimeout = .seconds(1) }
         let head = HTTPRequest(

@@ -7,12 +7,12 @@ import KeelStorageFirestore
 import KeelTestKit
 import Testing
 
-@Suite("Requests that are not meant for the server, or not of its form")
+@Suite("Rejected requests")
 struct RequestRefusalTests {
     private let served = Served()
 
     @Test(
-        "The names of the machine itself are answered",
+        "Requests to local and allowed host names are answered",
         arguments: [
             "localhost", "localhost:8080", "LocalHost:1", "127.0.0.1", "127.8.9.10:80", "[::1]",
             "[::1]:8080", "keel.test:99", "10.0.0.5:80",
@@ -29,7 +29,7 @@ struct RequestRefusalTests {
     }
 
     @Test(
-        "Other names are refused, in the target and as the origin of a page",
+        "Other host names are rejected as authority and as origin",
         arguments: [
             "evil.test", "127.0.0.1.evil.test", "localhost.evil.test", "evil.test:8080",
             "128.0.0.1",
@@ -48,7 +48,7 @@ struct RequestRefusalTests {
         #expect(fromPage.status == 403)
     }
 
-    @Test("A page without an origin is refused", arguments: ["null", "file://", "localhost"])
+    @Test("A page without a valid origin is rejected", arguments: ["null", "file://", "localhost"])
     func opaqueOrigin(origin: String) async throws {
         let path = "\(Served.root)/a/1"
         let answer = try await served.send(.get, path: path, nil, [.origin: origin])
@@ -56,7 +56,7 @@ struct RequestRefusalTests {
     }
 
     @Test(
-        "Bodies that are not announced as JSON are refused",
+        "Bodies that are not declared as JSON are rejected",
         arguments: [
             ("text/plain", 415), ("application/x-www-form-urlencoded", 415), ("text/html", 415),
             ("multipart/form-data; boundary=x", 415), ("application/json; charset=utf-8", 200),
@@ -70,7 +70,7 @@ struct RequestRefusalTests {
         #expect(answer.status == status)
     }
 
-    @Test("A body that is too large is refused before it is read to its end")
+    @Test("A body that is too large is rejected before it is read completely")
     func tooLarge() async throws {
         let served = Served { $0.maximumBodyBytes = 1000 }
         let long = #"{"writes":[]}"# + String(repeating: " ", count: 1000)
@@ -94,7 +94,7 @@ struct RequestRefusalTests {
     }
 
     @Test(
-        "What is no JSON is refused, and says where",
+        "Invalid JSON is rejected with its position",
         arguments: [
             "{", "[1", #"{"a":}"#, "nul", "{}{}", #"{"a":1e999}"#, #"{"a":01}"#, #"{"a":"\ud800"}"#,
             String(repeating: "[", count: 200), String(repeating: "{\"a\":", count: 129) + "1",
@@ -106,7 +106,7 @@ struct RequestRefusalTests {
         #expect(answer.json["error"]?["message"]?.text?.contains("at byte") == true)
     }
 
-    @Test("Text that is not UTF-8 is refused, in bodies and in targets")
+    @Test("Text that is not UTF-8 is rejected in bodies and targets")
     func notUTF8() async throws {
         let body: [UInt8] = Array(#"{"database":""#.utf8) + [0xC3, 0x28] + Array(#""}"#.utf8)
         let answer = try await served.send(.post, path: "\(Served.root):commit", body)
@@ -118,7 +118,7 @@ struct RequestRefusalTests {
     }
 
     @Test(
-        "There is nothing under other paths",
+        "Other paths are not found",
         arguments: [
             "/", "/v1", "/v2/projects/p/databases/d/documents/a/1", "/v1/projects/p/databases/d",
             "/v1/projects/p/databases/d/documents", "/v1/projects//databases/d/documents/a/1",
@@ -131,7 +131,7 @@ struct RequestRefusalTests {
         #expect(answer.error == "NOT_FOUND")
     }
 
-    @Test("A method that a path does not take is refused with those it takes")
+    @Test("An unsupported method is rejected with a list of the supported ones")
     func methods() async throws {
         for (method, place, allowed) in [
             (.post, "/a/1", "GET, PATCH, DELETE, HEAD, OPTIONS"),
@@ -149,7 +149,7 @@ struct RequestRefusalTests {
         #expect(unknown.status == 404)
     }
 
-    @Test("HEAD tells what GET would, without a body")
+    @Test("HEAD returns the same head as GET without a body")
     func head() async throws {
         try await served.set("a/1", n: 1)
         let get = try await served.send(.get, "/a/1")
@@ -158,7 +158,7 @@ struct RequestRefusalTests {
         #expect(head.bytes.isEmpty)
     }
 
-    @Test("A misspelt parameter is refused rather than passed over")
+    @Test("An unknown parameter is rejected")
     func parameters() async throws {
         let answer = try await served.send(.patch, "/a/1?updateMask.fieldPath=a", "{}")
         #expect(answer.error == "INVALID_ARGUMENT")
@@ -170,7 +170,7 @@ struct RequestRefusalTests {
     }
 
     @Test(
-        "What Keel keeps for itself can neither be read nor written",
+        "Keel's own documents can neither be read nor written",
         arguments: ["__own__/1", "a/__own__", "__own__/1/a/1", "a/1/__own__/1"]
     )
     func reserved(path: String) async throws {
@@ -188,7 +188,7 @@ struct RequestRefusalTests {
         #expect(query.error == "INVALID_ARGUMENT")
     }
 
-    @Test("The health of the store is told")
+    @Test("The health check reports the state of the store")
     func health() async throws {
         let answer = try await served.send(.get, path: "/health")
         #expect(answer.status == 200)
@@ -199,7 +199,7 @@ struct RequestRefusalTests {
         #expect(ill.head.headerFields[.retryAfter] != nil)
     }
 
-    @Test("After the end every request is told so")
+    @Test("Every request after shutdown is answered as unavailable")
     func shutDown() async throws {
         served.server.shutDown()
         let answer = try await served.send(.get, path: "/health")
@@ -223,7 +223,7 @@ struct RequestRefusalTests {
     }
 
     @Test(
-        "A member of an unknown name is refused, wherever it stands",
+        "An unknown member is rejected at any position",
         arguments: [
             (":commit", #"{"write":[]}"#, #"Unknown name "write": Cannot find field."#),
             (
@@ -259,7 +259,7 @@ struct RequestRefusalTests {
         #expect(answer.json["error"]?["message"]?.text?.contains(message) == true)
     }
 
-    @Test("Names in snake_case are known, and so is what Keel adds")
+    @Test("Names in snake_case and Keel's extensions are accepted")
     func knownNames() async throws {
         let body = #"""
             {"structured_query":{"from":[{"collection_id":"a","all_descendants":true}],
@@ -268,7 +268,7 @@ struct RequestRefusalTests {
         #expect(try await served.send(.post, ":runQuery", body).status == 200)
     }
 
-    @Test("A body of too many values is refused, however few bytes it has")
+    @Test("A body with too many values is rejected regardless of its size")
     func tooManyValues() async throws {
         let served = Served { $0.maximumJSONValues = 1_000 }
         let zeros = { (count: Int) in Array(repeating: "0", count: count).joined(separator: ",") }

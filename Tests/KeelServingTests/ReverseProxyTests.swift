@@ -5,7 +5,7 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-@Suite("A reverse proxy passes on what is meant for both ends")
+@Suite("Reverse proxy")
 struct ReverseProxyTests {
     private static let hop = HTTPField.Name("x-hop") ?? .accept
     private static let mine = HTTPField.Name("x-mine") ?? .accept
@@ -27,7 +27,7 @@ struct ReverseProxyTests {
         return await proxy.respond(to: HTTPCall(head, body: body))
     }
 
-    @Test("The request goes to the origin, with its fields, its query and its body")
+    @Test("A request is forwarded to the origin with its fields, query and body")
     func forwards() async throws {
         let transport = ScriptedHTTPTransport([.status(.created, body: Array("done".utf8))])
         let reply = await ask(
@@ -45,7 +45,7 @@ struct ReverseProxyTests {
         #expect(call.body == Array("text".utf8))
     }
 
-    @Test("Fields of a single connection stay on it, in both directions")
+    @Test("Hop-by-hop fields are not forwarded in either direction")
     func hopByHop() async throws {
         let answer: HTTPFields = [
             .connection: "x-hop, close", .eTag: "\"1\"", .transferEncoding: "chunked",
@@ -67,7 +67,7 @@ struct ReverseProxyTests {
     }
 
     @Test(
-        "A target that is no path is refused: it could name another host",
+        "A target that is not a path is rejected",
         arguments: ["@other.test/", ".other.test/", ":1/", "*", "", "http://other.test/", nil]
     )
     func foreignTargets(target: String?) async throws {
@@ -80,7 +80,7 @@ struct ReverseProxyTests {
     }
 
     @Test(
-        "A failure on the way is answered, without an address",
+        "A failed exchange is answered without revealing the address",
         arguments: [
             (TransportError.Code.connectionRefused, HTTPResponse.Status.badGateway),
             (.responseTimeout, .gatewayTimeout), (.connectTimeout, .gatewayTimeout),
@@ -94,7 +94,7 @@ struct ReverseProxyTests {
         #expect(!text.contains("origin.test"))
     }
 
-    @Test("Interim responses are passed on, without the fields of a connection")
+    @Test("Interim responses are forwarded without hop-by-hop fields")
     func interim() async throws {
         let seen = Mutex<[HTTPResponse]>([])
         let proxy = ReverseProxy(

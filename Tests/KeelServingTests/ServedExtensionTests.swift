@@ -5,12 +5,12 @@ import KeelStorageFirestore
 import KeelTestKit
 import Testing
 
-@Suite("What Keel adds to the protocol")
+@Suite("Keel's protocol extensions")
 struct ServedExtensionTests {
     private let served = Served()
     private let query = #""structuredQuery":{"from":[{"collectionId":"a"}]}"#
 
-    @Test("Without the header nothing is added, and nothing that was added is looked at")
+    @Test("Without the header, extensions are neither returned nor interpreted")
     func silence() async throws {
         let keel =
             #"""
@@ -30,7 +30,7 @@ struct ServedExtensionTests {
         #expect(found.head.headerFields[name] == nil)
     }
 
-    @Test("Documents and results have revisions, and a commit the position that reads then have")
+    @Test("Documents and results have revisions, and a commit has a position")
     func revisions() async throws {
         let name = try #require(HTTPField.Name("Keel-Protocol"))
         let body =
@@ -53,7 +53,7 @@ struct ServedExtensionTests {
         #expect(collections.json["keel"]?["position"]?.text == position)
     }
 
-    @Test("A condition on a revision is kept")
+    @Test("A condition on a revision is checked")
     func condition() async throws {
         try await served.set("a/1", n: 1)
         let found = try await served.send(.get, "/a/1", extended: true)
@@ -82,7 +82,7 @@ struct ServedExtensionTests {
         #expect(found.json["fields"]?["n"] == ["integerValue": "1"])
     }
 
-    @Test("Reads that a commit brings along must hold")
+    @Test("The reads included in a commit are validated")
     func reads() async throws {
         try await served.set("a/1", n: 1)
         let found = try await served.send(.get, "/a/1", extended: true)
@@ -100,7 +100,7 @@ struct ServedExtensionTests {
         #expect(bad.error == "ABORTED")
     }
 
-    @Test("A replica keeps its times and its revision, within reason")
+    @Test("A replica keeps its times and revision, within limits")
     func replicates() async throws {
         func body(_ revision: String, _ path: String = "a/1") -> String {
             #"""
@@ -127,7 +127,7 @@ struct ServedExtensionTests {
         #expect(plain.error == "INVALID_ARGUMENT")
     }
 
-    @Test("A query that no index serves is refused where that is asked for")
+    @Test("A strict query without an index is rejected")
     func strict() async throws {
         try await served.set("a/1", n: 1)
         let body = #"""
@@ -142,7 +142,7 @@ struct ServedExtensionTests {
         #expect(lenient.status == 200)
     }
 
-    @Test("A schema is declared and what the store offers is told")
+    @Test("Declaring a schema returns the capabilities of the store")
     func schema() async throws {
         let adapter = RecordedStorageAdapter(InMemoryStorageAdapter())
         let served = Served(adapter)

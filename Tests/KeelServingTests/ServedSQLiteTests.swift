@@ -17,7 +17,7 @@ struct ServedSQLiteTests {
         try await body(Served(try SQLiteStorageAdapter(at: .file(file))))
     }
 
-    @Test("A write that changes nothing tells when the document was changed last")
+    @Test("A write that changes nothing returns the existing update time")
     func unchanged() async throws {
         try await serving { served in
             let first = try await served.set("a/1", n: 1)
@@ -52,7 +52,7 @@ struct ServedSQLiteTests {
         }
     }
 
-    @Test("What a schema declares serves a strict query, and the plan names it")
+    @Test("A declared index serves a strict query and is named in the plan")
     func schema() async throws {
         try await serving { served in
             try await served.set("a/1", n: 1)
@@ -77,7 +77,7 @@ struct ServedSQLiteTests {
         }
     }
 
-    @Test("Parents that are missing are listed from the file too")
+    @Test("Missing parent documents are listed from the file")
     func showsMissing() async throws {
         try await serving { served in
             for path in ["a/1", "a/0/b/1", "a/2/b/1/c/1", "ab/1"] {

@@ -15,7 +15,7 @@ struct ServedTransactionTests {
         return try await served.send(.post, ":batchGet", body)
     }
 
-    @Test("A commit takes effect if what was read still holds, and its token ends with it")
+    @Test("A commit succeeds if its reads still hold, and ends its token")
     func commits() async throws {
         let served = Served()
         try await served.set("a/1", n: 1)
@@ -55,7 +55,7 @@ struct ServedTransactionTests {
         #expect(served.server.transactions.count == 0)
     }
 
-    @Test("What a get, a query, a listing and an aggregation read counts too")
+    @Test("Gets, queries, listings and aggregations count as reads")
     func otherReads() async throws {
         let served = Served()
         let query = #""structuredQuery":{"from":[{"collectionId":"a"}]}"#
@@ -117,7 +117,7 @@ struct ServedTransactionTests {
         #expect(checked.status == 200)
     }
 
-    @Test("A read-only transaction has no writes")
+    @Test("A read-only transaction rejects writes")
     func readOnly() async throws {
         let served = Served()
         let token = try await served.begin(#"{"readOnly":{}}"#)
@@ -129,7 +129,7 @@ struct ServedTransactionTests {
         #expect(refused.error == "UNIMPLEMENTED")
     }
 
-    @Test("A transaction that was rolled back or begun again is over")
+    @Test("A transaction that was rolled back or retried is finished")
     func ends() async throws {
         let served = Served()
         let first = try await served.begin()
@@ -147,7 +147,7 @@ struct ServedTransactionTests {
         #expect(again.status == 200)
     }
 
-    @Test("What is no token at all is refused for good", arguments: ["x", "aGVsbG8=", "%"])
+    @Test("An invalid token is permanently rejected", arguments: ["x", "aGVsbG8=", "%"])
     func garbage(token: String) async throws {
         let served = Served()
         let body = Served.commit("a/1", n: 1, transaction: token)
@@ -161,7 +161,7 @@ struct ServedTransactionTests {
         #expect(begun.error == "INVALID_ARGUMENT")
     }
 
-    @Test("A transaction ends when it is idle for too long, and when it is too old")
+    @Test("A transaction ends when it is idle for too long or too old")
     func expires() async throws {
         let served = Served { $0.transactionLifetime = .seconds(150) }
         let idle = try await served.begin()
@@ -184,7 +184,7 @@ struct ServedTransactionTests {
         #expect(served.server.transactions.count == 0)
     }
 
-    @Test("More transactions than are remembered push out those unused for longest")
+    @Test("Excess transactions evict the least recently used ones")
     func pushesOut() async throws {
         let served = Served { $0.maximumTransactions = 3 }
         var tokens: [String] = []
@@ -199,7 +199,7 @@ struct ServedTransactionTests {
         #expect(last.status == 200)
     }
 
-    @Test("What one transaction may read is bounded, and what all of them may")
+    @Test("Reads are limited per transaction and for all transactions")
     func boundedReads() async throws {
         let served = Served {
             $0.maximumReadsPerTransaction = 5
@@ -225,7 +225,7 @@ struct ServedTransactionTests {
         #expect(pushedOut.error == "ABORTED")
     }
 
-    @Test("A commit that failed for a passing reason can be sent again")
+    @Test("A commit that failed transiently can be retried")
     func passingFailure() async throws {
         let adapter = FaultInjectingStorageAdapter(
             InMemoryStorageAdapter(),
@@ -243,7 +243,7 @@ struct ServedTransactionTests {
         #expect(again.status == 200)
     }
 
-    @Test("A commit of a transaction that is sent twice takes effect once")
+    @Test("A transaction's commit sent twice takes effect once")
     func repeated() async throws {
         let served = Served()
         try await served.set("a/1", n: 1)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeelServing
 
-@Suite("Requests that nobody would send")
+@Suite("Fuzzed requests")
 struct ServingFuzzTests {
     private static let places = [
         ":commit", ":batchWrite", ":batchGet", ":runQuery", ":runAggregationQuery",
@@ -119,7 +119,7 @@ struct ServingFuzzTests {
         return body
     }
 
-    @Test("Ten thousand of them are refused or answered, and never bring the server down")
+    @Test("Ten thousand random requests are answered or rejected without a crash")
     func tenThousand() async throws {
         let seed = UInt64.random(in: 1...9_999_999)
         var random = SeededRandom(seed: seed)
@@ -161,7 +161,7 @@ struct ServingFuzzTests {
         #expect(found.status == 200)
     }
 
-    @Test("Two thousand paths and queries of any bytes are refused or answered")
+    @Test("Two thousand random paths and queries are answered or rejected")
     func targets() async throws {
         let seed = UInt64.random(in: 1...9_999_999)
         var random = SeededRandom(seed: seed)

@@ -7,7 +7,7 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-@Suite("The moment that a served transaction reads")
+@Suite("Read time of a served transaction")
 struct TransactionMomentTests {
     private func read(_ served: Served, _ path: String, in token: String) async throws
         -> Served.Answer
@@ -17,7 +17,7 @@ struct TransactionMomentTests {
     }
 
     @Test(
-        "All reads of a transaction that only reads are of one moment",
+        "All reads of a read-only transaction have the same read time",
         arguments: [nil, Duration.seconds(60)]
     )
     func oneMoment(history: Duration?) async throws {
@@ -54,7 +54,7 @@ struct TransactionMomentTests {
         #expect(commit.status == 200)
     }
 
-    @Test("Where no moment can be held, and where a transaction writes, a changed read aborts it")
+    @Test("A changed read aborts a read-write transaction, or one without a held state")
     func changedRead() async throws {
         for options in [#"{"readOnly":{}}"#, #"{"readWrite":{}}"#] {
             let store = InMemoryStorageAdapter(clock: TestClock())
@@ -79,7 +79,7 @@ struct TransactionMomentTests {
     }
 
     @Test(
-        "Reads of a transaction at the same time are of one moment, and others' writes abort none"
+        "Concurrent reads of a read-only transaction are consistent and not aborted by writes"
     )
     func overtaken() async throws {
         // The store holds a state for a minute of its own clock, independent of the duration of the test.
@@ -107,7 +107,7 @@ struct TransactionMomentTests {
         #expect(try await served.send(.post, ":commit", commit).status == 200)
     }
 
-    @Test("A moment that a transaction reads ends with it, and a lost one aborts it")
+    @Test("A held state ends with its transaction, and a lost one aborts it")
     func momentEnds() async throws {
         let clock = TestClock()
         let store = InMemoryStorageAdapter(clock: clock)

@@ -33,7 +33,7 @@ struct TreeQueryTests {
         }
     }
 
-    @Test("All descendants come in the order of their names, also below a missing document")
+    @Test("All descendants are ordered by name, even below a missing document")
     func whole() async throws {
         try await fill()
         let all = ["a/1", "a/1/pets/cat", "a/1/pets/dog/toys/ball", "a/2", "a/3/pets/owl", "b/2"]
@@ -44,7 +44,7 @@ struct TreeQueryTests {
         #expect(try await found(#"{\#(deep),"offset":1,"limit":2}"#) == Array(all[1...2]))
     }
 
-    @Test("Below a document, at any depth or in its own collections")
+    @Test("A query below a document finds all descendants or only direct ones")
     func below() async throws {
         try await fill()
         let deep = #"{"from":[{"allDescendants":true}]}"#
@@ -57,7 +57,7 @@ struct TreeQueryTests {
         #expect(try await found(deep, below: "/b/2").isEmpty)
     }
 
-    @Test("Bounds as Google's client makes them for all that is below one collection")
+    @Test("The bounds of Google's client for everything below a collection work")
     func bounded() async throws {
         try await fill()
         func name(_ path: String) -> String {
@@ -80,7 +80,7 @@ struct TreeQueryTests {
         #expect(try await found(after) == ["a/1/pets/dog/toys/ball"])
     }
 
-    @Test("Nothing but names orders or bounds them, and no transaction holds them")
+    @Test("Conditions on fields, transactions and invalid bounds are rejected")
     func refused() async throws {
         let bodies = [
             #"{"structuredQuery":{"from":[{}],"where":{"unaryFilter":{"op":3,"field":{"fieldPath":"n"}}}}}"#,

@@ -6,7 +6,7 @@ import KeelStorageAdapting
 import KeelStorageFirestore
 import Testing
 
-@Suite("Documents that the server’s store cannot read")
+@Suite("Documents that the server's store cannot read")
 struct UnreadableDocumentTests {
     private static let count = 60
     private static let damaged = [0, 7, 8, 30, 58, 59]
@@ -59,7 +59,7 @@ struct UnreadableDocumentTests {
 
     private static let asking = #","keel":{"unreadable":true}"#
 
-    @Test("A client that asks for it has them named beside the others", arguments: [true, false])
+    @Test("Unreadable documents are named next to the others on request", arguments: [true, false])
     func asked(fillsUp: Bool) async throws {
         for history in [nil, Duration.seconds(60)] {
             let served = try await Self.served(fillsUp: fillsUp, history: history)
@@ -78,7 +78,7 @@ struct UnreadableDocumentTests {
     }
 
     @Test(
-        "Limits and offsets count those that can be read, and orders hold",
+        "Limits and offsets count readable documents, and orders are kept",
         arguments: [true, false]
     )
     func clauses(fillsUp: Bool) async throws {
@@ -100,7 +100,7 @@ struct UnreadableDocumentTests {
         }
     }
 
-    @Test("A store in which nothing can be read has it named, up to a bound")
+    @Test("Unreadable documents are named up to a limit")
     func all() async throws {
         let served = try await Self.served(fillsUp: false, damaged: Array(0..<Self.count))
         let answer = try await served.send(
@@ -115,7 +115,7 @@ struct UnreadableDocumentTests {
     }
 
     @Test(
-        "Any other client gets an error that names them, and the rest beside it",
+        "Other clients get an error that names them in addition to the readable documents",
         arguments: [true, false]
     )
     func others(extended: Bool) async throws {
@@ -144,7 +144,7 @@ struct UnreadableDocumentTests {
         #expect(one.error == "DATA_LOSS")
     }
 
-    @Test("What is missing stays missing, and what cannot be read is not")
+    @Test("A listing distinguishes missing from unreadable documents")
     func missing() async throws {
         let served = try await Self.served(fillsUp: true)
         try await served.set("a/000/b/1", n: 1)
@@ -154,7 +154,7 @@ struct UnreadableDocumentTests {
         #expect(answer.error == "DATA_LOSS")
     }
 
-    @Test("A long reply ends with the error, and is cut off for clients that may not look there")
+    @Test("A long response ends with the error, and is truncated for plain clients")
     func long() async throws {
         let store = DamagedStore(
             upstream: try await Self.filled(padding: 10_000),
@@ -188,7 +188,7 @@ struct UnreadableDocumentTests {
         }
     }
 
-    @Test("Values of a part of the documents are not told, and transactions read all or nothing")
+    @Test("A transactional query over unreadable documents fails")
     func whole() async throws {
         let served = try await Self.served(fillsUp: true)
         let token = try await served.begin()
@@ -198,7 +198,7 @@ struct UnreadableDocumentTests {
         #expect(answer.error == "DATA_LOSS")
     }
 
-    @Test("A body that is not a document’s is named as well")
+    @Test("A document with an invalid body is named")
     func body() async throws {
         let store = try await Self.filled()
         let damaged = Document(
@@ -222,7 +222,7 @@ struct UnreadableDocumentTests {
         #expect(listing.error == "DATA_LOSS")
     }
 
-    @Test("A page and a stream of changes name them, and tell the others")
+    @Test("Change pages and streams name them and send the others")
     func changes() async throws {
         let served = try await Self.served(fillsUp: true)
         let answer = try await served.send(.get, path: "/sync/all/changes?limit=1000")

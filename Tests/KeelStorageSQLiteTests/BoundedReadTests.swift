@@ -5,7 +5,7 @@ import KeelStorageAdapting
 import KeelStorageSQLite
 import Testing
 
-@Suite("Reads that end after so many bytes")
+@Suite("Reads limited in bytes")
 struct BoundedReadTests {
     private static func paths(_ result: ReadResult) -> [DocumentPath] {
         guard case .found(let documents) = result.payload else { return [] }
@@ -13,7 +13,7 @@ struct BoundedReadTests {
     }
 
     @Test(
-        "A query brings the beginning of its result, by scan, by indexes and of the past",
+        "A limited query returns the beginning of its result by scan, by index and in the past",
         arguments: UInt64(1)...6
     )
     func queries(_ seed: UInt64) async throws {
@@ -76,7 +76,9 @@ struct BoundedReadTests {
         #expect(partial > 100)
     }
 
-    @Test("A scan holds no more than about twice its bytes, and brings the first of the order")
+    @Test(
+        "A scan holds at most about twice its byte limit and returns the first documents in order"
+    )
     func scans() async throws {
         let folder = try TemporaryFolder()
         let adapter = try folder.adapter()
@@ -101,7 +103,7 @@ struct BoundedReadTests {
         #expect(found == (0..<200).map(Int64.init))
     }
 
-    @Test("Documents by their paths end early as well, with one at least")
+    @Test("Reads by path also end early, with at least one document")
     func documents() async throws {
         let folder = try TemporaryFolder()
         let adapter = try folder.adapter()
@@ -118,7 +120,7 @@ struct BoundedReadTests {
         }
     }
 
-    @Test("Pages of changes end early, and nothing is missed", arguments: UInt64(1)...4)
+    @Test("Pages of changes end early without missing a change", arguments: UInt64(1)...4)
     func changes(_ seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         let folder = try TemporaryFolder()

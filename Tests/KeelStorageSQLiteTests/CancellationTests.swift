@@ -9,7 +9,7 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-@Suite("Cancelling what runs in SQLite", .timeLimit(.minutes(5)))
+@Suite("Cancellation of SQLite work", .timeLimit(.minutes(5)))
 struct CancellationTests {
     /// Cancels the task when it opens the tenth body, like a client that disconnects.
     private final class CancellingSealing: ByteSealing {
@@ -95,7 +95,7 @@ struct CancellationTests {
     }
 
     @Test(
-        "work ends soon after its task was cancelled, and the connection serves the next one",
+        "work ends soon after its task is canceled, and its connection stays usable",
         arguments: Work.allCases
     )
     func ends(_ work: Work) async throws {
@@ -110,7 +110,7 @@ struct CancellationTests {
         #expect(sealing.openedCount > 1_000)
     }
 
-    @Test("a connection serves many that are cancelled in the middle, and those that are not")
+    @Test("a connection serves canceled and uncanceled reads")
     func often() async throws {
         let folder = try TemporaryFolder()
         let adapter = try folder.adapter { $0.readerCount = 1 }
@@ -138,7 +138,7 @@ struct CancellationTests {
         #expect(try await adapter.ids(query) == ["7"])
     }
 
-    @Test("a long query returns at once when it is cancelled, and others read and commit meanwhile")
+    @Test("a long query returns promptly when canceled, while others read and commit")
     func returnsAtOnce() async throws {
         let folder = try TemporaryFolder()
         let sealing = CancellingSealing()
@@ -166,7 +166,7 @@ struct CancellationTests {
         #expect(try await other?["n"] == 0)
     }
 
-    @Test("work on the connection that writes ends with its task, and commits wait and go on")
+    @Test("work on the writing connection ends with its task, and waiting commits proceed")
     func writer() async throws {
         let folder = try TemporaryFolder()
         let adapter = try folder.adapter()
@@ -201,7 +201,7 @@ struct CancellationTests {
         #expect(try await adapter.checkIntegrity().isSound)
     }
 
-    @Test("a cancelled backup leaves nothing behind")
+    @Test("a canceled backup leaves no files")
     func backup() async throws {
         let folder = try TemporaryFolder()
         let adapter = try folder.adapter {

@@ -12,7 +12,7 @@ struct ChangesTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test("from nothing, the pages bring every document and then the log")
+    @Test("pages without a cursor return every document and then the log")
     func copies() async throws {
         let adapter = try folder.adapter()
         for number in 0..<25 { try await adapter.set("a/\(number)", ["n": 1]) }
@@ -44,7 +44,7 @@ struct ChangesTests {
         #expect(copy["a/24"] == nil)
     }
 
-    @Test("a copy of some collections has their documents, whole, and what changes meanwhile")
+    @Test("a copy of some collections contains all their documents and concurrent changes")
     func copiesCollections() async throws {
         let adapter = try folder.adapter()
         for number in 0..<9 {
@@ -91,7 +91,7 @@ struct ChangesTests {
         }
     }
 
-    @Test("a reader that changes what it wants in the midst of a copy loses nothing it wants")
+    @Test("a reader that narrows its scope during a copy misses no wanted document")
     func changesScope() async throws {
         let adapter = try folder.adapter()
         for number in 0..<9 {
@@ -107,7 +107,7 @@ struct ChangesTests {
         #expect(Set(more.changes.map(\.path)).count == 18)
     }
 
-    @Test("a document that changed often appears once a page, in its present state")
+    @Test("a document that changed often appears once per page in its current state")
     func deduplicates() async throws {
         let adapter = try folder.adapter()
         let start = try await adapter.set("a/1", ["n": 0]).position
@@ -144,7 +144,7 @@ struct ChangesTests {
         #expect(Set(state.values) == Set(present))
     }
 
-    @Test("only the collections in scope are reported, and the cursor moves on")
+    @Test("only collections in scope are reported, and the cursor advances")
     func scope() async throws {
         let adapter = try folder.adapter()
         try await adapter.set("a/1", [:])
@@ -158,7 +158,7 @@ struct ChangesTests {
         #expect(page.next > next)
     }
 
-    @Test("a cursor of another store, or of none, has expired")
+    @Test("a foreign or invalid cursor has expired")
     func foreignCursor() async throws {
         let adapter = try folder.adapter()
         let other = try await folder.adapter("Other.sqlite").set("a/1", [:])
@@ -179,7 +179,7 @@ struct ChangesTests {
         #expect(try await adapter.allChanges(after: position).changes.map(\.path) == ["a/2"])
     }
 
-    @Test("waiting ends with a commit of the same adapter")
+    @Test("a wait ends with a commit of the same adapter")
     func wakesLocally() async throws {
         let adapter = try folder.adapter { $0.pollInterval = .seconds(3_600) }
         let start = try await adapter.set("a/1", [:]).position
@@ -188,7 +188,7 @@ struct ChangesTests {
         #expect(try await page.changes.map(\.path) == ["a/2"])
     }
 
-    @Test("waiting ends with a commit of another connection")
+    @Test("a wait ends with a commit of another connection")
     func wakesForeign() async throws {
         let adapter = try folder.adapter { $0.pollInterval = .milliseconds(2) }
         let other = try folder.adapter()
@@ -198,7 +198,7 @@ struct ChangesTests {
         #expect(try await page.changes.map(\.path) == ["a/2"])
     }
 
-    @Test("waiting ends when its time is over, or its task is cancelled")
+    @Test("a wait ends at its timeout or when its task is canceled")
     func stopsWaiting() async throws {
         let adapter = try folder.adapter { $0.pollInterval = .milliseconds(1) }
         let start = try await adapter.set("a/1", [:]).position

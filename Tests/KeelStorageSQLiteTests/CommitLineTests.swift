@@ -9,7 +9,7 @@ import Synchronization
 import Testing
 
 /// Commits during another commit, which a lock on the file holds up.
-@Suite("Commits at the same time", .timeLimit(.minutes(5)))
+@Suite("Concurrent commits", .timeLimit(.minutes(5)))
 struct CommitLineTests {
     /// Counts the transactions of an adapter.
     private final class Counter: TransactionObserver, Sendable {
@@ -48,7 +48,7 @@ struct CommitLineTests {
         try await waitUntil { adapter.waitingCommitCount >= count }
     }
 
-    @Test("they are written in few transactions, and each has its own effect and answer")
+    @Test("concurrent commits share few transactions but have separate effects and receipts")
     func together() async throws {
         let adapter = try folder.adapter { $0.busyTimeout = .seconds(60) }
         try await adapter.set("a/counter", ["n": 0])
@@ -81,7 +81,7 @@ struct CommitLineTests {
         #expect(adapter.waitingCommitCount == 0)
     }
 
-    @Test("one that is too large for the disk fails alone")
+    @Test("a commit that is too large for the disk fails alone")
     func failsAlone() async throws {
         let adapter = try folder.adapter {
             $0.busyTimeout = .seconds(60)
@@ -116,7 +116,7 @@ struct CommitLineTests {
         }
     }
 
-    @Test("a task that is cancelled leaves the line; the others are written")
+    @Test("a canceled task leaves the queue, and the others are written")
     func cancelled() async throws {
         let adapter = try folder.adapter { $0.busyTimeout = .seconds(60) }
         try await adapter.set("a/0", ["n": 0])
@@ -139,7 +139,7 @@ struct CommitLineTests {
         #expect(try await adapter.ids(DocumentQuery("b")) == ["1", "2", "4", "5"])
     }
 
-    @Test("a lock that stays is told to all who waited")
+    @Test("a lasting lock is reported to all waiting commits")
     func busy() async throws {
         let adapter = try folder.adapter { $0.busyTimeout = .milliseconds(100) }
         try await adapter.set("a/0", ["n": 0])

@@ -16,7 +16,7 @@ struct CommitTests {
         DocumentWrite(path, .set(DocumentBody(fields)))
     }
 
-    @Test("a refused batch changes nothing, and the ones after it go on")
+    @Test("a rejected batch changes nothing, and the following batches proceed")
     func refusedBatch() async throws {
         let adapter = try folder.adapter()
         let results = try await adapter.commit([
@@ -28,7 +28,7 @@ struct CommitTests {
         #expect(try await adapter.ids(DocumentQuery("a")) == ["1", "4"])
     }
 
-    @Test("a write that changes nothing writes nothing")
+    @Test("a write without changes stores nothing")
     func noOp() async throws {
         let adapter = try folder.adapter()
         let first = try await adapter.set("a/1", ["n": 1])
@@ -38,7 +38,7 @@ struct CommitTests {
         #expect(try await adapter.allChanges(after: first.position).changes.isEmpty)
     }
 
-    @Test("revisions grow although the clock steps back, also across deletion")
+    @Test("revisions increase although the clock moves back, even across deletion")
     func revisionsGrow() async throws {
         let times = Mutex<Int64>(2_000_000)
         let adapter = try folder.adapter { configuration in
@@ -60,7 +60,7 @@ struct CommitTests {
         }
     }
 
-    @Test("revisions grow across the deletion of a copy from a store that is ahead")
+    @Test("revisions increase across the deletion of a replica with a higher revision")
     func revisionFloor() async throws {
         let adapter = try folder.adapter()
         let far = Revision(number: 9_000_000_000_000_000_000)
@@ -90,7 +90,7 @@ struct CommitTests {
         #expect(try await adapter.document("a/1")?["n"] == 2)
     }
 
-    @Test("writes of one batch to one document apply in order and end at the last revision")
+    @Test("writes of one batch to one document apply in order and return the last revision")
     func severalWrites() async throws {
         let adapter = try folder.adapter()
         let increment = FieldChange("n", .transform(.increment(1)))
@@ -113,7 +113,7 @@ struct CommitTests {
         #expect(try await adapter.document("a/5") == nil)
     }
 
-    @Test("a transaction is refused when a document or a query has changed since it was read")
+    @Test("a transaction conflicts if a document or query result it read has changed")
     func transactions() async throws {
         let adapter = try folder.adapter()
         let first = try await adapter.set("a/1", ["n": 1])
@@ -135,7 +135,7 @@ struct CommitTests {
         #expect(second?.code == .conflict)
     }
 
-    @Test("names with the same letters in other bytes are different documents")
+    @Test("canonically equivalent names refer to different documents")
     func bytes() async throws {
         let adapter = try folder.adapter()
         try await adapter.set("caf\u{E9}s/\u{E9}", ["n": 1])
@@ -148,7 +148,7 @@ struct CommitTests {
         #expect(try await reopened.document("cafe\u{301}s/e\u{301}") == nil)
     }
 
-    @Test("many tasks write and read at the same time")
+    @Test("many tasks write and read concurrently")
     func concurrency() async throws {
         let adapter = try folder.adapter()
         let change = FieldChange("n", .transform(.increment(1)))
@@ -168,7 +168,7 @@ struct CommitTests {
         #expect(try await adapter.document("a/sum")?["n"] == 200)
     }
 
-    @Test("an empty id, an id with a zero byte and a large body survive")
+    @Test("an id with a zero byte and a large body are stored unchanged")
     func oddities() async throws {
         let adapter = try folder.adapter()
         let large = DocumentValue.bytes(Array(repeating: 7, count: 900_000))

@@ -28,7 +28,7 @@ struct CommitWatchTests {
     }
 
     @Test(
-        "costs nothing while nothing is written, for 1,000 who wait, where the system tells of writes"
+        "1,000 waits cost nothing without writes if the system reports file events"
     )
     func idle() async throws {
         let clock = TestClock()
@@ -44,7 +44,7 @@ struct CommitWatchTests {
         for task in tasks { #expect(try await task.value.isEmpty) }
     }
 
-    @Test("looks twice a second for all who wait, where the system does not tell")
+    @Test("all waits share two polls per second if the system does not report file events")
     func polls() async throws {
         let clock = TestClock()
         let adapter = try folder.adapter {
@@ -66,7 +66,7 @@ struct CommitWatchTests {
         for task in tasks { #expect(try await task.value == ["a/2"]) }
     }
 
-    @Test("ends by itself with a commit of another connection, without a look at intervals")
+    @Test("a wait ends with a commit of another connection without polling")
     func told() async throws {
         let adapter = try folder.adapter { $0.pollInterval = .seconds(3_600) }
         let other = try folder.adapter()
@@ -78,7 +78,7 @@ struct CommitWatchTests {
         }
     }
 
-    @Test("goes on after the log file was replaced")
+    @Test("a wait continues after the log file is replaced")
     func replaced() async throws {
         let adapter = try folder.adapter { $0.pollInterval = .milliseconds(2) }
         let other = try folder.adapter()
@@ -89,7 +89,7 @@ struct CommitWatchTests {
         for task in tasks { #expect(try await task.value == ["a/2"]) }
     }
 
-    @Test("is over when the store is closed")
+    @Test("a wait ends when the store is closed")
     func closes() async throws {
         let adapter = try folder.adapter()
         let start = try await adapter.set("a/1", [:]).position
@@ -139,7 +139,7 @@ struct CommitWatchTests {
         }
     }
 
-    @Test("is not needed while many values are stored: another process writes between two batches")
+    @Test("another process can write between the batches of a large save")
     func turns() async throws {
         struct Note: Codable, Sendable, Identifiable { var id: Int }
         let other = try folder.adapter()

@@ -10,7 +10,7 @@ import Testing
 ///
 /// At a consistent position, a reader has the store's state; otherwise its cursor has expired, if the log may have
 /// dropped changes.
-@Suite("A log that is compacted says what a whole one says", .timeLimit(.minutes(5)))
+@Suite("A compacted log reports the same changes as a full one", .timeLimit(.minutes(5)))
 struct CompactedLogFuzzTests {
     private struct Reader {
         var cursor: ChangeCursor?

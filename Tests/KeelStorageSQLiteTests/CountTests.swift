@@ -4,7 +4,7 @@ import KeelStorageAdapting
 import KeelStorageSQLite
 import Testing
 
-@Suite("Counts look at no more than decides them", .timeLimit(.minutes(1)))
+@Suite("Cost of counts", .timeLimit(.minutes(1)))
 struct CountTests {
     private static func adapter() async throws -> SQLiteStorageAdapter {
         let adapter = try TemporaryFolder().adapter()
@@ -46,7 +46,7 @@ struct CountTests {
         ("none", items.where(.less("n", 0)), 0, true),
     ]
 
-    @Test("A count stops at its bound, and is whole without one")
+    @Test("A count stops at its limit and is complete without one")
     func stops() async throws {
         let adapter = try await Self.adapter()
         for (name, query, count, isExact) in Self.cases {
@@ -76,7 +76,7 @@ struct CountTests {
         }
     }
 
-    @Test("An array of 20,000 elements is indexed, changed and found")
+    @Test("An array of 20,000 elements can be indexed, changed and found")
     func arrays() async throws {
         let adapter = try TemporaryFolder().adapter()
         try await adapter.prepare(

@@ -10,13 +10,13 @@ import Testing
 ///
 /// The process (`KeelStorageCrashWriter`) prints the number of each batch once its commit has returned. Every printed
 /// batch must be present; the next one must be present as a whole or not at all.
-@Suite("Killing a writer", .serialized)
+@Suite("Crash safety of a killed writer", .serialized)
 struct CrashSafetyTests {
     /// Set `KEEL_KILLS` for a longer run.
     private static let killCount =
         ProcessInfo.processInfo.environment["KEEL_KILLS"].flatMap { Int($0) } ?? 200
 
-    @Test("kill -9 at random moments loses nothing acknowledged and leaves nothing half-written")
+    @Test("kill -9 at random times loses no acknowledged commit and leaves no partial one")
     func kills() async throws {
         let folder = try TemporaryFolder()
         let environment = ProcessInfo.processInfo.environment

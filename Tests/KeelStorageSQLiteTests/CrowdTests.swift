@@ -94,7 +94,7 @@ struct CrowdTests {
         return Int(String(decoding: text, as: UTF8.self).trimmingCharacters(in: .newlines))
     }
 
-    @Test("a process that comes and goes takes nothing from one with several adapters")
+    @Test("a process that comes and goes does not affect a process with several adapters")
     func visitor() async throws {
         let first = try folder.adapter()
         try await first.set("a/0", [:])
@@ -120,7 +120,7 @@ struct CrowdTests {
     /// The known state of each document: its revision, or its removal.
     private typealias Fold = [DocumentPath: Revision]
 
-    @Test("what was acknowledged is there once, and whoever listens sees the store")
+    @Test("acknowledged writes are stored once, and listeners see the store's state")
     func rounds() async throws {
         let environment = ProcessInfo.processInfo.environment
         let seed = environment["KEEL_SEED"].flatMap { UInt64($0) } ?? .random(in: 0 ... .max)

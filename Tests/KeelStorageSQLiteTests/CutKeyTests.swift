@@ -8,7 +8,7 @@ import Testing
 
 @testable import KeelStorageSQLite
 
-@Suite("Keys of index entries are cut, and queries stay exact", .timeLimit(.minutes(5)))
+@Suite("Truncated index keys", .timeLimit(.minutes(5)))
 struct CutKeyTests {
     // MARK: Differences
 
@@ -136,7 +136,7 @@ struct CutKeyTests {
     }
 
     @Test(
-        "Random documents with long values, against the store in memory",
+        "Queries on random long values agree with the in-memory store",
         arguments: 0..<3
     )
     func agree(_ round: Int) async throws {
@@ -216,7 +216,7 @@ struct CutKeyTests {
         .string("\(1_000 + group)\(filling)\(100 + item)")
     }
 
-    @Test("A limited query looks at its own documents and the end of a tie")
+    @Test("A limited query examines only its documents and the end of a tie")
     func limits() async throws {
         let adapter = try await tied()
         let query = DocumentQuery("a").order(by: "v")
@@ -236,7 +236,7 @@ struct CutKeyTests {
         #expect(lastPlan?.examined ?? .max <= 21)
     }
 
-    @Test("A count needs no documents, unless a bound is cut")
+    @Test("A count examines no documents unless a bound is truncated")
     func counts() async throws {
         let adapter = try await tied()
         let query = DocumentQuery("a").order(by: "v")
@@ -248,7 +248,7 @@ struct CutKeyTests {
         #expect(try await adapter.values(cut.limit(to: 30), [.count(upTo: 3)]) == [3])
     }
 
-    @Test("A tie that has more bytes than a result may have ends it in the right place")
+    @Test("A tie that exceeds the byte limit of a result ends it at the right place")
     func bytes() async throws {
         let adapter = try TemporaryFolder().adapter()
         try await adapter.prepare(StorageSchema(indexes: [IndexDefinition("a", [.ascending("v")])]))

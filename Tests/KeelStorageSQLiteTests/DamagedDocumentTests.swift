@@ -10,7 +10,7 @@ import Synchronization
 import Testing
 
 /// Removing and replacing documents whose bodies cannot be read.
-@Suite("Damaged documents can be removed and replaced", .timeLimit(.minutes(5)))
+@Suite("Damaged documents", .timeLimit(.minutes(5)))
 struct DamagedDocumentTests {
     /// The ways in which a body becomes unreadable.
     enum Damage: CaseIterable, CustomTestStringConvertible {
@@ -166,7 +166,7 @@ struct DamagedDocumentTests {
     }
 
     @Test(
-        "An index waits for a document that cannot be unsealed, so that it hides none",
+        "An index is not used while a document cannot be unsealed",
         arguments: [Damage.sealedByAnother, .torn]
     )
     func buildsIndexes(_ damage: Damage) async throws {
@@ -193,7 +193,7 @@ struct DamagedDocumentTests {
         #expect(problems.allSatisfy { $0.hasPrefix("in the history") }, "\(problems)")
     }
 
-    @Test("An index is not built while the key opens nothing")
+    @Test("An index is not built while the key is unavailable")
     func waitsForKey() async throws {
         let key = AbsentKey()
         let adapter = try folder.adapter { $0.sealing = key }

@@ -4,14 +4,14 @@ import KeelStorageSQLite
 import KeelTestKit
 import Testing
 
-@Suite("Migrating a file with damaged documents")
+@Suite("Migration of a file with damaged documents")
 struct DamagedMigrationTests {
     private static let migrations = DocumentMigrations([
         DocumentMigration("a", to: 1) { fields, _ in fields["new"] = true }
     ])
 
     @Test(
-        "The others are migrated, each damaged one is named, and a mended one is in the next run",
+        "Undamaged documents are migrated, damaged ones named, and repaired ones migrated later",
         arguments: [false, true],
         [1, 2, 200]
     )

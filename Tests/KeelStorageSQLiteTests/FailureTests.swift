@@ -5,13 +5,13 @@ import KeelStorageAdapting
 import KeelStorageSQLite
 import Testing
 
-@Suite("Failures of the disk")
+@Suite("Disk failures")
 struct FailureTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test("a full disk refuses the write, keeps what was there, and works again with room")
+    @Test("a full disk rejects the write, keeps existing data, and accepts writes again with space")
     func diskFull() async throws {
         let adapter = try folder.adapter { $0.mostPages = 60 }
         let body = DocumentBody(["filling": .bytes(Array(repeating: 1, count: 50_000))])
@@ -52,7 +52,7 @@ struct FailureTests {
         try adapter.close()
     }
 
-    @Test("damaged pages are corrupted, not a crash")
+    @Test("damaged pages are reported as corrupted without a crash")
     func damagedPages() async throws {
         try await filled()
         let handle = try FileHandle(forUpdating: folder.file())
@@ -81,7 +81,7 @@ struct FailureTests {
         #expect(codes == [.corrupted])
     }
 
-    @Test("a file that lost its end is corrupted")
+    @Test("a truncated file is reported as corrupted")
     func truncatedFile() async throws {
         try await filled()
         let handle = try FileHandle(forUpdating: folder.file())
@@ -95,7 +95,7 @@ struct FailureTests {
     }
 
     @Test(
-        "a truncated write-ahead log leaves a sound store with the first commits",
+        "a truncated write-ahead log leaves an intact store with the first commits",
         arguments: 1...9
     )
     func truncatedLog(_ tenth: Int) async throws {

@@ -10,7 +10,7 @@ import Testing
 /// Files of the version before removals had times of their own.
 ///
 /// The effects of that version are frozen here as statements.
-@Suite("Files of the former version")
+@Suite("Files of the previous version")
 struct FormerFileTests {
     /// The tables as created by that version.
     private static let tables = """
@@ -147,7 +147,7 @@ struct FormerFileTests {
         try pool.close()
     }
 
-    @Test("A file that it wrote opens, and new documents have the right time")
+    @Test("Its files open, and new documents have the correct time")
     func opens() async throws {
         try await makeFormer()
         let adapter = try adapter()
@@ -172,7 +172,7 @@ struct FormerFileTests {
         try adapter.close()
     }
 
-    @Test("The log of a file that it wrote is compacted, and its readers are told what has changed")
+    @Test("The log of its files is compacted, and readers receive the changes")
     func isCompacted() async throws {
         try await makeFormer()
         let former = try adapter()
@@ -208,7 +208,7 @@ struct FormerFileTests {
         try adapter.close()
     }
 
-    @Test("A file that it wrote can be read where nothing may be written")
+    @Test("Its files can be opened read-only")
     func readsOnly() async throws {
         try await makeFormer()
         let adapter = try folder.adapter { $0.isReadOnly = true }
@@ -217,7 +217,7 @@ struct FormerFileTests {
         try adapter.close()
     }
 
-    @Test("That version refuses a file of this one, whose indexes it would spoil")
+    @Test("The previous version rejects current files")
     func isRefused() async throws {
         let adapter = try adapter()
         try await adapter.set("a/one", ["n": 1])

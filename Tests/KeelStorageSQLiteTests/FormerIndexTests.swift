@@ -7,7 +7,7 @@ import Testing
 @testable import KeelStorageSQLite
 
 /// Files whose indexes have whole keys with whole paths, as written by versions 1 and 2.
-@Suite("Indexes of files of former versions")
+@Suite("Indexes of files of previous versions")
 struct FormerIndexTests {
     private static let index = IndexDefinition("a", [.ascending("v")])
     private static let count = 30
@@ -61,7 +61,7 @@ struct FormerIndexTests {
         try adapter.close()
     }
 
-    @Test("They are built anew, and queries scan until then", arguments: [false, true])
+    @Test("They are rebuilt, and queries scan until then", arguments: [false, true])
     func renewed(hasHistory: Bool) async throws {
         let folder = try TemporaryFolder()
         try await Self.makeFormer(folder, hasHistory: hasHistory)
@@ -96,7 +96,7 @@ struct FormerIndexTests {
         try again.close()
     }
 
-    @Test("Where nothing may be written, queries scan")
+    @Test("Queries on a read-only file scan")
     func readsOnly() async throws {
         let folder = try TemporaryFolder()
         try await Self.makeFormer(folder, hasHistory: false)

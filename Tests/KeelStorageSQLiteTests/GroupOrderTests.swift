@@ -8,7 +8,7 @@ import Testing
 
 /// Groups in the order of their paths, including nested collections of the same name.
 @Suite(
-    "Collection groups, and everything, come in the order of their paths, a page at its own cost"
+    "Path order of collection groups and everything"
 )
 struct GroupOrderTests {
     private static let folderNames = ["c", "d"]
@@ -98,7 +98,7 @@ struct GroupOrderTests {
         }
     }
 
-    @Test("Queries agree with those of the store in memory", arguments: File.allCases)
+    @Test("Queries agree with the in-memory store", arguments: File.allCases)
     private func agree(_ file: File) async throws {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)
@@ -125,7 +125,7 @@ struct GroupOrderTests {
         }
     }
 
-    @Test("A page looks at its own documents, however many collections there are")
+    @Test("A page examines only its documents, regardless of the number of collections")
     func pages() async throws {
         let adapter = try TemporaryFolder().adapter()
         for start in stride(from: 0, to: 2_000, by: 500) {
@@ -185,7 +185,7 @@ struct GroupOrderTests {
         }
     }
 
-    @Test("Two adapters that open an earlier file at once both find its keys")
+    @Test("Two adapters that open an earlier file concurrently both find its keys")
     func migratesOnce() async throws {
         let folder = try TemporaryFolder()
         let first = try folder.adapter()

@@ -41,7 +41,7 @@ struct HeldReadTests {
         return found[0]?["n"]
     }
 
-    @Test("A held state ends after its time, and lets the log file be emptied")
+    @Test("A held state expires and then no longer blocks emptying the log file")
     func ends() async throws {
         let adapter = try adapter()
         try await adapter.set("a/1", ["n": 1])
@@ -62,7 +62,7 @@ struct HeldReadTests {
         try adapter.close()
     }
 
-    @Test("A state that is asked for again is held longer, and a minute at most")
+    @Test("A repeated hold extends a state up to one minute")
     func extends() async throws {
         let adapter = try adapter()
         try await adapter.set("a/1", ["n": 1])
@@ -82,7 +82,7 @@ struct HeldReadTests {
         try adapter.close()
     }
 
-    @Test("Only so many states are held; a read beyond them is answered without a time")
+    @Test("The number of held states is limited, and a further read returns no time")
     func isBounded() async throws {
         let adapter = try adapter()
         var times: [Timestamp] = []
@@ -98,7 +98,7 @@ struct HeldReadTests {
         try adapter.close()
     }
 
-    @Test("Closing the adapter ends what it holds, and another process may write meanwhile")
+    @Test("Held states do not block other writers and end when the adapter is closed")
     func closes() async throws {
         let adapter = try adapter()
         try await adapter.set("a/1", ["n": 1])

@@ -5,7 +5,7 @@ import KeelStorageSQLite
 import Synchronization
 import Testing
 
-@Suite("A file that keeps its history")
+@Suite("History of a file")
 struct HistoryTests {
     /// A clock that the test sets.
     private final class SetTime: Sendable {
@@ -40,7 +40,7 @@ struct HistoryTests {
         }
     }
 
-    @Test("is none by default, and says so")
+    @Test("A file keeps no history by default")
     func offByDefault() async throws {
         let folder = try TemporaryFolder()
         let adapter = try adapter(folder, history: nil)
@@ -51,7 +51,7 @@ struct HistoryTests {
         #expect(throws: StorageError.self) { try store.asOf(time) }
     }
 
-    @Test("keeps it from the day on which it was asked to")
+    @Test("History starts when it is enabled")
     func beginsLater() async throws {
         let folder = try TemporaryFolder()
         let first = try adapter(folder, history: nil)
@@ -68,7 +68,7 @@ struct HistoryTests {
         try second.close()
     }
 
-    @Test("is kept by adapters that were not asked to, also by one that was open before")
+    @Test("Adapters not configured for history keep it, even if opened before")
     func concernsAllWriters() async throws {
         let folder = try TemporaryFolder()
         let before = try adapter(folder, history: nil)
@@ -92,7 +92,7 @@ struct HistoryTests {
         try reopened.close()
     }
 
-    @Test("forgets what is older than it was asked to keep, and no sooner")
+    @Test("Only states older than the configured age are removed")
     func forgets() async throws {
         let folder = try TemporaryFolder()
         let time = SetTime()
@@ -123,7 +123,7 @@ struct HistoryTests {
         try adapter.close()
     }
 
-    @Test("is removed when none is wanted any more")
+    @Test("History is removed when it is disabled")
     func ends() async throws {
         let folder = try TemporaryFolder()
         let keeping = try adapter(folder, history: .seconds(60))
@@ -139,7 +139,7 @@ struct HistoryTests {
         try ending.close()
     }
 
-    @Test("goes along into a backup, and can be read by who may not write")
+    @Test("A backup contains the history, which is readable in read-only mode")
     func backup() async throws {
         let folder = try TemporaryFolder()
         let original = try adapter(folder, history: .seconds(60))
@@ -154,7 +154,7 @@ struct HistoryTests {
         try copy.close()
     }
 
-    @Test("forgets much of it in several steps, and some with the opening")
+    @Test("Large amounts of history are removed in steps, some on opening")
     func forgetsInSteps() async throws {
         let folder = try TemporaryFolder()
         let time = SetTime()
@@ -189,7 +189,7 @@ struct HistoryTests {
         try second.close()
     }
 
-    @Test("answers a query with a limit as it did, however much has changed since")
+    @Test("A limited query of the past returns the same result after many changes")
     func manyChanges() async throws {
         let folder = try TemporaryFolder()
         let adapter = try adapter(folder, history: .seconds(60))
@@ -221,7 +221,7 @@ struct HistoryTests {
         try adapter.close()
     }
 
-    @Test("changes its age with the next opening")
+    @Test("The age of the history changes on the next opening")
     func changesAge() async throws {
         let folder = try TemporaryFolder()
         let time = SetTime()
@@ -245,7 +245,7 @@ struct HistoryTests {
         try short.close()
     }
 
-    @Test("tells a damaged one")
+    @Test("The integrity check detects damaged history")
     func damage() async throws {
         let folder = try TemporaryFolder()
         let adapter = try adapter(folder, history: .seconds(60))

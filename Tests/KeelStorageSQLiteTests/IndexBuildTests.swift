@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeelStorageSQLite
 
-@Suite("Indexes are built beside the work, and can be dropped", .timeLimit(.minutes(5)))
+@Suite("Building and dropping indexes", .timeLimit(.minutes(5)))
 struct IndexBuildTests {
     private static let plain = IndexDefinition("a", [.ascending("n")])
     private static let group = IndexDefinition("a", scope: .group, [.contains("tags")])
@@ -59,7 +59,7 @@ struct IndexBuildTests {
 
     private static let query = DocumentQuery("a").where(.equal("n", 7))
 
-    @Test("Queries scan while a large store's index is built, also strict ones, and then use it")
+    @Test("Queries, even strict ones, scan until a large store's index is built")
     func scansMeanwhile() async throws {
         let adapter = try await adapter(documents: 12_000)
         let schema = StorageSchema(indexes: [Self.plain])
@@ -93,7 +93,7 @@ struct IndexBuildTests {
         try adapter.close()
     }
 
-    @Test("The rest of a build goes on beside the adapter's work")
+    @Test("The rest of a build continues in the background")
     func goesOn() async throws {
         try await adapter(documents: 12_000).close()
         let adapter = try folder.adapter()
@@ -105,7 +105,7 @@ struct IndexBuildTests {
         try adapter.close()
     }
 
-    @Test("All indexes are built in one pass, those that began earlier included")
+    @Test("All indexes are built in one pass, including those begun earlier")
     func onePass() async throws {
         let adapter = try await adapter(documents: 4_500)
         try await adapter.maintaining { database in
@@ -128,7 +128,7 @@ struct IndexBuildTests {
         #expect(try await adapter.checkIntegrity().isSound)
     }
 
-    @Test("A search waits for its words, and is never answered with a part of them")
+    @Test("A search waits for its index and never returns a partial result")
     func searchWaits() async throws {
         let adapter = try await adapter(documents: 12_000)
         try await adapter.prepare(StorageSchema(searches: [Self.search]))
@@ -136,7 +136,7 @@ struct IndexBuildTests {
         #expect(found.count == 240)
     }
 
-    @Test("A dropped index takes its entries along, and can be declared again")
+    @Test("Dropping an index removes its entries, and it can be declared again")
     func drops() async throws {
         let adapter = try await adapter(documents: 3_000)
         let schema = StorageSchema(indexes: [Self.plain, Self.group], searches: [Self.search])
@@ -161,7 +161,7 @@ struct IndexBuildTests {
         #expect(try await adapter.checkIntegrity().isSound)
     }
 
-    @Test("A drop that a crash has stopped is finished later, before the index is built anew")
+    @Test("A drop interrupted by a crash is finished before the index is rebuilt")
     func dropsAfterCrash() async throws {
         let adapter = try await adapter(documents: 3_000)
         let schema = StorageSchema(indexes: [Self.plain])
@@ -182,7 +182,7 @@ struct IndexBuildTests {
         #expect(try await next.checkIntegrity().isSound)
     }
 
-    @Test("A store that is only read keeps its indexes")
+    @Test("A read-only store keeps its indexes")
     func readOnly() async throws {
         let adapter = try await adapter(documents: 10)
         try await adapter.prepare(StorageSchema(indexes: [Self.plain]))
@@ -195,9 +195,9 @@ struct IndexBuildTests {
     }
 }
 
-@Suite("The catalog of collections stays small")
+@Suite("Catalog of collections")
 struct CatalogTests {
-    @Test("Of many collections those are remembered that were met last")
+    @Test("The catalog keeps the most recently used collections")
     func bounded() throws {
         let catalog = StoreCatalog(most: 10)
         for number in 0..<1_000 {
@@ -211,7 +211,7 @@ struct CatalogTests {
         #expect(catalog.number(of: "users/500/notes") == nil)
     }
 
-    @Test("Collections are listed by name, whatever lies below them and beside them")
+    @Test("Collections are listed by name regardless of subcollections")
     func names() async throws {
         let adapter = try TemporaryFolder().adapter()
         let paths: [DocumentPath] = [

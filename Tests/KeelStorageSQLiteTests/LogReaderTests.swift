@@ -6,7 +6,7 @@ import KeelStorageAdapting
 import KeelStorageSQLite
 import Testing
 
-@Suite("The change log waits for its readers")
+@Suite("Registered readers of the change log")
 struct LogReaderTests {
     private static let day = Duration.seconds(86_400)
 
@@ -39,7 +39,7 @@ struct LogReaderTests {
         try await adapter.compact()
     }
 
-    @Test("a registered reader has what it has not read, until it was away for its lifetime")
+    @Test("the log keeps unread changes of a registered reader for its lifetime")
     func lifetime() async throws {
         let adapter = try adapter(age: Self.day * 100)
         let start = try #require(try await adapter.set("a/0", [:]).position)
@@ -60,7 +60,7 @@ struct LogReaderTests {
     }
 
     @Test(
-        "a reader that does not get on holds the log for the horizon and its lifetime, not longer"
+        "a stalled reader holds the log only for the retention age and its lifetime"
     )
     func bound() async throws {
         let adapter = try adapter()
@@ -81,7 +81,7 @@ struct LogReaderTests {
         #expect((14...17).contains(held))
     }
 
-    @Test("a reader that leaves, or that never came, holds nothing")
+    @Test("an unregistered reader does not hold the log")
     func leaves() async throws {
         let adapter = try adapter()
         let start = try #require(try await adapter.set("a/0", [:]).position)
@@ -93,7 +93,7 @@ struct LogReaderTests {
         #expect(await changeCount(adapter, after: start) == nil)
     }
 
-    @Test("a request that names its reader registers it, and one without a lifetime ends it")
+    @Test("a request with a reader registers it, and a zero lifetime unregisters it")
     func requests() async throws {
         let adapter = try adapter()
         let start = try #require(try await adapter.set("a/0", [:]).position)
@@ -115,7 +115,7 @@ struct LogReaderTests {
         #expect(try await adapter.changes(request).changes.count == 8)
     }
 
-    @Test("an adapter that only reads answers a reader that names itself")
+    @Test("a read-only adapter answers a request with a reader")
     func readOnly() async throws {
         let adapter = try adapter()
         try await adapter.set("a/0", [:])
@@ -125,7 +125,7 @@ struct LogReaderTests {
         #expect(try await reading.changes(request).changes.count == 1)
     }
 
-    @Test("a clock that is set to 2040 and back forgets no reader")
+    @Test("a clock that jumps to 2040 and back removes no reader")
     func leaps() async throws {
         let adapter = try adapter(age: Self.day * 100)
         let start = try #require(try await adapter.set("a/0", [:]).position)
@@ -142,7 +142,7 @@ struct LogReaderTests {
         #expect(await changeCount(adapter, after: start) == 20)
     }
 
-    @Test("so many names of readers do not make the file grow")
+    @Test("many reader names do not make the file grow")
     func names() async throws {
         let adapter = try adapter()
         let start = try #require(try await adapter.set("a/0", [:]).position)
@@ -163,7 +163,7 @@ struct LogReaderTests {
     }
 
     @Test(
-        "a slow copy ends with the store's contents, however short the log, and one without a name cannot",
+        "only a named reader completes a slow copy with a short log",
         arguments: [true, false]
     )
     func slowCopy(isNamed: Bool) async throws {

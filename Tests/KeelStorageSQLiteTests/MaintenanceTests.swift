@@ -31,7 +31,7 @@ struct MaintenanceTests {
     }
 
     @Test(
-        "the check finds planted damage",
+        "the integrity check finds planted damage",
         arguments: [
             "DELETE FROM entries WHERE rid = 3",
             "INSERT INTO entries VALUES (1, 1, x'00', 4)",
@@ -52,7 +52,7 @@ struct MaintenanceTests {
         #expect(!report.problems.joined().contains("some words"))
     }
 
-    @Test("a backup made while others write is whole and a store of its own")
+    @Test("a backup made during writes is complete and independent")
     func backup() async throws {
         let adapter = try await filled()
         let writer = try folder.adapter()
@@ -86,7 +86,7 @@ struct MaintenanceTests {
         )
     }
 
-    @Test("compacting gives room back and keeps everything")
+    @Test("compaction frees space and keeps all documents")
     func compacts() async throws {
         let adapter = try await filled()
         let body = DocumentBody(["filling": .bytes(Array(repeating: 1, count: 200_000))])

@@ -23,14 +23,14 @@ struct OpeningTests {
         return try DatabaseQueue(path: folder.file().path, configuration: settings)
     }
 
-    @Test("creates the folders on the way")
+    @Test("opening creates missing folders")
     func createsFolders() async throws {
         let adapter = try folder.adapter("deeper/and/deeper/Store.sqlite")
         try await adapter.set("notes/1", ["text": "kept"])
         #expect(try await adapter.document("notes/1") != nil)
     }
 
-    @Test("finds again what was stored")
+    @Test("a reopened store contains its documents")
     func reopens() async throws {
         let receipt = try await folder.adapter().set("notes/1", ["text": "kept"])
         let found = try await folder.adapter().document("notes/1")
@@ -39,7 +39,7 @@ struct OpeningTests {
     }
 
     @Test(
-        "the connection that commits waits for the disk where power failures are to be survived",
+        "power durability makes commits wait for the disk",
         arguments: [
             (SQLiteStorageAdapter.Configuration.Durability.process, 1), (.power, 2),
         ]
@@ -62,14 +62,14 @@ struct OpeningTests {
         try adapter.close()
     }
 
-    @Test("refuses a file that is no database")
+    @Test("a file that is not a database is rejected")
     func refusesText() async throws {
         try Data(repeating: 65, count: 5_000).write(to: folder.file())
         #expect(await failure()?.code == .corrupted)
         #expect(await failure()?.operation == "open")
     }
 
-    @Test("refuses a database that is no Keel store, and leaves it as it was")
+    @Test("a database that is not a Keel store is rejected and left unchanged")
     func refusesForeignDatabase() async throws {
         let queue = try DatabaseQueue(path: folder.file().path)
         try await queue.write { try $0.execute(sql: "CREATE TABLE mine(a)") }
@@ -80,7 +80,7 @@ struct OpeningTests {
         #expect(!FileManager.default.fileExists(atPath: folder.file().path + "-wal"))
     }
 
-    @Test("refuses a store of a later format")
+    @Test("a store of a later format is rejected")
     func refusesNewerFormat() async throws {
         try folder.adapter().close()
         let queue = try DatabaseQueue(path: folder.file().path)
@@ -97,7 +97,7 @@ struct OpeningTests {
         try await folder.adapter().set("notes/1", ["a": 1])
     }
 
-    @Test("a file cut off in its header is corrupted")
+    @Test("a file truncated in its header is corrupted")
     func refusesCutHeader() async throws {
         let adapter = try folder.adapter()
         try adapter.close()
@@ -105,7 +105,7 @@ struct OpeningTests {
         #expect(await failure()?.code == .corrupted)
     }
 
-    @Test("a lock held by another program is busy, after the time allowed")
+    @Test("a lock held by another program is reported as busy after the timeout")
     func reportsLock() async throws {
         let adapter = try folder.adapter { $0.busyTimeout = .milliseconds(60) }
         let other = try foreignConnection()
@@ -118,7 +118,7 @@ struct OpeningTests {
         #expect(try await adapter.document("notes/1") == nil)
     }
 
-    @Test("a lock that is let go in time is waited for")
+    @Test("a commit waits for a lock that is released in time")
     func waitsForLock() async throws {
         let adapter = try folder.adapter { $0.busyTimeout = .seconds(30) }
         let other = try foreignConnection()
@@ -131,7 +131,7 @@ struct OpeningTests {
         #expect(try await adapter.document("notes/1") != nil)
     }
 
-    @Test("a store opened for reading refuses commits and changes nothing")
+    @Test("a read-only store rejects commits and changes nothing")
     func readsOnly() async throws {
         try await folder.adapter().set("notes/1", ["a": 1])
         let adapter = try folder.adapter { $0.isReadOnly = true }
@@ -145,7 +145,7 @@ struct OpeningTests {
         #expect(try await adapter.ids(DocumentQuery("notes").where(.equal("a", 1))) == ["1"])
     }
 
-    @Test("opening a missing store for reading does not create it")
+    @Test("opening a missing store read-only does not create it")
     func readOnlyDoesNotCreate() async throws {
         let error = await storageError { _ = try folder.adapter { $0.isReadOnly = true } }
         #expect(error?.code == .unavailable)
@@ -174,7 +174,7 @@ struct OpeningTests {
         )
     }
 
-    @Test("a closed store says so, and that trying again is of no use")
+    @Test("a closed store reports a permanent error")
     func reportsClosed() async throws {
         let adapter = try folder.adapter()
         try await adapter.set("notes/1", ["a": 1])
@@ -186,7 +186,7 @@ struct OpeningTests {
         #expect(!StorageError.Code.closed.isTransient)
     }
 
-    @Test("names of folders stay in their place")
+    @Test("invalid application support folder names are rejected")
     func checksNames() async {
         for name in ["", "..", "a/b"] {
             let error = await storageError {

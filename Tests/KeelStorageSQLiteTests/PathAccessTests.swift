@@ -4,7 +4,7 @@ import KeelStorageAdapting
 import KeelStorageSQLite
 import Testing
 
-@Suite("Conditions and orders on paths read what they name, not the store")
+@Suite("Cost of conditions and orders on paths")
 struct PathAccessTests {
     /// 200 notes of each of ten users, and 200 without a user.
     private static func adapter() async throws -> SQLiteStorageAdapter {
@@ -96,7 +96,7 @@ struct PathAccessTests {
         ),
     ]
 
-    @Test("Each looks at the documents that it finds, in strict mode too")
+    @Test("Each query examines only the documents it finds, even in strict mode")
     func plans() async throws {
         let adapter = try await Self.adapter()
         for (name, query, found, examined) in Self.cases {
@@ -114,7 +114,7 @@ struct PathAccessTests {
         }
     }
 
-    @Test("An index of equalities is read where the id's range begins")
+    @Test("An equality index is read from the start of the id range")
     func indexed() async throws {
         let adapter = try await Self.adapter()
         try await adapter.prepare(
@@ -129,7 +129,7 @@ struct PathAccessTests {
         #expect(try await adapter.values(query, [.count()]) == [.integer(2)])
     }
 
-    @Test("A group within itself is in the order of paths")
+    @Test("A nested group is in path order")
     func nested() async throws {
         let adapter = try TemporaryFolder().adapter()
         let paths: [DocumentPath] = [

@@ -33,7 +33,7 @@ struct PowerTests {
     }
 
     @Test(
-        "nothing acknowledged is lost by what it is promised to survive",
+        "acknowledged commits survive the failures that their durability covers",
         arguments: ["power", "process"]
     )
     func failures(_ durability: String) async throws {

@@ -5,13 +5,13 @@ import KeelStorageAdapting
 import KeelStorageSQLite
 import Testing
 
-@Suite("Queries find the same on memory, by scan and through indexes")
+@Suite("Agreement of in-memory, scanning and indexed queries")
 struct QueryAgreementTests {
     /// Set `KEEL_FUZZ_QUERIES` for a longer run.
     private static let queryCount =
         ProcessInfo.processInfo.environment["KEEL_FUZZ_QUERIES"].flatMap { Int($0) } ?? 250
 
-    @Test("random documents and queries", arguments: UInt64(1)...6)
+    @Test("random queries agree on random documents", arguments: UInt64(1)...6)
     func random(_ seed: UInt64) async throws {
         let folder = try TemporaryFolder()
         var random = RandomQueries(seed: seed)
@@ -66,7 +66,7 @@ struct QueryAgreementTests {
         #expect(served > Self.queryCount / 5, "\(served) of \(queries.count)")
     }
 
-    @Test("pages by cursor join to the whole result", arguments: [false, true])
+    @Test("pages by cursor add up to the complete result", arguments: [false, true])
     func pages(_ isIndexed: Bool) async throws {
         let adapter = try TemporaryFolder().adapter()
         if isIndexed {
@@ -101,7 +101,7 @@ struct QueryAgreementTests {
         }
     }
 
-    @Test("an undeclared query names its index, and strict mode refuses it")
+    @Test("an undeclared query names its index and is rejected in strict mode")
     func strict() async throws {
         let adapter = try TemporaryFolder().adapter()
         try await adapter.set("a/1", ["x": 1, "y": 2])
@@ -117,7 +117,7 @@ struct QueryAgreementTests {
         _ = try await adapter.read(request)
     }
 
-    @Test("collections are listed where they have documents, or only deeper ones")
+    @Test("collections are listed if they have documents at any depth")
     func collections() async throws {
         let adapter = try TemporaryFolder().adapter()
         for path: DocumentPath in ["b/1", "a/1/c/2", "a!/1", "b/1/z/1/y/2", "gone/1"] {

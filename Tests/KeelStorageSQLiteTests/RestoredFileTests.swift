@@ -10,7 +10,7 @@ import Testing
 ///
 /// All adapters share a clock, so that the new history has the same sequences as the old one, and only the marks of
 /// commits distinguish them.
-@Suite("A file that is put back to an earlier state", .timeLimit(.minutes(5)))
+@Suite("Restored files", .timeLimit(.minutes(5)))
 struct RestoredFileTests {
     private let folder: TemporaryFolder
 
@@ -63,7 +63,7 @@ struct RestoredFileTests {
     }
 
     @Test(
-        "refuses cursors of what it has lost, and takes those of before",
+        "A restored file rejects cursors of lost changes and accepts earlier ones",
         arguments: [true, false]
     )
     func refuses(_ isClosed: Bool) async throws {
@@ -121,7 +121,7 @@ struct RestoredFileTests {
         }
     }
 
-    @Test("makes listeners begin again with what is there")
+    @Test("Listeners start over on a restored file")
     func listeners() async throws {
         var adapter = try adapter()
         try await fill(adapter, 1...3, "shared")
@@ -147,7 +147,7 @@ struct RestoredFileTests {
         try adapter.close()
     }
 
-    @Test("A cursor at the end of what was trimmed is good until the file is put back")
+    @Test("A cursor at the end of the trimmed log is valid until the file is restored")
     func trimmed() async throws {
         var adapter = try adapter { $0.retention = .init(bytes: 0, tombstoneBytes: 0) }
         try await fill(adapter, 1...3, "shared")
@@ -168,7 +168,7 @@ struct RestoredFileTests {
         try adapter.close()
     }
 
-    @Test("A cursor whose change was compacted is good until the file is put back")
+    @Test("A cursor to a compacted change is valid until the file is restored")
     func compacted() async throws {
         // The log has the last four changes, and before them one of each document.
         let retention = SQLiteStorageAdapter.Configuration.Retention(bytes: 4 * 41)
@@ -219,7 +219,7 @@ struct RestoredFileTests {
     private static let marks = origins + "ALTER TABLE changes DROP COLUMN mark"
 
     @Test(
-        "A file of an earlier version is opened, read and written, also for reading only",
+        "A file of an earlier version can be opened, even read-only",
         arguments: [totals, origins, marks]
     )
     func earlierFormat(without: String) async throws {
@@ -257,7 +257,7 @@ struct RestoredFileTests {
         try adapter.close()
     }
 
-    @Test("A cursor without a mark is refused")
+    @Test("A cursor without a mark is rejected")
     func withoutMark() async throws {
         let adapter = try adapter()
         try await fill(adapter, 1...3, "a")

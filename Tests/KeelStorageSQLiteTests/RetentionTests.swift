@@ -6,7 +6,7 @@ import KeelStorageAdapting
 import KeelStorageSQLite
 import Testing
 
-@Suite("Keeping the change log short")
+@Suite("Retention of the change log")
 struct RetentionTests {
     let folder: TemporaryFolder
     private let clock = WallClock()
@@ -46,7 +46,7 @@ struct RetentionTests {
 
     // MARK: Limits
 
-    @Test("every change is kept within the bytes, and before them the last one of each document")
+    @Test("every change is kept within the byte limit, and older ones once per document")
     func bytes() async throws {
         // A change of a document with a one-byte id counts 41.
         let adapter = try adapter(.init(bytes: 10 * 41))
@@ -68,7 +68,7 @@ struct RetentionTests {
         #expect(try await adapter.checkIntegrity().isSound)
     }
 
-    @Test("beyond the bytes of last changes a cursor expires")
+    @Test("a cursor beyond the byte limit of last changes expires")
     func tombstoneBytes() async throws {
         let adapter = try adapter(.init(bytes: 0, tombstoneBytes: 10 * 42))
         let start = try #require(try await adapter.set("a/10", [:]).position)
@@ -85,14 +85,14 @@ struct RetentionTests {
         #expect(try await adapter.allChanges().changes.count == 31)
     }
 
-    @Test("trimming comes by itself with enough changes")
+    @Test("enough changes trigger trimming")
     func trimsByItself() async throws {
         let adapter = try adapter(.init(bytes: 10_000))
         for number in Int64(0)..<1_000 { try await adapter.set("a/0", ["n": .integer(number)]) }
         #expect(try await rowCount(adapter) < 300)
     }
 
-    @Test("a reader that was away for months learns of removals at the cost of what has changed")
+    @Test("a reader absent for months receives removals at the cost of actual changes")
     func away() async throws {
         let day = Duration.seconds(86_400)
         let adapter = try adapter(.init())
@@ -134,7 +134,7 @@ struct RetentionTests {
         #expect(error?.code == .cursorExpired)
     }
 
-    @Test("the last change stays, so that revisions never go back after a restart")
+    @Test("the last change is kept, so revisions never decrease after a restart")
     func keepsLast() async throws {
         let short = SQLiteStorageAdapter.Configuration.Retention(
             age: .seconds(1),
@@ -151,7 +151,7 @@ struct RetentionTests {
         #expect(try #require(next.position) > #require(last.position))
     }
 
-    @Test("a long log is trimmed in steps, each with a commit of its own")
+    @Test("a long log is trimmed in steps with separate commits")
     func trimsInSteps() async throws {
         let long = try adapter(.init())
         let start = try #require(try await long.set("a/0", [:]).position)
@@ -190,7 +190,7 @@ struct RetentionTests {
         [DocumentWrite("a/1", .update([FieldChange("n", .transform(.increment(1)))]))]
     )
 
-    @Test("a repeated batch is recognised after any number of changes")
+    @Test("a repeated batch is recognized after any number of changes")
     func receiptsOutliveTheLog() async throws {
         let adapter = try adapter(
             .init(
@@ -207,7 +207,7 @@ struct RetentionTests {
         #expect(try await adapter.document("a/1")?["n"] == 1)
     }
 
-    @Test("receipts are removed after their own time, and no sooner")
+    @Test("receipts are removed only after their own age")
     func receiptsExpire() async throws {
         let adapter = try adapter(.init(bytes: 200, receiptAge: .seconds(1_000)))
         try await adapter.apply(Self.batch)
@@ -220,7 +220,7 @@ struct RetentionTests {
         #expect(try await adapter.document("a/1")?["n"] == 2)
     }
 
-    @Test("a clock that is set to 2040 and back, again and again, takes no receipt before a week")
+    @Test("a clock that repeatedly jumps to 2040 and back removes no receipt within a week")
     func receiptsUnderWrongClocks() async throws {
         let hour = Duration.seconds(3_600)
         let leap = hour * 24 * 365 * 14
@@ -245,7 +245,7 @@ struct RetentionTests {
     }
 
     @Test(
-        "a clock that leaps years ahead and back removes nothing early and keeps nothing for ever"
+        "a clock that jumps years ahead and back removes nothing early and keeps nothing forever"
     )
     func leaps() async throws {
         let day = Duration.seconds(86_400)

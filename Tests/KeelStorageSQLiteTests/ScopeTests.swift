@@ -6,14 +6,14 @@ import KeelStorageAdapting
 import KeelStorageSQLite
 import Testing
 
-@Suite("Scopes and origins in the change log of a file")
+@Suite("Scopes and origins in the change log")
 struct ScopeTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
     @Test(
-        "whatever the scope, pages of the log and copies end at what the scope has",
+        "log pages and copies end with the contents of any scope",
         arguments: 1...40
     )
     func random(seed: UInt64) async throws {
@@ -81,7 +81,7 @@ struct ScopeTests {
         return page.next
     }
 
-    @Test("catching up through deletions looks each one up, and walks no log")
+    @Test("catching up through deletions looks up each one without scanning the log")
     func deletions() async throws {
         let adapter = try folder.adapter()
         let start = try await adapter.set("a/0", [:]).position
@@ -111,7 +111,7 @@ struct ScopeTests {
         #expect(plan.first?.contains("INDEX removals (cid=? AND id=? AND seq>?)") == true)
     }
 
-    @Test("a scope of few documents or collections is asked of SQLite, and reads no other body")
+    @Test("a scope of few documents or collections reads no other bodies")
     func readsNoOtherBody() async throws {
         let adapter = try folder.adapter()
         let start = try await adapter.set("a/wanted", ["n": 1]).position

@@ -29,7 +29,7 @@ struct SealingTests {
         try contents().range(of: Data(text.utf8)) != nil
     }
 
-    @Test("no plaintext of fields outside of ordered indexes is in the files")
+    @Test("the files contain no plaintext of fields outside ordered indexes")
     func hidesContents() async throws {
         let adapter = try sealed()
         try await adapter.prepare(
@@ -103,7 +103,7 @@ struct SealingTests {
         #expect(try await adapter.checkIntegrity().isSound)
     }
 
-    @Test("a store is opened with the key it was made with")
+    @Test("a store opens only with its original key")
     func checksKey() async throws {
         try await sealed().set("a/1", ["n": 1])
         let none = await storageError { _ = try folder.adapter() }
@@ -113,13 +113,13 @@ struct SealingTests {
         #expect(try await sealed().document("a/1")?["n"] == 1)
     }
 
-    @Test("an open store cannot be opened with a key")
+    @Test("an unsealed store cannot be opened with a key")
     func refusesPlain() async throws {
         try folder.adapter().close()
         #expect(await storageError { _ = try sealed() }?.code == .permissionDenied)
     }
 
-    @Test("a body that was moved to another document is refused")
+    @Test("a body moved to another document is rejected")
     func detectsMoves() async throws {
         let adapter = try sealed()
         try await adapter.set("a/1", ["n": 1])
@@ -132,7 +132,7 @@ struct SealingTests {
         #expect(try await !adapter.checkIntegrity().isSound)
     }
 
-    @Test("text search is refused unless its words may be readable")
+    @Test("text search is rejected unless plaintext search is allowed")
     func textSearch() async throws {
         let schema = StorageSchema(searches: [SearchDefinition("a", fields: ["title"])])
         let strict = try sealed()

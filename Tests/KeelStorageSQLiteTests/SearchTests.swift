@@ -18,7 +18,7 @@ struct SearchTests {
         return try await adapter.ids(query)
     }
 
-    @Test("finds words, prefixes and folded letters, in the fields asked for")
+    @Test("a search finds words, prefixes and folded letters in the requested fields")
     func finds() async throws {
         let adapter = try folder.adapter()
         try await adapter.set("a/1", ["title": "O'Hara's Café", "tags": ["Wine", "Bar"]])
@@ -36,7 +36,7 @@ struct SearchTests {
         #expect(try await ids(adapter, "win").isEmpty)
     }
 
-    @Test("follows updates and deletions, also across instances")
+    @Test("a search reflects updates and deletions, even across instances")
     func follows() async throws {
         let (one, other) = (try folder.adapter(), try folder.adapter())
         try await one.prepare(schema)
@@ -52,7 +52,7 @@ struct SearchTests {
         #expect(try await one.checkIntegrity().isSound)
     }
 
-    @Test("a search without a declaration names the one it needs")
+    @Test("a search without a declaration names the required one")
     func needsDeclaration() async throws {
         let adapter = try folder.adapter()
         let error = await storageError { _ = try await ids(adapter, "x", "title") }

@@ -12,7 +12,7 @@ struct SharingTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test("what one commits, the other reads at once")
+    @Test("each adapter immediately reads the commits of the other")
     func sees() async throws {
         let (one, other) = (try folder.adapter(), try folder.adapter())
         #expect(try await other.document("a/1") == nil)
@@ -22,7 +22,7 @@ struct SharingTests {
         #expect(try await one.document("a/1") == nil)
     }
 
-    @Test("each maintains the indexes that the other declared")
+    @Test("each adapter maintains the indexes declared by the other")
     func maintainsForeignIndexes() async throws {
         let (one, other) = (try folder.adapter(), try folder.adapter())
         try await one.set("a/0", ["n": 0, "m": 9])
@@ -52,7 +52,7 @@ struct SharingTests {
         #expect(try await one.checkIntegrity().isSound)
     }
 
-    @Test("two that build the same index at the same time build it once")
+    @Test("two adapters that build the same index concurrently build it once")
     func buildsOnce() async throws {
         let (one, other) = (try folder.adapter(), try folder.adapter())
         let writes = (0..<2_500).map { number in
@@ -70,7 +70,7 @@ struct SharingTests {
         #expect(try await other.ids(DocumentQuery("a").where(.equal("n", 5))).count == 25)
     }
 
-    @Test("an index that is half built is not used, is maintained, and is finished later")
+    @Test("a partially built index is unused, maintained and finished later")
     func resumesBuilding() async throws {
         let adapter = try folder.adapter()
         let writes = (0..<1_500).map { number in

@@ -22,7 +22,7 @@ struct UnreadableDocumentTests {
         try await adapter.set("b/0", ["n": 0])
     }
 
-    @Test("A page of changes names them and has the others, from the log and from the start")
+    @Test("A page of changes names them and contains the others")
     func pages() async throws {
         let start = try #require(try await position())
         for number in 0..<4 {
@@ -43,7 +43,7 @@ struct UnreadableDocumentTests {
         }
     }
 
-    @Test("A read reports them if asked, and fails on them otherwise")
+    @Test("A read reports them on request and fails otherwise")
     func reads() async throws {
         try await adapter.prepare(
             StorageSchema(indexes: [IndexDefinition("a", [.ascending("n")])])
@@ -70,7 +70,7 @@ struct UnreadableDocumentTests {
         #expect(result.unreadable.map(\.path) == ["a/1"])
     }
 
-    @Test("Listeners name them, go on, and have them back when they can be read")
+    @Test("Listeners name them, continue, and show them when readable again")
     func listeners() async throws {
         let client = StorageClient(adapter)
         var snapshots = client.listen(to: DocumentQuery("a")).makeAsyncIterator()
@@ -90,7 +90,7 @@ struct UnreadableDocumentTests {
         #expect(snapshot.failures.isEmpty && snapshot.documents.count == 5)
     }
 
-    @Test("They can be removed and replaced, and leave nothing in an index")
+    @Test("They can be removed and replaced without leaving index entries")
     func removes() async throws {
         try await adapter.prepare(
             StorageSchema(indexes: [IndexDefinition("a", [.ascending("n")])])

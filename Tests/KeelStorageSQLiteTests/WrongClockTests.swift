@@ -6,7 +6,7 @@ import KeelStorageAdapting
 import KeelStorageSQLite
 import Testing
 
-@Suite("A file under a clock that is set to other years")
+@Suite("Files under a wrong clock")
 struct WrongClockTests {
     private static let day = Duration.seconds(86_400)
     private static let leap = day * 365 * 14
@@ -31,7 +31,7 @@ struct WrongClockTests {
         }
     }
 
-    @Test("New documents have the right time as soon as the clock is right")
+    @Test("New documents have the correct time once the clock is correct")
     func heals() async throws {
         let adapter = try adapter()
         try await adapter.set("a/old", ["n": 1])
@@ -59,7 +59,7 @@ struct WrongClockTests {
         }
     }
 
-    @Test("A document that is created again is later than its removal, and no other one is")
+    @Test("Only a recreated document gets a time after its removal")
     func removals() async throws {
         let first = try adapter()
         for id in ["kept", "gone", "back"] {
@@ -90,7 +90,7 @@ struct WrongClockTests {
         #expect(back.createTime > removed)
     }
 
-    @Test("A clock that leaps again and again trims nothing early and forgets no reader")
+    @Test("A clock that jumps repeatedly trims nothing early and removes no reader")
     func leapsOften() async throws {
         let adapter = try adapter(.init(tombstoneAge: Self.day * 30))
         let start = try #require(try await adapter.set("a/0", [:]).position)
@@ -125,7 +125,7 @@ struct WrongClockTests {
         #expect(try await adapter.document("a/1")?["n"] == 1)
     }
 
-    @Test("The history is kept, however often the clock leaps, and goes when it is old")
+    @Test("The history is kept despite clock jumps and removed when old")
     func history() async throws {
         let hour = Duration.seconds(3600)
         let adapter = try adapter(history: hour)
@@ -158,7 +158,7 @@ struct WrongClockTests {
         #expect(error?.code == .snapshotTooOld)
     }
 
-    @Test("What changes nothing leaves the store’s time, whatever the clock shows")
+    @Test("Writes without changes keep the store’s time regardless of the clock")
     func unchanged() async throws {
         let adapter = try adapter()
         let first = try await adapter.set("a/b", ["n": 1])
@@ -172,7 +172,7 @@ struct WrongClockTests {
         #expect(next.commitTime == wall.now)
     }
 
-    @Test("A clock beyond all years does not stop the store")
+    @Test("Extreme clock values do not stop the store")
     func extremes() async throws {
         let adapter = try adapter(history: .seconds(3600))
         for time in [Int64.max, .min, 0, .max - 1, 1_780_000_000_000_000] {

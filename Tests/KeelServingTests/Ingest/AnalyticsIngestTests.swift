@@ -5,7 +5,7 @@ import KeelStorageFirestore
 import KeelTestKit
 import Testing
 
-@Suite("Analytics sent to the server")
+@Suite("Analytics ingestion")
 struct AnalyticsIngestTests {
     private let served = Served { $0.ingest = Ingest() }
 
@@ -18,7 +18,7 @@ struct AnalyticsIngestTests {
         #"{"id":"\#(id)","time":1795341600123,"anonymousId":"someone",\#(more)}"#
     }
 
-    @Test("Records become documents, with moments for milliseconds")
+    @Test("Records become documents, and milliseconds become timestamps")
     func keeps() async throws {
         let session = #""session":{"id":"s","start":1795341000000}"#
         let answer = try await send([
@@ -44,7 +44,7 @@ struct AnalyticsIngestTests {
         }
     }
 
-    @Test("A repetition is told as duplicates and changes nothing")
+    @Test("Repeated records are reported as duplicates and change nothing")
     func repeats() async throws {
         _ = try await send([record("1"), record("2")])
         let again = try await send([record("2", #""kind":"event","name":"other""#), record("3")])
@@ -54,7 +54,7 @@ struct AnalyticsIngestTests {
         #expect(stored?["name"] == .string("tap"))
     }
 
-    @Test("A bad record is refused by its id, and its neighbours are kept")
+    @Test("An invalid record is rejected by id, and the others are kept")
     func poison() async throws {
         let bad = [
             record("kind", #""kind":"other""#), record("name", #""kind":"event""#),
@@ -73,7 +73,7 @@ struct AnalyticsIngestTests {
         #expect(rejected.allSatisfy { $0["reason"] == "invalid" })
     }
 
-    @Test("Another version, no ids and too many records are refused as a whole")
+    @Test("Batches with another version, missing ids or too many records are rejected")
     func refused() async throws {
         #expect(try await send([record("1")], version: 2).status == 400)
         #expect(try await send([#"{"kind":"event"}"#]).status == 400)
@@ -85,7 +85,7 @@ struct AnalyticsIngestTests {
         #expect(get.status == 405)
     }
 
-    @Test("A store that fails lets the sender repeat")
+    @Test("A store failure asks the sender to retry")
     func unavailable() async throws {
         let away = UnavailableStorageAdapter(StorageError(.unavailable, "away"))
         let served = Served(away) { $0.ingest = Ingest() }

@@ -7,7 +7,7 @@ import KeelStorageFirestore
 import KeelTestKit
 import Testing
 
-@Suite("Logs sent to the server by OpenTelemetry's protocol")
+@Suite("OpenTelemetry log ingestion")
 struct LogIngestTests {
     private let store: WatchedStore
     private let served: Served
@@ -135,7 +135,7 @@ struct LogIngestTests {
         #expect(attributes["map"] == .map(["a": .bytes([1, 2])]))
     }
 
-    @Test("JSON becomes documents, and the same record is kept once")
+    @Test("JSON records become documents, and repeated records are kept once")
     func json() async throws {
         for _ in 0..<2 {
             let reply = try await send(Array(Self.json.utf8), isBinary: false)
@@ -146,7 +146,7 @@ struct LogIngestTests {
         #expect(try await client.queryDocuments(DocumentQuery("logs")).count == 1)
     }
 
-    @Test("The binary form becomes the same documents")
+    @Test("Binary records become the same documents")
     func binary() async throws {
         let reply = try await send(Self.protobuf(), isBinary: true)
         #expect(reply.status == 200)
@@ -155,7 +155,7 @@ struct LogIngestTests {
         try await expectStored()
     }
 
-    @Test("A record that cannot be kept is counted, and its neighbours are kept")
+    @Test("An unacceptable record is counted, and the others are kept")
     func partialSuccess() async throws {
         let text = Self.json.replacing("uid-1", with: "a/b")
         let reply = try await send(Array(text.utf8), isBinary: false)
@@ -165,14 +165,14 @@ struct LogIngestTests {
         #expect(json["partialSuccess"]?["errorMessage"]?.text?.isEmpty == false)
     }
 
-    @Test("Records without an id get one each")
+    @Test("Each record without an id gets a new one")
     func withoutIDs() async throws {
         let text = Self.json.replacing("log.record.uid", with: "other")
         for _ in 0..<2 { _ = try await send(Array(text.utf8), isBinary: false) }
         #expect(try await client.queryDocuments(DocumentQuery("logs")).count == 2)
     }
 
-    @Test("What is no such message is refused", arguments: [true, false])
+    @Test("A malformed message is rejected", arguments: [true, false])
     func refused(isBinary: Bool) async throws {
         let bytes =
             isBinary ? Array(Self.protobuf().dropLast(5)) : Array(#"{"resourceLogs":3}"#.utf8)
@@ -198,7 +198,7 @@ struct LogIngestTests {
         return request.bytes
     }
 
-    @Test("A few bytes that would become gigabytes are refused before anything is kept")
+    @Test("A request that would expand to gigabytes is rejected before anything is stored")
     func amplification() async throws {
         for inScope in [true, false] {
             let bytes = Self.amplified(1_000, sharing: 900_000, inScope: inScope)
@@ -214,7 +214,7 @@ struct LogIngestTests {
         #expect(store.commits.isEmpty)
     }
 
-    @Test("More records than a request may have are refused, and as many as it may have are kept")
+    @Test("A request is accepted up to the record limit and rejected above it")
     func mostRecords() async throws {
         let tooMany = Self.amplified(10_001, sharing: 1, inScope: false)
         #expect(try await send(tooMany, isBinary: true).status == 413)
@@ -225,7 +225,7 @@ struct LogIngestTests {
         #expect(store.commits.allSatisfy { $0.count <= 500 })
     }
 
-    @Test("Large records are committed a few at a time")
+    @Test("Large records are committed in small batches")
     func parts() async throws {
         let bytes = Self.amplified(60, sharing: 900_000, inScope: false)
         #expect(try await send(bytes, isBinary: true).status == 200)

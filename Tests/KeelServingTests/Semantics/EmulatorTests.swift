@@ -3,7 +3,7 @@ import Testing
 
 /// The rows of `SemanticsTests` against Google's emulator, an independent oracle.
 @Suite(
-    "What Firestore\u{2019}s operations mean, asked of Google\u{2019}s emulator",
+    "Semantics of Firestore\u{2019}s operations in Google\u{2019}s emulator",
     .timeLimit(.minutes(15))
 )
 struct EmulatorTests {
@@ -35,7 +35,7 @@ struct EmulatorTests {
     private static let concurrencyModes = "does not know concurrencyMode"
 
     @Test(
-        "Google\u{2019}s emulator gives the answers that the rows demand of Keel",
+        "Google\u{2019}s emulator returns the responses that the rows require",
         .enabled(if: SemanticsRow.isPresent, SemanticsTests.absence),
         .enabled(if: FirestoreEmulator.isInstalled, FirestoreEmulator.absence)
     )

@@ -10,7 +10,7 @@ import KeelStorageSQLite
 
 /// Facts about Firestore, from tests and recordings of Google's service, as rows.
 ///
-/// The rows are outside of the repository. Each row runs on a separate store.
+/// The rows stand outside of the repository. Each has a store of its own.
 @Suite("What Firestore’s operations mean")
 struct SemanticsTests {
     static let absence: Comment =
@@ -46,7 +46,7 @@ struct SemanticsTests {
     }
 
     @Test(
-        "in memory",
+        "In-memory store",
         .enabled(if: SemanticsRow.isPresent, absence),
         arguments: SemanticsRow.all
     )
@@ -56,7 +56,7 @@ struct SemanticsTests {
 
     #if SQLite
     @Test(
-        "on SQLite",
+        "SQLite store",
         .enabled(if: SemanticsRow.isPresent, absence),
         arguments: SemanticsRow.all
     )
@@ -77,7 +77,7 @@ struct SemanticsTests {
     #endif
 
     @Test(
-        "through the adapter of Keel’s own protocol, served anew",
+        "Adapter with Keel’s protocol, served again",
         .enabled(if: SemanticsRow.isPresent, absence),
         arguments: SemanticsRow.all
     )
@@ -98,7 +98,7 @@ struct SemanticsTests {
     }
 
     @Test(
-        "through the adapter of the plain protocol, served anew",
+        "Adapter with the plain protocol, served again",
         .enabled(if: SemanticsRow.isPresent, absence),
         arguments: withoutWalks
     )

@@ -4,7 +4,7 @@ import KeelStorage
 import KeelStorageFirestore
 import Testing
 
-/// The meaning of protocol forms that Keel's types represent differently, or not at all.
+/// What the protocol's forms mean where Keel's own types have another form, or none.
 @Suite("The meaning of requests")
 struct WireMeaningTests {
     private let served = Served()
@@ -35,7 +35,7 @@ struct WireMeaningTests {
         try await served.send(.post, ":commit", #"{"writes":[\#(write)]}"#)
     }
 
-    @Test("The operators of equality find neither null nor NaN; those of their own do")
+    @Test("Equality operators match neither null nor NaN, unary operators do")
     func equality() async throws {
         try await put("a/null", #"{"v":{"nullValue":null}}"#)
         try await put("a/nan", #"{"v":{"doubleValue":"NaN"}}"#)
@@ -61,7 +61,7 @@ struct WireMeaningTests {
     }
 
     @Test(
-        "A name of a field stands in back-ticks unless it is of letters, digits and underscores",
+        "A field name needs backticks unless it has only letters, digits and underscores",
         arguments: [
             ("v", true), ("_v1.w", true), ("`v`.`w-x`", true), (#"`a\`b`"#, true),
             ("m.`__type__`", true), ("v-w", false), ("1v", false), ("\u{e9}", false),
@@ -77,7 +77,7 @@ struct WireMeaningTests {
         #expect(try await names(query) == (isGood ? [] : nil))
     }
 
-    @Test("Without a selector, or without a collection, what lies directly below is found")
+    @Test("A query without a selector or collection finds the documents directly below")
     func noSelector() async throws {
         for path in ["a/1", "a/1/b/2", "c/3"] { try await served.set(path, n: 1) }
         #expect(try await names("{}") == ["a/1", "c/3"])
@@ -89,7 +89,7 @@ struct WireMeaningTests {
         #expect(try await names(#"{"from":[{}],"orderBy":\#(order)}"#) == ["c/3", "a/1"])
     }
 
-    @Test("A mask may name a map and a field of it, and transforms come after what it sets")
+    @Test("A mask may contain a map and its field, and transforms apply after it")
     func masks() async throws {
         try await put("a/1", #"{"m":{"mapValue":{"fields":{"n":{"integerValue":"5"}}}}}"#)
         let answer = try await commit(
@@ -108,7 +108,7 @@ struct WireMeaningTests {
         #expect(fields?.members?.count == 2)
     }
 
-    @Test("A merge of nothing asks whether the document is there, or makes an empty one")
+    @Test("An empty merge checks that the document exists or creates an empty one")
     func emptyMasks() async throws {
         func merge(_ path: String, _ condition: String) -> String {
             #"""
@@ -125,7 +125,7 @@ struct WireMeaningTests {
         #expect(try await served.send(.get, "/a/2").status == 200)
     }
 
-    @Test("A mask or transforms belong to an update, and times of conditions to whole microseconds")
+    @Test("Deletions with masks or transforms and condition times with nanoseconds are rejected")
     func refusals() async throws {
         try await served.set("a/1", n: 1)
         let name = Served.name("a/1")

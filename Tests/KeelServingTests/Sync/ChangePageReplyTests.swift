@@ -9,7 +9,7 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-@Suite("Changes are told in pages")
+@Suite("Change pages")
 struct ChangePageReplyTests {
     private let adapter = InMemoryStorageAdapter()
     private let clock = TestClock()
@@ -23,7 +23,7 @@ struct ChangePageReplyTests {
         return ChangeService(adapter: adapter, configuration: configuration)
     }
 
-    @Test("Without a cursor the pages bring every document, then what changes")
+    @Test("Pages without a cursor return every document and then the changes")
     func copies() async throws {
         let service = service()
         for id in ["1", "2", "3"] { try await store.setDocument("a/\(id)", ["n": 1]) }
@@ -46,7 +46,7 @@ struct ChangePageReplyTests {
         #expect(page.paths == ["a/2"])
     }
 
-    @Test("The store is told who reads, under a name that is not one of the server’s own")
+    @Test("The store receives the reader's name with a client prefix")
     func reader() async throws {
         let requests = Mutex<[ChangeReader?]>([])
         let watched = ReaderWatch(adapter) { reader in requests.withLock { $0.append(reader) } }
@@ -64,7 +64,7 @@ struct ChangePageReplyTests {
         }
     }
 
-    @Test("A document is told as the Firestore protocol has it, under the name that is asked for")
+    @Test("A document is returned in Firestore's format under the requested database name")
     func documents() async throws {
         let receipt = try await store.setDocument("a/1", ["n": 1])
         let database = "projects/p/databases/d"
@@ -77,7 +77,7 @@ struct ChangePageReplyTests {
         #expect(page["epoch"] == "first")
     }
 
-    @Test("A document whose body is damaged is named, and the others are told")
+    @Test("A damaged document is named, and the others are returned")
     func unreadable() async throws {
         let damaged = Document(
             path: "a/2",
@@ -96,7 +96,7 @@ struct ChangePageReplyTests {
         #expect(changes[0]["doc"] != nil && changes[1]["doc"] == nil && changes[2]["doc"] != nil)
     }
 
-    @Test("Collections narrow a page, also such with odd names")
+    @Test("A page can be restricted to collections, even with unusual names")
     func collections() async throws {
         for path: DocumentPath in ["a/1", "b c/1", "é+&/1", "a/1/d/1"] {
             try await store.setDocument(path, ["n": 1])
@@ -107,7 +107,7 @@ struct ChangePageReplyTests {
         #expect(try await service.page("collection=%C3%A9%2B%26").paths == ["é+&/1"])
     }
 
-    @Test("Documents, groups and queries narrow a page too, and several make one scope")
+    @Test("A page can be restricted to documents, groups and queries in combination")
     func interests() async throws {
         for (path, number) in [("a/1", 1), ("a/2", 2), ("b/1", 1), ("a/1/g/1", 1), ("c/1/g/2", 9)] {
             try await store.setDocument(DocumentPath(path), ["n": .integer(Int64(number))])
@@ -147,7 +147,7 @@ struct ChangePageReplyTests {
         #expect(event.data == #"{"path":"a/2","left":true}"#)
     }
 
-    @Test("A client finds its own writes, and how far they have come")
+    @Test("A client receives the origin and acknowledgment of its own writes")
     func origins() async throws {
         let service = service()
         let first = try await service.page("client=phone")
@@ -177,7 +177,7 @@ struct ChangePageReplyTests {
         }
     }
 
-    @Test("Large documents make for short pages")
+    @Test("Large documents result in short pages")
     func large() async throws {
         let text = DocumentValue.string(String(repeating: "x", count: 1_000))
         for id in ["1", "2", "3", "4", "5"] { try await store.setDocument("a/\(id)", ["s": text]) }
@@ -192,7 +192,7 @@ struct ChangePageReplyTests {
         #expect(Set(try await stream.names(upTo: "checkpoint")).count == 4)
     }
 
-    @Test("The server's own records are never told")
+    @Test("The server's own records are never returned")
     func reserved() async throws {
         let own = DocumentWrite("__keel_sync__/1", .set(DocumentBody(["n": 1])))
         _ = try await adapter.commit([WriteBatch([own])])
@@ -200,7 +200,7 @@ struct ChangePageReplyTests {
         #expect(try await service().page().paths == ["a/1"])
     }
 
-    @Test("The epoch stays with the store")
+    @Test("The epoch is stored in the store")
     func epoch() async throws {
         _ = try await service().page()
         let other = try await ChangeService(adapter: adapter).page()
@@ -208,7 +208,7 @@ struct ChangePageReplyTests {
     }
 
     @Test(
-        "What is not as it should be is refused",
+        "Invalid parameters are rejected",
         arguments: [
             "cursor=%21", "limit=0", "limit=1001", "limit=x", "limit=1&limit=2", "wait=61",
             "wait=-1", "collection=a%2Fb", "collection=", "database=x", "content=all",
@@ -223,27 +223,27 @@ struct ChangePageReplyTests {
         #expect(stream.head.status == .badRequest)
     }
 
-    @Test("More than a hundred interests are refused")
+    @Test("More than a hundred interests are rejected")
     func tooMany() async throws {
         let query = (0...100).map { $0 % 2 == 0 ? "collection=c\($0)" : "document=d%2F\($0)" }
             .joined(separator: "&")
         #expect(try await service().ask("changes?\(query)").head.status == .badRequest)
     }
 
-    @Test("There is one scope")
+    @Test("Other scopes are not found")
     func scopes() async throws {
         #expect(try await service().ask("/sync/mine/changes").head.status == .notFound)
         #expect(try await service().ask("/sync/mine/events").head.status == .notFound)
     }
 
-    @Test("A cursor that is not the store's is gone")
+    @Test("A foreign cursor is answered as gone")
     func expired() async throws {
         let reply = try await service().ask("changes?cursor=")
         #expect(reply.head.status == .gone)
         #expect(try await service().ask("changes?cursor=AAAA").head.status == .gone)
     }
 
-    @Test("A store that cannot be read just now is named so, with a pause to keep")
+    @Test("An unavailable store is reported with a retry delay")
     func unavailable() async throws {
         let failing = UnavailableStorageAdapter(StorageError(.busy, "the file is locked"))
         let service = ChangeService(adapter: failing)

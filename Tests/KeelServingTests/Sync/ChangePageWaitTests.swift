@@ -6,7 +6,7 @@ import KeelStorageFirestore
 import KeelTestKit
 import Testing
 
-@Suite("A page waits for a change")
+@Suite("Waiting change pages")
 struct ChangePageWaitTests {
     private let adapter = InMemoryStorageAdapter()
     private let clock = TestClock()
@@ -28,7 +28,7 @@ struct ChangePageWaitTests {
         return try #require(page["next"]?.text)
     }
 
-    @Test("The wait ends with the change")
+    @Test("A wait ends with a change")
     func news() async throws {
         let service = service()
         let cursor = try await position(service)
@@ -41,7 +41,7 @@ struct ChangePageWaitTests {
         #expect(service.listenerCount == 0)
     }
 
-    @Test("A wait for nothing lasts to its limit, through heartbeats and other changes")
+    @Test("A wait without relevant changes lasts until its limit")
     func nothing() async throws {
         let service = service()
         let cursor = try await position(service)
@@ -61,7 +61,7 @@ struct ChangePageWaitTests {
         #expect(service.listenerCount == 0)
     }
 
-    @Test("Without a place to wait, the page comes at once")
+    @Test("A page is returned immediately if no more listeners may wait")
     func full() async throws {
         let service = service(maximumListeners: 0)
         let cursor = try await position(service)
@@ -69,7 +69,7 @@ struct ChangePageWaitTests {
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test("Shutting down ends the waits")
+    @Test("Shutdown ends waits")
     func shutDown() async throws {
         let service = service()
         let cursor = try await position(service)
@@ -80,7 +80,7 @@ struct ChangePageWaitTests {
         #expect(service.listenerCount == 0)
     }
 
-    @Test("A client that is gone ends its wait")
+    @Test("A client that disconnects ends its wait")
     func cancelled() async throws {
         let service = service()
         let cursor = try await position(service)

@@ -7,7 +7,7 @@ import KeelStorageFirestore
 import KeelTestKit
 import Testing
 
-@Suite("Streams outlast a store that fails for a while")
+@Suite("Change streams during store failures")
 struct ChangeStreamFaultTests {
     private let clock = TestClock()
 
@@ -17,7 +17,7 @@ struct ChangeStreamFaultTests {
         return ChangeService(adapter: adapter, configuration: configuration)
     }
 
-    @Test("The shared reader tries again, and nobody misses anything")
+    @Test("The shared reader retries, and no listener misses a change")
     func transient() async throws {
         let memory = InMemoryStorageAdapter()
         let store = StorageClient(memory)
@@ -38,7 +38,7 @@ struct ChangeStreamFaultTests {
         #expect(found == ["change a/1", "change a/2"])
     }
 
-    @Test("Where the shared reader has fallen out of the log, listeners read for themselves")
+    @Test("Listeners read on their own when the shared reader's cursor has expired")
     func expired() async throws {
         let memory = InMemoryStorageAdapter()
         let store = StorageClient(memory)
@@ -65,7 +65,7 @@ struct ChangeStreamFaultTests {
         }
     }
 
-    @Test("A shared reader that gives up ends its heartbeat too")
+    @Test("A shared reader that gives up stops its heartbeat")
     func heartbeatEnds() async throws {
         let memory = InMemoryStorageAdapter()
         let adapter = FlakyChanges(memory)
@@ -82,7 +82,7 @@ struct ChangeStreamFaultTests {
         try await waitUntil { clock.sleeperCount == 0 }
     }
 
-    @Test("What is told between a listener's own page and its going live is not missed")
+    @Test("No changes between a listener's own page and its live phase are missed")
     func between() async throws {
         let memory = InMemoryStorageAdapter()
         let adapter = FlakyChanges(memory)
@@ -100,7 +100,7 @@ struct ChangeStreamFaultTests {
         #expect(try await stream.names(3) == ["checkpoint", "change a/1", "checkpoint"])
     }
 
-    @Test("A document that cannot be read is named, and ends no stream")
+    @Test("An unreadable document is named and ends no stream")
     func corrupted() async throws {
         let memory = InMemoryStorageAdapter()
         let store = StorageClient(memory)

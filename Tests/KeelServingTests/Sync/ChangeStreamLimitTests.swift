@@ -6,7 +6,7 @@ import KeelStorageFirestore
 import KeelTestKit
 import Testing
 
-@Suite("Streams keep to their limits and end when they should")
+@Suite("Limits of change streams")
 struct ChangeStreamLimitTests {
     private let adapter = InMemoryStorageAdapter()
     private let clock = TestClock()
@@ -30,7 +30,7 @@ struct ChangeStreamLimitTests {
         await clock.waitForSleepers()
     }
 
-    @Test("After fifteen seconds without an event there is a comment")
+    @Test("A comment is sent after fifteen seconds without an event")
     func heartbeat() async throws {
         let service = service()
         let body = try await service.ask("events").body
@@ -46,7 +46,7 @@ struct ChangeStreamLimitTests {
         #expect(try await chunks.next().map { String(decoding: $0, as: UTF8.self) } == ":\n\n")
     }
 
-    @Test("A listener that nothing concerned is not woken, and told where it is with its heartbeat")
+    @Test("An unaffected listener is not woken and gets its position with the heartbeat")
     func lagging() async throws {
         let service = service()
         var idle = try await service.stream("collection=idle")
@@ -64,7 +64,7 @@ struct ChangeStreamLimitTests {
         #expect(event.lastEventID != start)
     }
 
-    @Test("A reader that is too slow is cut off, and misses nothing when it comes back")
+    @Test("A slow reader is disconnected and misses nothing when it returns")
     func slow() async throws {
         let service = service { $0.mostBufferedBytes = 1_000 }
         var slow = try await service.stream()
@@ -80,7 +80,7 @@ struct ChangeStreamLimitTests {
         #expect(try await again.names(11) == (0..<10).map { "change a/\($0)" } + ["checkpoint"])
     }
 
-    @Test("Where too much waits for all readers together, the slowest are cut off")
+    @Test("The slowest readers are disconnected when too much is buffered in total")
     func manySlow() async throws {
         // No single stream exceeds its own limit.
         let service = service { $0.maximumBacklogBytes = 10_000 }
@@ -125,7 +125,7 @@ struct ChangeStreamLimitTests {
         #expect(written == 155)
     }
 
-    @Test("While much is on its way to readers, those that catch up read small pages")
+    @Test("Readers that catch up read small pages while much is buffered")
     func manyBehind() async throws {
         let text = DocumentValue.string(String(repeating: "x", count: 10_000))
         for number in 0..<200 {
@@ -147,7 +147,7 @@ struct ChangeStreamLimitTests {
         #expect(replies.count == 20)
     }
 
-    @Test("Beyond the most listeners there is 429, until one leaves")
+    @Test("Listeners above the limit get status 429 until one leaves")
     func full() async throws {
         let service = service { $0.maximumListeners = 2 }
         let first = try await service.ask("events")
@@ -163,7 +163,7 @@ struct ChangeStreamLimitTests {
         _ = first
     }
 
-    @Test("Dropping the body takes the listener out, and the last one ends all work")
+    @Test("Dropping the body removes the listener, and the last one ends all work")
     func dropped() async throws {
         let service = service()
         var reply: HTTPReply? = try await service.ask("events")
@@ -183,7 +183,7 @@ struct ChangeStreamLimitTests {
         #expect(try await stream.names(2) == ["change a/1", "checkpoint"])
     }
 
-    @Test("Cancelling the reader ends its wait")
+    @Test("Canceling the reader ends its wait")
     func cancelled() async throws {
         let service = service()
         let body = try await service.ask("events").body
@@ -199,7 +199,7 @@ struct ChangeStreamLimitTests {
         #expect(error?.code == .cancelled)
     }
 
-    @Test("Shutting down ends all streams, and later ones are refused for now")
+    @Test("Shutdown ends all streams and rejects later ones as unavailable")
     func shutDown() async throws {
         let service = service()
         var streams = [try await service.stream(), try await service.stream("collection=a")]

@@ -5,11 +5,14 @@ import KeelStorageFirestore
 import KeelTestKit
 import Testing
 
-@Suite("Whatever comes at the same time, every listener ends with the store's state")
+@Suite("Races of change streams")
 struct ChangeStreamRaceTests {
     private static let rounds = 120
 
-    @Test("Commits beside listeners that join, leave and come back", arguments: 1...8)
+    @Test(
+        "Listeners that join, leave and return during commits end with the store's state",
+        arguments: 1...8
+    )
     func races(seed: UInt64) async throws {
         let adapter = InMemoryStorageAdapter()
         var configuration = ChangeService.Configuration()

@@ -7,7 +7,7 @@ import KeelStorageFirestore
 import KeelTestKit
 import Testing
 
-@Suite("Changes are told as a stream")
+@Suite("Change streams")
 struct ChangeStreamTests {
     private let adapter = InMemoryStorageAdapter(changeLogCapacity: 100)
     private var store: StorageClient { StorageClient(adapter) }
@@ -21,7 +21,7 @@ struct ChangeStreamTests {
         return ChangeService(adapter: adapter, configuration: configuration)
     }
 
-    @Test("It begins with what is there, and goes on with what happens")
+    @Test("A stream starts with the current documents and continues with changes")
     func live() async throws {
         let service = service()
         for id in ["1", "2"] { try await store.setDocument("a/\(id)", ["n": 1]) }
@@ -34,7 +34,7 @@ struct ChangeStreamTests {
         #expect(event.data.contains("\"deleted\":true"))
     }
 
-    @Test("With nothing to catch up, the first checkpoint comes at once")
+    @Test("An empty store's stream begins with a checkpoint")
     func empty() async throws {
         var stream = try await service { $0.makeEpoch = { "e" } }.stream()
         let event = try #require(try await stream.next())
@@ -43,7 +43,7 @@ struct ChangeStreamTests {
         #expect(!event.lastEventID.isEmpty)
     }
 
-    @Test("Long catching up is told in parts that a client can go on from")
+    @Test("A long catch-up is sent in parts from which a client can continue")
     func parts() async throws {
         for part in 0..<3 {
             try await store.commit { batch in
@@ -60,7 +60,9 @@ struct ChangeStreamTests {
         #expect(first.count + second.count == 900)
     }
 
-    @Test("Who comes back with the last identifier is told what is new, whatever the cursor")
+    @Test(
+        "A client that returns with the last event id gets the new changes regardless of its cursor"
+    )
     func resumes() async throws {
         let service = service()
         var stream = try await service.stream()
@@ -75,7 +77,7 @@ struct ChangeStreamTests {
         #expect(try await older.names(3) == ["change a/1", "change a/2", "checkpoint"])
     }
 
-    @Test("Other collections and the server's own records are not told")
+    @Test("Other collections and the server's own records are not sent")
     func scope() async throws {
         let service = service()
         var stream = try await service.stream("collection=a&collection=a%2F1%2Fb")
@@ -94,7 +96,7 @@ struct ChangeStreamTests {
         #expect(try await !all.names(4).contains { $0.contains("__") })
     }
 
-    @Test("Without content there are only the points")
+    @Test("A stream without content sends only checkpoints")
     func points() async throws {
         try await store.setDocument("a/1", ["n": 1])
         var stream = try await service().stream("content=none&collection=a")
@@ -103,7 +105,7 @@ struct ChangeStreamTests {
         #expect(try await stream.names(1) == ["checkpoint"])
     }
 
-    @Test("Listeners with different names for the database get their own")
+    @Test("Each listener gets documents under its own database name")
     func databases() async throws {
         let service = service()
         var one = try await service.stream("database=projects/p/databases/one")
@@ -114,7 +116,7 @@ struct ChangeStreamTests {
         #expect(try await two.next()?.data.contains("projects/p/databases/two/doc") == true)
     }
 
-    @Test("A cursor that the store does not know any more is told, and ends the stream")
+    @Test("An expired cursor sends a reset and ends the stream")
     func reset() async throws {
         let service = service()
         var stream = try await service.stream()

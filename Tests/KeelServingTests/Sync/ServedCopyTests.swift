@@ -8,10 +8,10 @@ import KeelStorageSQLite
 import KeelTestKit
 import Testing
 
-@Suite("A copy over the network")
+@Suite("Copying over the network")
 struct ServedCopyTests {
     @Test(
-        "it ends with the store's contents while the server forgets all it may, if it names itself",
+        "Only a named reader completes a copy while the server prunes its log",
         arguments: [true, false]
     )
     func slow(isNamed: Bool) async throws {

@@ -5,7 +5,7 @@ import KeelStorageSQLite
 import KeelTestKit
 import Testing
 
-@Suite("Typed groups, values and counts that are followed")
+@Suite("Observing typed groups, values and counts")
 struct GroupTests {
     struct Rating: Codable, Hashable, Sendable {
         var restaurant: String
@@ -13,7 +13,7 @@ struct GroupTests {
     }
 
     @Test(
-        "A group has the values of all its collections, each with its place",
+        "A group contains the values of all its collections with their paths",
         arguments: TypedStore.allCases
     )
     func groups(_ store: TypedStore) async throws {
@@ -46,7 +46,7 @@ struct GroupTests {
         #expect(try await snapshots.next()?.items.map(\.stars) == [1, 3, 4, 5])
     }
 
-    @Test("One value is followed through its life", arguments: TypedStore.allCases)
+    @Test("A value is observed from creation to deletion", arguments: TypedStore.allCases)
     func listensToOne(_ store: TypedStore) async throws {
         let storage = try store.client()
         let ratings = storage.collection("ratings", as: Rating.self)
@@ -64,7 +64,7 @@ struct GroupTests {
         #expect(try await values.next() == .some(nil))
     }
 
-    @Test("A count is told when it changes, and only then", arguments: TypedStore.allCases)
+    @Test("A count is reported only when it changes", arguments: TypedStore.allCases)
     func observesCounts(_ store: TypedStore) async throws {
         let storage = try store.client()
         let ratings = storage.collection("ratings", as: Rating.self)
@@ -92,7 +92,7 @@ struct GroupTests {
         }
     }
 
-    @Test("The store is asked once for each news, and never in between")
+    @Test("The store is read once per change and never in between")
     func asksOnlyForNews() async throws {
         let recorded = InMemoryStorageAdapter().recorded()
         let storage = StorageClient(recorded)
@@ -116,7 +116,7 @@ struct GroupTests {
         #expect(questions() == 2)
     }
 
-    @Test("Without a change log nothing is observed, and the error says so")
+    @Test("Observing without a change log fails as unsupported")
     func needsLog() async throws {
         let storage = StorageClient(Silent(upstream: InMemoryStorageAdapter()))
         var counts = storage.collection("ratings", as: Rating.self).observeCount()

@@ -24,7 +24,7 @@ struct PagingTests {
     }
 
     @Test(
-        "Pages follow each other to the end, and the last one says so",
+        "Pages are contiguous, and the last one reports the end",
         arguments: TypedStore.allCases
     )
     func follow(_ store: TypedStore) async throws {
@@ -41,7 +41,7 @@ struct PagingTests {
     }
 
     @Test(
-        "What is written between pages makes no document come twice or be left out",
+        "Writes between pages neither repeat nor skip documents",
         arguments: TypedStore.allCases,
         [UInt64](1...6)
     )
@@ -69,7 +69,7 @@ struct PagingTests {
     }
 
     @Test(
-        "A page of documents has what the query selects, and can be followed",
+        "A page of documents contains the selected fields and has a next page",
         arguments: TypedStore.allCases
     )
     func selects(_ store: TypedStore) async throws {
@@ -81,7 +81,7 @@ struct PagingTests {
         #expect(second.items.map(\.id) == ["n103", "n104"])
     }
 
-    @Test("An inequality's order is part of the place", arguments: TypedStore.allCases)
+    @Test("A cursor includes an inequality's order", arguments: TypedStore.allCases)
     func inequality(_ store: TypedStore) async throws {
         let notes = try await notes(9, in: store)
         let first = try await notes.page(size: 4) { $0.where(.greater("rank", 0)) }
@@ -90,7 +90,7 @@ struct PagingTests {
         #expect(second.items.map(\.id) == ["n107", "n108"] && !second.hasMore)
     }
 
-    @Test("A cursor survives text and JSON, and is refused for another order")
+    @Test("A cursor can be encoded as text and JSON and is rejected for another order")
     func cursor() async throws {
         let notes = try await notes(3, in: .memory)
         let page = try await notes.page(size: 2) { $0.order(by: "rank") }
@@ -111,7 +111,7 @@ struct PagingTests {
         #expect(error?.message.contains("rank") == true)
     }
 
-    @Test("A cursor holds values of every kind")
+    @Test("A cursor supports values of every kind")
     func kinds() async throws {
         let storage = StorageClient(InMemoryStorageAdapter())
         let values: [DocumentValue] = [
@@ -134,7 +134,7 @@ struct PagingTests {
     }
 
     @Test(
-        "A document that cannot be decoded is named, and hides no other",
+        "An undecodable document is named and hides no others",
         arguments: TypedStore.allCases
     )
     func failures(_ store: TypedStore) async throws {
@@ -161,7 +161,7 @@ struct PagingTests {
         #expect(refused == 1 && Set(found).count == 5)
     }
 
-    @Test("A page that is too large in bytes ends earlier", arguments: TypedStore.allCases)
+    @Test("A page that exceeds the byte limit ends early", arguments: TypedStore.allCases)
     func bytes(_ store: TypedStore) async throws {
         let notes = try await notes(0, in: store)
         let text = String(repeating: "x", count: 1_000_000)
@@ -179,7 +179,7 @@ struct PagingTests {
     }
 
     @Test(
-        "All values come one after the other, as many as a limit lets through",
+        "All values are returned one by one, up to the limit",
         arguments: TypedStore.allCases
     )
     func elements(_ store: TypedStore) async throws {
@@ -194,7 +194,7 @@ struct PagingTests {
         #expect(some == (3..<123).map { $0 / 3 })
     }
 
-    @Test("What has no pages is refused")
+    @Test("Queries without pages are rejected")
     func refusals() async throws {
         let notes = try await notes(3, in: .memory)
         let calls: [@Sendable () async throws -> Void] = [
@@ -209,7 +209,7 @@ struct PagingTests {
         }
     }
 
-    @Test("Reading on holds one page and no more, however long the result is")
+    @Test("Iteration holds only one page at a time")
     func isBounded() async throws {
         let recorded = InMemoryStorageAdapter().recorded()
         let notes = StorageClient(recorded).collection("notes", as: Note.self)
@@ -224,7 +224,7 @@ struct PagingTests {
         #expect(reads == [101])
     }
 
-    @Test("A cancelled reader is told so, and does not take a part for the whole")
+    @Test("A canceled reader gets an error instead of a partial result")
     func cancellation() async throws {
         let notes = try await notes(200, in: .memory)
         let reader = Task {

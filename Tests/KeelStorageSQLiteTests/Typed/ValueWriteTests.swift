@@ -28,7 +28,7 @@ struct ValueWriteTests {
         #expect(try await accounts.findAll().map(\.balance) == [2, 6])
     }
 
-    @Test("The store fills a time in each write of a value", arguments: TypedStore.allCases)
+    @Test("The store sets a time in each write of a value", arguments: TypedStore.allCases)
     func fillsTimes(_ store: TypedStore) async throws {
         let storage = try store.client()
         let accounts = storage.collection("accounts", as: Account.self)
@@ -65,7 +65,7 @@ struct ValueWriteTests {
         #expect(later.balance == 3 && earlier.map { $0 <= later.changed ?? $0 } == true)
     }
 
-    @Test("Fields are fields and values are values, also where a literal could be both")
+    @Test("Fields and values are distinguished, even for ambiguous literals")
     func literals() async throws {
         let storage = StorageClient(InMemoryStorageAdapter())
         let fields: DocumentFields = ["n": 1]
@@ -84,7 +84,7 @@ struct ValueWriteTests {
     }
 
     @Test(
-        "Values are read in a transaction by path, by id and by query",
+        "A transaction reads values by path, id and query",
         arguments: TypedStore.allCases
     )
     func reads(_ store: TypedStore) async throws {
@@ -109,7 +109,7 @@ struct ValueWriteTests {
         #expect(error?.code == .documentNotFound)
     }
 
-    @Test("An error of the body's own is thrown as it is, and nothing is written")
+    @Test("An error of the body is rethrown unchanged, and nothing is written")
     func ownErrors() async throws {
         let storage = StorageClient(InMemoryStorageAdapter())
         let accounts = storage.collection("accounts", as: Account.self)
@@ -136,7 +136,7 @@ struct ValueWriteTests {
     }
 
     @Test(
-        "A value is saved in place of the version that was read, or not at all",
+        "A value is saved only over the version that was read",
         arguments: TypedStore.allCases
     )
     func versions(_ store: TypedStore) async throws {
@@ -169,7 +169,7 @@ struct ValueWriteTests {
         #expect(error?.code == .invalidArgument)
     }
 
-    @Test("A save that changes nothing leaves the version as it is", arguments: TypedStore.allCases)
+    @Test("A save without changes keeps the version", arguments: TypedStore.allCases)
     func unchanged(_ store: TypedStore) async throws {
         let notes = try store.client().collection("notes", as: [String: Int].self)
         try await notes.save(["n": 1], id: "1")
@@ -178,7 +178,7 @@ struct ValueWriteTests {
         #expect(try await notes.versioned.get("1") == note)
     }
 
-    @Test("Versions come from queries, pages and listeners too", arguments: TypedStore.allCases)
+    @Test("Queries, pages and listeners return versions", arguments: TypedStore.allCases)
     func everywhere(_ store: TypedStore) async throws {
         let accounts = try store.client().collection("accounts", as: Account.self)
         try await accounts.saveAll([Account("a"), Account("b")])
