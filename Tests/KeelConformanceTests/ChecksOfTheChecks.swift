@@ -2,7 +2,7 @@ import KeelConformance
 import KeelStorage
 import Testing
 
-@Suite("The checks notice an adapter that breaks a promise")
+@Suite("Checks of the checks")
 struct ChecksOfTheChecks {
     /// Runs the checks in order until one has recorded an issue.
     @Test(arguments: BrokenStorageAdapter.Fault.allCases)
@@ -55,7 +55,7 @@ struct ChecksOfTheChecks {
     }
 
     @Test(
-        "The fuzz notices adapters that answer otherwise",
+        "The differential fuzz detects broken adapters",
         arguments: [
             BrokenStorageAdapter.Fault.losesLastWriteOfBatch, .splitsBatches, .ignoresConditions,
             .forgetsBatchIDs, .ignoresReads, .ignoresQueryReads, .turnsResultsRound,
@@ -75,7 +75,7 @@ struct ChecksOfTheChecks {
         }
     }
 
-    @Test("Checks for what is not claimed are among those that apply, and the others are not")
+    @Test("Only checks for present or absent capabilities apply")
     func filtersByCapability() {
         let checks = StorageAdapterCheck.applicable(to: [.changeLog])
         #expect(checks.contains { $0.group == .changes })

@@ -9,7 +9,7 @@ import KeelStorageObservability
 #endif
 
 /// Every decorator is an adapter and keeps the promises of the adapter that it wraps.
-@Suite("Decorators keep the promises of the adapters they wrap", .serialized)
+@Suite("Conformance of decorators", .serialized)
 struct DecoratorConformanceTests {
     private static let checks = StorageAdapterCheck.applicable(
         to: InMemoryStorageAdapter(history: .seconds(3600)).capabilities

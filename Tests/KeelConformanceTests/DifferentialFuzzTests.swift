@@ -2,9 +2,9 @@ import KeelConformance
 import KeelStorage
 import Testing
 
-@Suite("Two adapters under the same random operations")
+@Suite("Differential fuzz")
 struct DifferentialFuzzTests {
-    @Test("Two memory adapters agree, and the same seed makes the same run")
+    @Test("Two in-memory adapters agree, and the same seed produces the same run")
     func agreesWithItself() async throws {
         let fuzz = DifferentialFuzz(operations: 2_000)
         let first = try await fuzz.run(InMemoryStorageAdapter(), against: InMemoryStorageAdapter())

@@ -2,7 +2,7 @@ import KeelConformance
 import KeelStorage
 import Testing
 
-@Suite("The memory adapter keeps the promises of storage adapters")
+@Suite("Conformance of the in-memory adapter")
 struct InMemoryConformanceTests {
     @Test(
         arguments: StorageAdapterCheck.applicable(
@@ -14,7 +14,7 @@ struct InMemoryConformanceTests {
     }
 
     @Test(
-        "Without a history, it reads transactions and held states from one moment all the same",
+        "Without a history, transactions and held states are still consistent",
         arguments: StorageAdapterCheck.applicable(to: InMemoryStorageAdapter().capabilities)
             .filter { $0.group == .transactions || $0.group == .pointInTime }
     )
@@ -31,14 +31,14 @@ struct InMemoryConformanceTests {
     }
 
     @Test(
-        "An adapter without any capability refuses what needs one",
+        "An adapter without capabilities rejects unsupported calls",
         arguments: StorageAdapterCheck.applicable(to: [])
     )
     func offersNothing(_ check: StorageAdapterCheck) async throws {
         try await check.run(on: ModestStorageAdapter([]))
     }
 
-    @Test("There are at least 250 checks, and no two make one promise")
+    @Test("There are at least 250 checks with unique promises")
     func counts() {
         let promises = (StorageAdapterCheck.all + StorageAdapterCheck.all(in: .refusals))
             .map(\.testDescription)

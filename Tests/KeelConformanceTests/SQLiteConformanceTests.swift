@@ -6,7 +6,7 @@ import KeelStorageSQLite
 import KeelTestKit
 import Testing
 
-@Suite("The SQLite adapter keeps the promises of storage adapters")
+@Suite("Conformance of the SQLite adapter")
 struct SQLiteConformanceTests {
     /// The capabilities of SQLite without sealing.
     static let capabilities = InMemoryStorageAdapter(history: .seconds(3600)).capabilities
@@ -27,7 +27,7 @@ struct SQLiteConformanceTests {
     }
 
     @Test(
-        "Without a history, it reads transactions and held states from one moment all the same",
+        "Without a history, transactions and held states are still consistent",
         arguments: StorageAdapterCheck.applicable(to: InMemoryStorageAdapter().capabilities)
             .filter { $0.group == .transactions || $0.group == .pointInTime }
     )
@@ -45,7 +45,7 @@ struct SQLiteConformanceTests {
     ]
 
     @Test(
-        "With the shortest log, what follows changes is told the same",
+        "Change checks pass with the shortest log",
         arguments: StorageAdapterCheck.applicable(to: capabilities)
             .filter { followed.contains($0.group) }
     )
@@ -57,7 +57,7 @@ struct SQLiteConformanceTests {
         }
     }
 
-    @Test("With the shortest log, it agrees with the memory adapter on random operations")
+    @Test("With the shortest log, it agrees with the in-memory adapter on random operations")
     func agreesWithTheShortestLog() async throws {
         try await withStore {
             $0.retention = .init(bytes: 0)
@@ -69,7 +69,7 @@ struct SQLiteConformanceTests {
         }
     }
 
-    @Test("Sealed, it agrees with the memory adapter on random operations")
+    @Test("A sealed store agrees with the in-memory adapter on random operations")
     func agreesWhenSealed() async throws {
         try await withStore { configuration in
             configuration.sealing = FakeByteSealing(key: 42)
@@ -82,7 +82,7 @@ struct SQLiteConformanceTests {
         }
     }
 
-    @Test("It agrees with the memory adapter on twenty thousand random operations")
+    @Test("It agrees with the in-memory adapter on twenty thousand random operations")
     func agreesWithMemory() async throws {
         try await withStore { adapter in
             try await DifferentialFuzz().run(

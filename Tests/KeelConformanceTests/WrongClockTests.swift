@@ -5,11 +5,11 @@ import KeelStorageSQLite
 import KeelTestKit
 import Testing
 
-@Suite("A wrong clock costs wrong times of documents and nothing else")
+@Suite("Stores under a wrong clock")
 struct WrongClockTests {
     private static let history = Duration.seconds(4 * 3600)
 
-    @Test("in memory", .timeLimit(.minutes(5)))
+    @Test("A wrong clock only affects document times in memory", .timeLimit(.minutes(5)))
     func inMemory() async throws {
         let walk = ClockWalk()
         let clock = TestClock()
@@ -22,7 +22,10 @@ struct WrongClockTests {
     }
 
     #if SQLite
-    @Test("in a file, with a history and without", arguments: [history, nil])
+    @Test(
+        "A wrong clock only affects document times in a file, with or without a history",
+        arguments: [history, nil]
+    )
     func inFile(_ history: Duration?) async throws {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("keel-clock-\(UUID().uuidString)")

@@ -10,7 +10,7 @@ import ServiceLifecycle
 import Synchronization
 import Testing
 
-@Suite("Services of a group", .timeLimit(.minutes(1)))
+@Suite("Services in a service group", .timeLimit(.minutes(1)))
 struct LifecycleTests {
     /// The events, in order.
     private final class Diary: Sendable {
@@ -53,20 +53,20 @@ struct LifecycleTests {
         }
     }
 
-    @Test("A shutdown cancels the run, and what finishes is not cancelled")
+    @Test("A shutdown cancels the run but not the finish step")
     func order() async throws {
         try await run(service("a"))
         #expect(diary.all == ["a runs", "a is cancelled: true", "a finishes: true"])
     }
 
-    @Test("Services are shut down in reverse order, each finished before the next")
+    @Test("Services are shut down one by one in reverse order")
     func reverse() async throws {
         try await run(service("a"), service("b"))
         let endings = diary.all.filter { $0.contains("finishes") }
         #expect(endings == ["b finishes: true", "a finishes: true"])
     }
 
-    @Test("A run that fails fails the group, after it was finished")
+    @Test("A failed run fails the group after it has finished")
     func failing() async throws {
         let service = LifecycleService("a") {
             throw Failure()
@@ -77,7 +77,7 @@ struct LifecycleTests {
         #expect(diary.all == ["finished"])
     }
 
-    @Test("A run that ends with an error because of the shutdown is no failure")
+    @Test("A run that fails because of the shutdown is not a failure")
     func cancelled() async throws {
         try await run(
             LifecycleService("a") {
@@ -87,7 +87,7 @@ struct LifecycleTests {
         )
     }
 
-    @Test("What does not finish within the limit is cancelled")
+    @Test("A finish step that exceeds its timeout is canceled")
     func limit() async throws {
         let clock = TestClock()
         let (begun, beginning) = AsyncStream<Void>.makeStream()
@@ -106,7 +106,7 @@ struct LifecycleTests {
         #expect(diary.all == ["cancelled: true"])
     }
 
-    @Test("A transport is shut down, a cache is written and a log is made safe at the shutdown")
+    @Test("Shutdown closes a transport, flushes a cache and synchronizes a log")
     func closing() async throws {
         let transport = ScriptedHTTPTransport([])
         let tier = InMemoryCacheTier().recorded()
@@ -118,7 +118,7 @@ struct LifecycleTests {
         #expect(output.count == 1)
     }
 
-    @Test("A live collection follows its store until the shutdown")
+    @Test("A live collection listens until the shutdown")
     @MainActor
     func live() async throws {
         let storage = StorageClient(InMemoryStorageAdapter())

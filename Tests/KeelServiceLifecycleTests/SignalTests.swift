@@ -3,9 +3,9 @@ import Foundation
 import KeelTestKit
 import Testing
 
-@Suite("A service group on SIGTERM", .timeLimit(.minutes(2)))
+@Suite("Service group on SIGTERM", .timeLimit(.minutes(2)))
 struct SignalTests {
-    @Test("What waits is delivered before the process ends, which it does by itself")
+    @Test("Pending work is delivered before the process exits by itself")
     func delivers() async throws {
         let folder = FileManager.default.temporaryDirectory
             .appending(path: "keel-lifecycle-\(UUID().uuidString)")

@@ -17,7 +17,7 @@ import MetricsTestKit
 import Testing
 import Tracing
 
-@Suite("An observed server", .timeLimit(.minutes(10)))
+@Suite("Observed servers", .timeLimit(.minutes(10)))
 struct ServingObservabilityTests {
     private struct Answering: ServingHandler {
         var status = HTTPResponse.Status.ok
@@ -59,7 +59,7 @@ struct ServingObservabilityTests {
     }
 
     @Test(
-        "Requests are named without what they are about",
+        "Request names do not contain resource names",
         arguments: [
             ("/v1/projects/p/databases/d/documents:commit", "POST", "commit", "/v1/*:commit"),
             ("/v1/projects/p/databases/d/documents/users/ada", "GET", "GET documents", "/v1/*"),
@@ -84,7 +84,7 @@ struct ServingObservabilityTests {
         #expect(!span.operationName.contains("ada"))
     }
 
-    @Test("A request lasts to the end of its answer, or to where it breaks off")
+    @Test("A request lasts until its response ends or is truncated")
     func ends() async throws {
         let whole = await observed(Answering()).respond(to: call("/health"))
         #expect(tracer.finishedSpans.isEmpty)
@@ -109,7 +109,7 @@ struct ServingObservabilityTests {
         #expect(metrics.timers.map(\.label).allSatisfy { $0 == "http.server.request.duration" })
     }
 
-    @Test("One trace leads from the app's call to the server's database")
+    @Test("One trace covers the app's call and the server's database")
     func traces() async throws {
         let file = SQLiteStorageLocation.temporary()
         let server = StorageServer(

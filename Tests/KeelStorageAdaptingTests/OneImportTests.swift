@@ -2,7 +2,7 @@ import KeelStorageAdapting
 import Testing
 
 /// Compiles an adapter that imports only the contract module.
-@Suite("The contract comes with the documents")
+@Suite("Adapters with a single import")
 struct OneImportTests {
     /// An adapter whose documents never change.
     private struct FrozenStorageAdapter: StorageAdapter {
@@ -53,7 +53,7 @@ struct OneImportTests {
         }
     )
 
-    @Test("It reads documents, queries and aggregates by what the contract brings along")
+    @Test("An adapter reads documents, queries and aggregates with a single import")
     func reads() async throws {
         let query = DocumentQuery("notes").where(.greater("n", 1)).order(by: "n", .descending)
         guard
@@ -71,7 +71,7 @@ struct OneImportTests {
         #expect(values == [2, 5])
     }
 
-    @Test("It refuses each batch for itself")
+    @Test("Each batch is rejected individually")
     func refuses() async throws {
         let batches = [WriteBatch([DocumentWrite("notes/1", .delete)]), WriteBatch([])]
         let results = try await Self.adapter.commit(batches)

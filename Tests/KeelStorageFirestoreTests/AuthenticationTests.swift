@@ -10,7 +10,7 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-@Suite("Signing requests of the Firestore protocol")
+@Suite("Authentication of Firestore requests")
 struct AuthenticationTests {
     /// A source of numbered tokens, with a new one after each refusal.
     private final class Numbered: TokenSource {
@@ -39,21 +39,21 @@ struct AuthenticationTests {
         #"{"writeResults": [{}], "commitTime": "1970-01-01T00:00:05Z"}"#
     )
 
-    @Test("requests are unsigned unless something else is said")
+    @Test("requests are unauthenticated by default")
     func unsigned() async throws {
         let scripted = Scripted.google([.json("[]")])
         _ = try await scripted.adapter.read(ReadRequest(.query(DocumentQuery("a"))))
         #expect(tokens(scripted) == [nil])
     }
 
-    @Test("a fixed token signs every request")
+    @Test("a fixed token is sent with every request")
     func fixed() async throws {
         let scripted = Scripted.google([.json("[]")], authentication: .token("secret"))
         _ = try await scripted.adapter.read(ReadRequest(.query(DocumentQuery("a"))))
         #expect(tokens(scripted) == ["Bearer secret"])
     }
 
-    @Test("a refused token is renewed once, and the request sent again")
+    @Test("a rejected token is renewed once, and the request retried")
     func renewed() async throws {
         let scripted = Scripted.google(
             [Self.refused, Self.committed],
@@ -63,7 +63,7 @@ struct AuthenticationTests {
         #expect(tokens(scripted) == ["Bearer token-1", "Bearer token-2"])
     }
 
-    @Test("a token that is refused twice is the end")
+    @Test("a token rejected twice fails the request")
     func refusedTwice() async throws {
         let scripted = Scripted.google(
             [Self.refused, Self.refused, Self.committed],
@@ -73,7 +73,7 @@ struct AuthenticationTests {
         #expect(scripted.requests.count == 2)
     }
 
-    @Test("a source that fails for a passing reason makes a passing error")
+    @Test("a transient failure of the token source is a transient error")
     func failingSource() async throws {
         let cases: [(any Error, StorageError.Code)] = [
             (AuthenticationError(.signedOut), .unauthenticated),
@@ -128,7 +128,7 @@ struct AuthenticationTests {
         return (FirestoreStorageAdapter(configuration, transport: server), server)
     }
 
-    @Test("a request for changes that is refused is sent again with a new token")
+    @Test("a rejected changes request is retried with a new token")
     func changesRenewed() async throws {
         let (adapter, server) = try feed(knowing: "token-2")
         let page = try await adapter.changes(ChangeRequest(after: nil, limit: 10))
@@ -138,7 +138,7 @@ struct AuthenticationTests {
         #expect(seen.dropFirst().allSatisfy { $0 == "Bearer token-2" })
     }
 
-    @Test("a request for changes that is refused twice is the end")
+    @Test("a changes request rejected twice fails")
     func changesRefusedTwice() async throws {
         let (adapter, server) = try feed(knowing: "another")
         await expect(.unauthenticated) {
@@ -148,7 +148,7 @@ struct AuthenticationTests {
         #expect(seen == ["Bearer token-1", "Bearer token-2"])
     }
 
-    @Test("an emulator is asked as its owner, at the host that the environment names")
+    @Test("an emulator is accessed as owner at the host from the environment")
     func emulator() async throws {
         let variables = ["FIRESTORE_EMULATOR_HOST": "localhost:9099"]
         let configuration = try #require(

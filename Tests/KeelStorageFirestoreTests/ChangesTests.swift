@@ -6,9 +6,9 @@ import KeelStorageFirestore
 import KeelTestKit
 import Testing
 
-@Suite("Changes and schemas of a server of Keel's")
+@Suite("Changes and schemas of a Keel server")
 struct ChangesTests {
-    @Test("a page holds what is there, what is gone and what cannot be seen any more")
+    @Test("a page contains current, removed and out-of-scope documents")
     func page() async throws {
         let doc =
             #"{"name": "projects/keel/databases/(default)/documents/a/1", "fields": {}, "#
@@ -45,7 +45,7 @@ struct ChangesTests {
         #expect(scripted.requests == ["GET /sync/all/changes?" + query])
     }
 
-    @Test("a request names its reader, within what a server takes")
+    @Test("a request contains its reader within the server's limits")
     func reader() async throws {
         let scripted = try Scripted.keel(Array(repeating: .keel(#"{"next": "AQ"}"#), count: 3))
         var request = ChangeRequest()
@@ -63,7 +63,7 @@ struct ChangesTests {
         #expect(!queries[2].contains("reader"))
     }
 
-    @Test("a request names its cursor, its limit and its collections")
+    @Test("a request contains its cursor, limit and collections")
     func request() async throws {
         let scripted = try Scripted.keel([.keel(#"{"next": "AQ"}"#)])
         let request = ChangeRequest(
@@ -82,7 +82,7 @@ struct ChangesTests {
         )
     }
 
-    @Test("more collections than a request can name are filtered here")
+    @Test("more collections than a request can contain are filtered locally")
     func manyCollections() async throws {
         let changes = ["a1/x", "b/x"].map { #"{"path": "\#($0)", "rev": "1", "deleted": true}"# }
         let scripted = try Scripted.keel([
@@ -95,7 +95,7 @@ struct ChangesTests {
         #expect(scripted.requests.first?.contains("collection=") == false)
     }
 
-    @Test("a position that the server does not know any more has expired")
+    @Test("a position unknown to the server has expired")
     func expired() async throws {
         let plain = ScriptedHTTPTransport.Answer.status(.gone)
         let scripted = try Scripted.keel([plain, .refusal(410, "OUT_OF_RANGE")])
@@ -107,7 +107,7 @@ struct ChangesTests {
     }
 
     @Test(
-        "a page of another form is the server's fault",
+        "a malformed page is reported as an invalid reply",
         arguments: [
             "[]", "{}", #"{"next": "?"}"#, #"{"next": "AQ", "changes": [{"path": "a/1"}]}"#,
             #"{"next": "AQ", "changes": [{"rev": "1", "deleted": true}]}"#,
@@ -120,7 +120,7 @@ struct ChangesTests {
         await expect(.invalidReply) { _ = try await scripted.adapter.changes(ChangeRequest()) }
     }
 
-    @Test("a schema is sent to a server of Keel's, and to no other")
+    @Test("a schema is sent only to a Keel server")
     func schema() async throws {
         let schema = StorageSchema(indexes: [IndexDefinition("a", [.ascending("n")])])
         let scripted = try Scripted.keel([.schema])
@@ -133,7 +133,7 @@ struct ChangesTests {
         #expect(google.requests.isEmpty)
     }
 
-    @Test("listeners are told by a server of Keel's, and ask Google's again and again")
+    @Test("listeners use the event stream of a Keel server and poll Google's")
     func listening() throws {
         #expect(try Scripted.keel().adapter.listening == .eventStream)
         #expect(Scripted.google().adapter.listening == .polling)

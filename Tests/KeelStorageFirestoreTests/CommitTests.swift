@@ -7,7 +7,7 @@ import KeelStorageFirestore
 import KeelTestKit
 import Testing
 
-@Suite("Committing over the Firestore protocol")
+@Suite("Commits over the Firestore protocol")
 struct CommitTests {
     private static let increment = DocumentWrite.update(
         "a/1",
@@ -20,7 +20,7 @@ struct CommitTests {
 
     private static let one = reply(#"{"updateTime": "1970-01-01T00:00:05Z"}"#)
 
-    @Test("batches are one request each, in order, and one that fails does not stop the next")
+    @Test("each batch is one request, in order, and a failed one does not stop the next")
     func several() async throws {
         let scripted = Scripted.google([
             .json(Self.one), .refusal(404, "NOT_FOUND", "No document to update: x"),
@@ -41,7 +41,7 @@ struct CommitTests {
         #expect(names == ["a/1", "a/2", "a/3"].map { .string(root + $0) })
     }
 
-    @Test("a receipt tells the revisions after the whole batch")
+    @Test("a receipt contains the revisions after the entire batch")
     func settled() async throws {
         let results =
             #"{"updateTime": "1970-01-01T00:00:05Z"}, {}, {"updateTime": "#
@@ -58,7 +58,7 @@ struct CommitTests {
         #expect(receipt.position == nil)
     }
 
-    @Test("a revision is expected as an update time")
+    @Test("a revision condition is sent as an update time")
     func plainRevision() async throws {
         let scripted = Scripted.google([.json(Self.one)])
         let condition = WriteCondition.revision(Revision(number: 1_000_002))
@@ -67,7 +67,7 @@ struct CommitTests {
         #expect(write?["currentDocument"] == ["updateTime": "1970-01-01T00:00:01.000002Z"])
     }
 
-    @Test("what Google's Firestore would ignore is refused before anything is sent")
+    @Test("writes that Google's Firestore would ignore are rejected before sending")
     func refusals() async throws {
         let scripted = Scripted.google()
         let replica = Document(
@@ -84,7 +84,7 @@ struct CommitTests {
         #expect(scripted.requests.isEmpty)
     }
 
-    @Test("a server is asked once whether it is Keel's before it is sent a batch")
+    @Test("a server is checked once for Keel's protocol before the first batch")
     func handshake() async throws {
         let reply =
             #"{"writeResults": [{"updateTime": "1970-01-01T00:00:05Z", "#
@@ -102,7 +102,7 @@ struct CommitTests {
     }
 
     @Test(
-        "a batch is not sent to a server that would forget its id",
+        "a batch with an id is not sent to a server that would ignore it",
         arguments: [
             .json("{}"), .status(.notFound, body: Array("<html>".utf8)), .refusal(404, "NOT_FOUND"),
         ] as [ScriptedHTTPTransport.Answer]
@@ -114,7 +114,7 @@ struct CommitTests {
     }
 
     @Test(
-        "a reply that cannot be read leaves the effect open",
+        "an unreadable reply leaves the effect unknown",
         arguments: [
             "", "{", "[]", #"{"writeResults": []}"#, reply("{}, {}"),
             #"{"writeResults": [{"transformResults": [3]}], "commitTime": "1970-01-01T00:00:05Z"}"#,
@@ -130,7 +130,7 @@ struct CommitTests {
 
     // MARK: Repetitions
 
-    @Test("the first receipt of an id counts, also if it was for other writes")
+    @Test("the first receipt of an id applies, even if it was for other writes")
     func firstReceipt() async throws {
         let scripted = try Scripted.keel([.schema, .keel(Self.one)])
         let receipt = try await scripted.commit(id: "once", [.delete("a/1"), .delete("a/2")])
@@ -141,7 +141,7 @@ struct CommitTests {
         TransportError(.connectionLost, phase: .awaitHead)
     )
 
-    @Test("an increment whose reply was lost is not sent again to Google's Firestore")
+    @Test("an increment whose reply was lost is not retried on Google's Firestore")
     func neverTwice() async throws {
         let scripted = Scripted.google([Self.lost, .json(Self.one)])
         let retrying = scripted.adapter.retrying(.attempts(3), clock: ImmediateClock())
@@ -150,7 +150,7 @@ struct CommitTests {
         #expect(scripted.requests.count == 1)
     }
 
-    @Test("an increment that was never sent is sent again")
+    @Test("an increment that was never sent is retried")
     func sentAgain() async throws {
         let refused = ScriptedHTTPTransport.Answer.failure(TransportError(.connectionRefused))
         let contention = ScriptedHTTPTransport.Answer.refusal(409, "ABORTED")
@@ -161,7 +161,7 @@ struct CommitTests {
         #expect(scripted.requests.count == 3)
     }
 
-    @Test("a server of Keel's gets the same batch again, with the same id")
+    @Test("a Keel server receives a retried batch with the same id")
     func idempotent() async throws {
         let scripted = try Scripted.keel([
             .schema, Self.lost, .refusal(503, "UNAVAILABLE"), .keel(Self.one),

@@ -5,10 +5,10 @@ import KeelStorageFirestore
 import KeelStorageSQLite
 import Testing
 
-@Suite("The promises of storage, kept over the Firestore protocol")
+@Suite("Storage conformance over the Firestore protocol")
 struct ConformanceTests {
     @Test(
-        "by a server of Keel's on a store in memory",
+        "Keel server on an in-memory store",
         arguments: StorageAdapterCheck.applicable(
             to: FirestoreStorageAdapter.Configuration.allKeelCapabilities
         )
@@ -18,7 +18,7 @@ struct ConformanceTests {
     }
 
     @Test(
-        "by a server of Keel's on SQLite",
+        "Keel server on SQLite",
         arguments: StorageAdapterCheck.applicable(
             to: FirestoreStorageAdapter.Configuration.allKeelCapabilities
         )
@@ -28,7 +28,7 @@ struct ConformanceTests {
     }
 
     @Test(
-        "by the plain protocol",
+        "Plain protocol",
         arguments: StorageAdapterCheck.applicable(
             to: FirestoreStorageAdapter.Configuration.allGoogleCapabilities
         )
@@ -37,7 +37,7 @@ struct ConformanceTests {
         try await check.run(on: Served.plain(InMemoryStorageAdapter(history: .seconds(3600))))
     }
 
-    @Test("answers of a server of Keel's are those of its store")
+    @Test("A Keel server returns the same results as its store")
     func sameAsStore() async throws {
         let summary = try await DifferentialFuzz(operations: 3000).run(
             InMemoryStorageAdapter(history: .seconds(3600)),
@@ -46,7 +46,7 @@ struct ConformanceTests {
         #expect(summary.answeredReads > 100)
     }
 
-    @Test("answers of the plain protocol are those of the store")
+    @Test("The plain protocol returns the same results as the store")
     func plainSameAsStore() async throws {
         let summary = try await DifferentialFuzz(operations: 3000).run(
             InMemoryStorageAdapter(history: .seconds(3600)),
@@ -55,7 +55,7 @@ struct ConformanceTests {
         #expect(summary.answeredReads > 100)
     }
 
-    @Test("a NaN that a store has made has no sign, as none comes over the plain protocol")
+    @Test("A NaN computed by a store has no sign")
     func plainNaN() async throws {
         // This seed adds opposite infinities.
         let summary = try await DifferentialFuzz(seed: 8_770_209_475, operations: 3000).run(

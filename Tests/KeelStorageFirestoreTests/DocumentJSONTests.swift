@@ -11,7 +11,7 @@ struct DocumentJSONTests {
         "place": .geopoint(GeoPoint(latitude: 40.5, longitude: -73)), "array": [1, ["a": .null]],
     ]
 
-    @Test("a document in the typed form is read as it was, times and revision included")
+    @Test("a typed document is decoded unchanged, including times and revision")
     func typedDocument() throws {
         let document = Document(
             path: "users/ada/notes/1",
@@ -27,7 +27,7 @@ struct DocumentJSONTests {
         #expect(again == text)
     }
 
-    @Test("a document is read from any database, and without times")
+    @Test("a document of any database is decoded, even without times")
     func otherDatabase() throws {
         let text = """
             {"name": "projects/p/databases/d/documents/a/1",
@@ -40,7 +40,7 @@ struct DocumentJSONTests {
     }
 
     @Test(
-        "what is no typed document is refused",
+        "an invalid typed document is rejected",
         arguments: [
             "", "[]", "{}", #"{"name": "a/1"}"#, #"{"name": "projects/p/databases/d/documents/a"}"#,
             #"{"name": "projects/p/databases/d/documents/a/1", "fields": {"a": 1}}"#,
@@ -54,7 +54,7 @@ struct DocumentJSONTests {
         #expect(error?.code == .invalidArgument)
     }
 
-    @Test("plain text keeps what JSON has words for")
+    @Test("plain JSON keeps the values that JSON can express")
     func plain() throws {
         let value: DocumentValue = ["a": [.null, true, 1, 1.5, "x"], "b": .double(2)]
         let read = try DocumentJSON.value(plain: DocumentJSON.plain(value))
@@ -67,7 +67,7 @@ struct DocumentJSONTests {
         #expect(text.contains(#""nan":"NaN""#))
     }
 
-    @Test("values of the typed form are read as they were")
+    @Test("typed values are decoded unchanged")
     func typedValues() throws {
         for field in Self.fields {
             let read = try DocumentJSON.value(typed: DocumentJSON.typed(field.value))

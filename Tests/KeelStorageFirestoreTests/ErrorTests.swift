@@ -21,7 +21,7 @@ struct ErrorTests {
     }
 
     @Test(
-        "a status has one meaning for reads and one for commits",
+        "each status is mapped to an error code for reads and commits",
         arguments: [
             Case(
                 code: 400,
@@ -108,7 +108,7 @@ struct ErrorTests {
         }
     }
 
-    @Test("an error in a list, or in a reply that had begun well, is an error")
+    @Test("an error in a list or after a successful status is thrown")
     func inList() async {
         let body = #"[{"error": {"code": 403, "status": "PERMISSION_DENIED", "message": "no"}}]"#
         let scripted = Scripted.google([.json(body, status: .forbidden), .json(body)])
@@ -119,7 +119,7 @@ struct ErrorTests {
         }
     }
 
-    @Test("a message's document is what the error concerns")
+    @Test("the document in an error message becomes the error's resource")
     func resource() async {
         let name = "projects/p/databases/(default)/documents/a/1"
         let scripted = Scripted.google([
@@ -129,7 +129,7 @@ struct ErrorTests {
         #expect(error?.resource == "a/1")
     }
 
-    @Test("a missing document that was expected at a version is a conflict")
+    @Test("a missing document with a revision condition is a conflict")
     func missingVersion() async {
         let missing = ScriptedHTTPTransport.Answer.refusal(404, "NOT_FOUND", "No document")
         let scripted = Scripted.google([missing, missing])
@@ -143,7 +143,7 @@ struct ErrorTests {
     }
 
     @Test(
-        "a failed exchange says whether the request may have been taken",
+        "a failed exchange reports whether the request may have had an effect",
         arguments: [
             (TransportError(.connectionRefused), .unavailable, .none),
             (TransportError(.offline), .unavailable, .none),
@@ -172,7 +172,7 @@ struct ErrorTests {
         #expect((seen?.cause as? TransportError)?.code == error.code)
     }
 
-    @Test("an address without a server of the protocol is told apart from a missing document")
+    @Test("an address without a server is distinguished from a missing document")
     func wrongAddress() async {
         let page = ScriptedHTTPTransport.Answer.status(.notFound, body: Array("<html>".utf8))
         let scripted = Scripted.google([page, page])
@@ -183,14 +183,14 @@ struct ErrorTests {
         await expect(.unknown, effect: .unknown) { try await scripted.commit([.delete("a/1")]) }
     }
 
-    @Test("an address that is none fails as such, and nothing is sent")
+    @Test("an invalid address fails, and nothing is sent")
     func noAddress() async {
         let scripted = Scripted(.emulator(host: "not a host", project: "p"), [])
         await expect(.invalidArgument) { try await scripted.commit([.delete("a/1")]) }
         #expect(scripted.requests.isEmpty)
     }
 
-    @Test("a cancelled task's batches are not sent, and say so")
+    @Test("the batches of a canceled task are not sent and fail as cancelled")
     func cancelled() async throws {
         let scripted = Scripted.google()
         let task = Task {
@@ -206,7 +206,7 @@ struct ErrorTests {
         #expect(scripted.requests.isEmpty)
     }
 
-    @Test("every code has advice")
+    @Test("every error code has advice")
     func advice() {
         for code in [StorageError.Code.databaseNotFound, .invalidReply] {
             #expect(!code.advice.isEmpty)

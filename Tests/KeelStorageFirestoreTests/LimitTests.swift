@@ -4,9 +4,9 @@ import KeelStorageFirestore
 import KeelTestKit
 import Testing
 
-@Suite("The limit of a call over the network")
+@Suite("Time limits of network calls")
 struct LimitTests {
-    @Test("is told to the server, with what earlier requests of the call have left of it")
+    @Test("The remaining time of the call is sent to the server")
     func header() async throws {
         let found = #"[{"missing": "projects/keel/databases/(default)/documents/a/1"}]"#
         let scripted = try Scripted.keel([.keel(found), .keel(found), .keel(found)])
@@ -26,7 +26,7 @@ struct LimitTests {
         )
     }
 
-    @Test("ends a call before it is sent, once it is over")
+    @Test("An expired call is not sent")
     func isOver() async throws {
         let scripted = try Scripted.keel([])
         let clock = TestClock()

@@ -2,7 +2,7 @@ import KeelStorage
 import KeelStorageFirestore
 import Testing
 
-@Suite("Long results over the protocol")
+@Suite("Long results over the Firestore protocol")
 struct LongResultTests {
     /// With or without Keel's extensions, over a store with or without a history.
     enum Way: CaseIterable {
@@ -22,7 +22,7 @@ struct LongResultTests {
     private static func id(_ number: Int) -> String { String(10_000 + number) }
 
     @Test(
-        "are iterated in parts, of one moment where the server's store has a history",
+        "Long results are read in parts, consistently if the store has a history",
         arguments: Way.allCases
     )
     func iterates(_ way: Way) async throws {

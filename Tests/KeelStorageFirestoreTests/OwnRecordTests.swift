@@ -3,12 +3,12 @@ import KeelStorageAdapting
 import KeelStorageFirestore
 import Testing
 
-@Suite("Records that Keel's libraries keep on a server")
+@Suite("Keel's own records on a server")
 struct OwnRecordTests {
     private let store = InMemoryStorageAdapter()
     private let path = DocumentPath("__outbox.test__/1")
 
-    @Test("are kept for clients of Keel's, and told to them")
+    @Test("Keel clients can store them and receive their changes")
     func kept() async throws {
         let adapter = try Served.keel(store)
         let client = StorageClient(adapter)
@@ -27,7 +27,7 @@ struct OwnRecordTests {
         #expect(found.map(\.path) == [path])
     }
 
-    @Test("are out of reach for others, and the server's own for everybody")
+    @Test("Other clients cannot access them, and nobody the server's own")
     func outOfReach() async throws {
         let write = DocumentWrite(path, .set(DocumentBody([:])))
         let plain = Served.plain(store)

@@ -24,7 +24,7 @@ struct PointInTimeTests {
         return Set(documents.map { $0?["n"]?.integerValue })
     }
 
-    @Test("Documents of several requests are of one time, where it is asked for")
+    @Test("Documents of several requests have one read time on request")
     func severalRequests() async throws {
         let store = InMemoryStorageAdapter(history: .seconds(3600))
         try await fill(store, n: 1)
@@ -43,7 +43,7 @@ struct PointInTimeTests {
         }
     }
 
-    @Test("Documents of several requests are of one moment also while somebody writes to them")
+    @Test("Documents of several requests are consistent despite concurrent writes")
     func severalRequestsAmongWrites() async throws {
         let store = InMemoryStorageAdapter(history: .seconds(3600))
         try await fill(store, n: 0)
@@ -56,7 +56,7 @@ struct PointInTimeTests {
         #expect(meddled.readCount > 4)
     }
 
-    @Test("A server without a history tells no time, and answers all the same")
+    @Test("A server without a history returns documents without a read time")
     func withoutHistory() async throws {
         let store = InMemoryStorageAdapter()
         try await fill(store, n: 1)
@@ -70,7 +70,7 @@ struct PointInTimeTests {
         await #expect(throws: StorageError.self) { _ = try await client.currentTime() }
     }
 
-    @Test("A time that the server has forgotten is too old, with Keel's own code")
+    @Test("A time before the server's history is too old, with Keel's own code")
     func tooOld() async throws {
         let adapter = try Served.keel(InMemoryStorageAdapter(history: .seconds(3600)))
         let then = try StorageClient(adapter).asOf(Timestamp(microseconds: -1))

@@ -6,9 +6,9 @@ import KeelStorageFirestore
 import KeelTestKit
 import Testing
 
-@Suite("Reading over the Firestore protocol")
+@Suite("Reads over the Firestore protocol")
 struct ReadingTests {
-    @Test("documents come in the order asked for, also twice, with nil for a missing one")
+    @Test("documents are returned in the requested order, repeated, and nil if missing")
     func documents() async throws {
         let missing = #"{"missing": "projects/p/databases/(default)/documents/a/2"}"#
         let scripted = Scripted.google([
@@ -35,7 +35,7 @@ struct ReadingTests {
         #expect(head.headerFields[.contentType]?.hasPrefix("application/json") == true)
     }
 
-    @Test("more documents than one request may ask for are of the moment of the first request")
+    @Test("documents of several requests have the read time of the first")
     func chunks() async throws {
         let scripted = Scripted.google()
         scripted.transport.on(
@@ -65,14 +65,14 @@ struct ReadingTests {
         #expect(scripted.requests.count == 4)
     }
 
-    @Test("no documents are no request")
+    @Test("reading no documents sends no request")
     func nothing() async throws {
         let scripted = Scripted.google()
         _ = try await scripted.adapter.read(ReadRequest(.documents([])))
         #expect(scripted.requests.isEmpty)
     }
 
-    @Test("a query goes to its parent, whose name is encoded segment by segment")
+    @Test("a query is sent to its parent with percent-encoded segments")
     func query() async throws {
         let scripted = Scripted.google([
             .json(#"[{"document": \#(document("u/x/c/1"))}, {"readTime": "2020-01-01T00:00:00Z"}]"#)
@@ -93,7 +93,7 @@ struct ReadingTests {
         #expect(json["structuredQuery"]?["limit"] == .integer(5))
     }
 
-    @Test("without Keel's additions the last documents are the first of the reversed query")
+    @Test("without Keel's extensions, limit(toLast:) reverses the query")
     func last() async throws {
         let elements = ["a/3", "a/2"].map { #"{"document": \#(document($0))}"# }
         let scripted = Scripted.google([.json("[\(elements.joined(separator: ","))]")])
@@ -111,7 +111,7 @@ struct ReadingTests {
         #expect(structured?["endAt"]?["values"]?.elements?.count == 1)
     }
 
-    @Test("a server of Keel's is told what is wanted, and its position and plan are read")
+    @Test("a Keel server receives the options, and its position and plan are decoded")
     func additions() async throws {
         let reply = #"""
             [{"readTime": "2020-01-01T00:00:00Z", "keel": {"position": "AP8", "plan":
@@ -132,7 +132,7 @@ struct ReadingTests {
         #expect(scripted.transport.calls.first?.head.headerFields[field] == "1")
     }
 
-    @Test("aggregates are read by their names, whatever their order")
+    @Test("aggregates are decoded by name in any order")
     func aggregates() async throws {
         let reply = #"""
             [{"result": {"aggregateFields": {"value_1": {"doubleValue": 1.5},
@@ -152,7 +152,7 @@ struct ReadingTests {
         #expect(json?["aggregations"]?.elements?.first?["count"]?["upTo"] == "9")
     }
 
-    @Test("names of collections come page by page, and sorted by their bytes")
+    @Test("collection names are read in pages and sorted by bytes")
     func names() async throws {
         let scripted = Scripted.google([
             .json(#"{"collectionIds": ["b", "a"], "nextPageToken": "more"}"#),
@@ -169,7 +169,7 @@ struct ReadingTests {
         #expect(try scripted.message(1)["pageToken"] == "more")
     }
 
-    @Test("what the server cannot do is refused before anything is sent")
+    @Test("unsupported requests are rejected before sending")
     func refusals() async throws {
         let scripted = Scripted.google()
         var strict = ReadRequest(.query(DocumentQuery("a")))
@@ -192,7 +192,7 @@ struct ReadingTests {
     }
 
     @Test(
-        "a reply of another form is the server's fault",
+        "a malformed reply is reported as an invalid reply",
         arguments: [
             "", "[", "{}", "null", #"[{"document": {"fields": {}}}]"#, #"[{"document": 3}]"#,
             #"[{"document": \#(document("a/1", #"{"n": {"integerValue": "x"}}"#))}]"#,
@@ -206,7 +206,7 @@ struct ReadingTests {
         }
     }
 
-    @Test("a reply that leaves a document out is the server's fault")
+    @Test("a reply that lacks a document is reported as an invalid reply")
     func incomplete() async {
         let scripted = Scripted.google([.json("[]")])
         await expect(.invalidReply) {
@@ -214,7 +214,7 @@ struct ReadingTests {
         }
     }
 
-    @Test("a reply beyond the limit is refused")
+    @Test("a reply above the size limit is rejected")
     func tooLarge() async throws {
         let scripted = try Scripted.keel([.keel("[\(String(repeating: " ", count: 5000))]")]) {
             $0.maximumReplySize = 4000
@@ -224,7 +224,7 @@ struct ReadingTests {
         }
     }
 
-    @Test("a server that does not speak Keel's additions is not taken for one that does")
+    @Test("a server without Keel's extensions is not accepted as a Keel server")
     func stranger() async throws {
         let scripted = try Scripted.keel([.json("[]")])
         await expect(.invalidReply) {

@@ -54,7 +54,7 @@ struct ServiceAccountTests {
         )
     }
 
-    @Test("a token is asked for with a signed statement of the account")
+    @Test("a token is requested with a signed assertion of the account")
     func assertion() async throws {
         let transport = ScriptedHTTPTransport([Self.grant("one")])
         let token = try await tokens(transport).token()
@@ -103,7 +103,7 @@ struct ServiceAccountTests {
         #expect(seen == ["one", "one", "two"])
     }
 
-    @Test("a refused token is replaced, also for those who hold it still")
+    @Test("a rejected token is replaced for all callers that still hold it")
     func refused() async throws {
         let transport = ScriptedHTTPTransport([Self.grant("one"), Self.grant("two")])
         let source = try tokens(transport)
@@ -114,7 +114,7 @@ struct ServiceAccountTests {
         #expect(transport.calls.count == 2)
     }
 
-    @Test("many callers at once cause one exchange")
+    @Test("many concurrent callers cause one exchange")
     func singleFlight() async throws {
         let gate = Gate()
         let transport = ScriptedHTTPTransport([
@@ -141,7 +141,7 @@ struct ServiceAccountTests {
         #expect(transport.calls.count == 1)
     }
 
-    @Test("a refusal of the key is final, a server that is not there may come back")
+    @Test("a rejected key is a permanent error, an unreachable server a transient one")
     func failures() async throws {
         let cases: [(ScriptedHTTPTransport.Answer, StorageError.Code)] = [
             (.json(#"{"error": "invalid_grant"}"#, status: .badRequest), .unauthenticated),
@@ -166,7 +166,7 @@ struct ServiceAccountTests {
     }
 
     @Test(
-        "a file that is no key says what is wrong with it",
+        "an invalid key file is rejected",
         arguments: ["client_email", "private_key", "token_uri"]
     )
     func files(missing: String) throws {
@@ -177,7 +177,7 @@ struct ServiceAccountTests {
         #expect(throws: StorageError.self) { try ServiceAccountKey(json: []) }
     }
 
-    @Test("a key does not show its secret")
+    @Test("a key's description does not reveal its secret")
     func redacted() throws {
         let key = try ServiceAccountKey(json: Self.file())
         var dumped = ""

@@ -40,7 +40,7 @@ struct TransactionTests {
         scripted.requests.map { String($0.split(separator: ":").last ?? "") }
     }
 
-    @Test("what was read is read again inside a transaction, which then commits")
+    @Test("reads are repeated in a transaction, which then commits")
     func commits() async throws {
         let scripted = Scripted.google([
             Self.begun, Self.found(1), Self.result(["q/1": 2]), Self.committed,
@@ -56,7 +56,7 @@ struct TransactionTests {
         #expect(fields == [["fieldPath": "__name__"]])
     }
 
-    @Test("a document that has changed is a conflict, and the transaction is given up")
+    @Test("a changed document is a conflict and rolls the transaction back")
     func changedDocument() async throws {
         let scripted = Scripted.google([Self.begun, Self.found(3), Self.ended])
         let error = await expect(.conflict) {
@@ -68,7 +68,7 @@ struct TransactionTests {
     }
 
     @Test(
-        "a result that has changed is a conflict",
+        "a changed query result is a conflict",
         arguments: [[:], ["q/1": 3], ["q/2": 2], ["q/1": 2, "q/2": 2]] as [[String: Int]]
     )
     func changedResult(seconds: [String: Int]) async throws {
@@ -79,7 +79,7 @@ struct TransactionTests {
         #expect(methods(scripted).last == "rollback")
     }
 
-    @Test("a commit that others were in the way of is a conflict")
+    @Test("an aborted commit is a conflict")
     func aborted() async throws {
         let scripted = Scripted.google([
             Self.begun, Self.found(1), Self.result(["q/1": 2]), .refusal(409, "ABORTED"),
@@ -89,7 +89,7 @@ struct TransactionTests {
         #expect(methods(scripted).last == "rollback")
     }
 
-    @Test("a failure before the commit has no effect; one in it leaves the effect open")
+    @Test("a failure before the commit has no effect, a failed commit an unknown one")
     func effects() async throws {
         let lost = ScriptedHTTPTransport.Answer.failure(TransportError(.connectionLost))
         let early = Scripted.google([Self.begun, lost, Self.ended])
@@ -102,20 +102,20 @@ struct TransactionTests {
         #expect(methods(late).last == "commit")
     }
 
-    @Test("a rollback that fails does not hide why it was needed")
+    @Test("a failed rollback does not hide the original error")
     func failedRollback() async throws {
         let scripted = Scripted.google([Self.begun, Self.found(3), .refusal(500, "INTERNAL")])
         await expect(.conflict) { try await scripted.commit([Self.write], reads: Self.reads) }
     }
 
-    @Test("a transaction without a token is the server's fault")
+    @Test("a transaction without a token is reported as an invalid reply")
     func noToken() async throws {
         let scripted = Scripted.google([Self.ended])
         await expect(.invalidReply) { try await scripted.commit([Self.write], reads: Self.reads) }
         #expect(scripted.requests.count == 1)
     }
 
-    @Test("a server of Keel's gets the reads with the batch")
+    @Test("a Keel server receives the reads with the batch")
     func additions() async throws {
         let scripted = try Scripted.keel([
             .schema, .keel(#"{"writeResults": [{}], "commitTime": "1970-01-01T00:00:05Z"}"#),

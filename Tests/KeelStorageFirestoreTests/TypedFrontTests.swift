@@ -3,7 +3,7 @@ import KeelStorageFirestore
 import KeelTestKit
 import Testing
 
-@Suite("The typed front over the protocol", .timeLimit(.minutes(2)))
+@Suite("Typed collections over the Firestore protocol", .timeLimit(.minutes(2)))
 struct TypedFrontTests {
     struct Note: Codable, Hashable, Identifiable, Sendable {
         var id: String
@@ -27,7 +27,7 @@ struct TypedFrontTests {
         }
     }
 
-    @Test("Pages follow each other over the protocol as they do here", arguments: Spoken.allCases)
+    @Test("Pages over the protocol are contiguous", arguments: Spoken.allCases)
     func pages(_ spoken: Spoken) async throws {
         let notes = try spoken.notes()
         try await notes.saveAll((100..<125).map { Note("\($0)", rank: ($0 % 10) / 3) })
@@ -45,7 +45,7 @@ struct TypedFrontTests {
         #expect(ids == (try await notes.findAll().map(\.id)))
     }
 
-    @Test("A version that is not the latest is not saved", arguments: Spoken.allCases)
+    @Test("An outdated version is not saved", arguments: Spoken.allCases)
     func versions(_ spoken: Spoken) async throws {
         let notes = try spoken.notes()
         try await notes.save(Note("1", rank: 1))
@@ -62,7 +62,7 @@ struct TypedFrontTests {
     }
 
     @Test(
-        "Values in a transaction are written with the times that the server fills in",
+        "Values written in a transaction get times set by the server",
         arguments: Spoken.allCases
     )
     func transaction(_ spoken: Spoken) async throws {
@@ -76,7 +76,7 @@ struct TypedFrontTests {
         #expect(added.rank == 2 && added.changed != nil)
     }
 
-    @Test("A count is observed where the server tells of changes, and refused elsewhere")
+    @Test("A count is observed if the server reports changes and rejected otherwise")
     func counts() async throws {
         let notes = try Spoken.keel.notes()
         var counts = notes.observeCount { $0.where(.greater("rank", 1)) }.makeAsyncIterator()

@@ -21,7 +21,7 @@ struct UnreadableReadTests {
 
     private static let readable = (0..<10).filter { ![3, 9].contains($0) }.map(path)
 
-    @Test("A read that asks for it has them named beside the others")
+    @Test("A read names them next to the others on request")
     func asked() async throws {
         let adapter = try Served.keel(try await store())
         for operation in [
@@ -43,7 +43,7 @@ struct UnreadableReadTests {
         }
     }
 
-    @Test("Any other read fails, and says which they are", arguments: [true, false])
+    @Test("Any other read fails and names them", arguments: [true, false])
     func others(isKeel: Bool) async throws {
         let store = try await store()
         let adapter = isKeel ? try Served.keel(store) : Served.plain(store)
@@ -59,7 +59,7 @@ struct UnreadableReadTests {
         }
     }
 
-    @Test("A listener shows the others, and names them")
+    @Test("A listener shows the others and names them")
     func listening() async throws {
         let client = StorageClient(try Served.keel(try await store()))
         var snapshots = client.listen(to: DocumentQuery("a")).makeAsyncIterator()

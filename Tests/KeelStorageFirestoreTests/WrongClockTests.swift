@@ -4,9 +4,9 @@ import KeelStorageFirestore
 import KeelTestKit
 import Testing
 
-@Suite("A wrong clock of a server")
+@Suite("Wrong clock of a server")
 struct WrongClockTests {
-    @Test("costs wrong times of documents and nothing else", .timeLimit(.minutes(5)))
+    @Test("A wrong clock only affects the times of documents", .timeLimit(.minutes(5)))
     func walk() async throws {
         let history = Duration.seconds(4 * 3600)
         let walk = ClockWalk(steps: 800)
@@ -19,7 +19,7 @@ struct WrongClockTests {
         try await walk.run(on: Served.keel(store), history: history) { await clock.advance(by: $0) }
     }
 
-    @Test("does not reach clients without a history either")
+    @Test("A wrong clock does not affect clients without a history")
     func withoutHistory() async throws {
         let walk = ClockWalk(steps: 800)
         let store = InMemoryStorageAdapter(now: { [wall = walk.wall] in wall.now })

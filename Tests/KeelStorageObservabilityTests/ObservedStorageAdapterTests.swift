@@ -12,7 +12,7 @@ import MetricsTestKit
 import Testing
 import Tracing
 
-@Suite("An observed adapter", .timeLimit(.minutes(10)))
+@Suite("Observed storage adapters", .timeLimit(.minutes(10)))
 struct ObservedStorageAdapterTests {
     let logs = InMemoryLogHandler()
     let metrics = TestMetrics()
@@ -63,7 +63,7 @@ struct ObservedStorageAdapterTests {
         #expect(logs.entries.first?.metadata["error.effect"] == "unknown")
     }
 
-    @Test("The failure of one batch is seen although the call succeeded")
+    @Test("The failure of one batch is observed although the call succeeds")
     func failedBatch() async throws {
         let storage = observe(InMemoryStorageAdapter())
         let batches = [
@@ -80,7 +80,7 @@ struct ObservedStorageAdapterTests {
         #expect(tracer.finishedSpans.first?.attributes.get("db.operation.batch.size") == 2)
     }
 
-    @Test("A cancelled call and an empty page of changes are no warnings")
+    @Test("A canceled call and an empty page of changes are not logged as warnings")
     func quietOutcomes() async throws {
         let storage = observe(InMemoryStorageAdapter().failing([nil, .fail(.cancelled)]))
         _ = try await storage.changes(ChangeRequest())
@@ -122,7 +122,9 @@ struct ObservedStorageAdapterTests {
         var description: String { "row 7" }
     }
 
-    @Test("Durations are measured on the injected clock, one timer an operation and collection")
+    @Test(
+        "Durations are measured on the injected clock, with one timer per operation and collection"
+    )
     func timers() async throws {
         let slow = InMemoryStorageAdapter().failing(
             [.delay(.seconds(2)), .delay(.seconds(3))],
@@ -154,7 +156,7 @@ struct ObservedStorageAdapterTests {
         #expect(metrics.counterTotal(label: "keel_storage_documents_read") == 5)
     }
 
-    @Test("A span has OpenTelemetry's attributes, and is the child of its caller's")
+    @Test("A span has OpenTelemetry's attributes and is a child of the caller's span")
     func spans() async throws {
         let storage = StorageClient(observe(InMemoryStorageAdapter()))
         try await tracer.withSpan("caller") { _ in
@@ -174,7 +176,7 @@ struct ObservedStorageAdapterTests {
         #expect(spans[0].parentSpanID == spans[2].spanID)
     }
 
-    @Test("A failed span has the error's code and the error, without its message")
+    @Test("A failed span contains the error and its code without the message")
     func failedSpan() async {
         let storage = observe(InMemoryStorageAdapter().failing { _ in .fail(.busy) })
         let error = await #expect(throws: StorageError.self) {
@@ -188,14 +190,14 @@ struct ObservedStorageAdapterTests {
         #expect((span?.errors.first?.error as? StorageError)?.message == "a storage call failed")
     }
 
-    @Test("Without a tracer of its own it uses the one that is current at the call")
+    @Test("Without its own tracer, it uses the current one")
     func currentTracer() async throws {
         let storage = InMemoryStorageAdapter().observed(metrics: metrics)
         try await withTracer(tracer) { try await storage.prepare(StorageSchema()) }
         #expect(tracer.finishedSpans.map(\.operationName) == ["prepare"])
     }
 
-    @Test("Outside of retries it sees one outcome, inside each attempt")
+    @Test("Outside retries, it observes one outcome; inside, each attempt")
     func placement() async throws {
         let flaky = InMemoryStorageAdapter().failing([.fail(), .fail()])
         let policy = RetryPolicy(attempts: 3, baseDelay: .zero)

@@ -5,7 +5,7 @@ import KeelSync
 import KeelTestKit
 import Testing
 
-@Suite("Claims, pauses and the clock", .timeLimit(.minutes(1)))
+@Suite("Claims, pauses and the clock of an outbox", .timeLimit(.minutes(1)))
 struct OutboxClaimTests {
     private let wall = Wall()
     private let store: InMemoryStorageAdapter
@@ -50,7 +50,7 @@ struct OutboxClaimTests {
     }
 
     @Test(
-        "A clock that is set in the middle of an attempt ends no claim",
+        "Setting the clock during an attempt does not end its claim",
         arguments: [3_600, -3_600, 400 * 86_400]
     )
     func outlastsLeaps(seconds: Int64) async throws {
@@ -69,7 +69,7 @@ struct OutboxClaimTests {
     }
 
     @Test(
-        "After a kill a claim lasts as long as it was to, whatever the clock says",
+        "A killed process's claim keeps its duration regardless of the clock",
         arguments: [0, 3_600, -3_600]
     )
     func endsAfterKill(seconds: Int64) async throws {
@@ -83,7 +83,7 @@ struct OutboxClaimTests {
         #expect(server.bodies == ["a"])
     }
 
-    @Test("After a restart of the machine the time of day decides")
+    @Test("After a machine restart, the time of day determines the end of a claim")
     func endsAfterRestart() async throws {
         try await killInAttempt()
         wall.restart()
@@ -94,7 +94,7 @@ struct OutboxClaimTests {
         #expect(server.bodies == ["a"])
     }
 
-    @Test("A claim of a runner that knows the time of day only is judged by it")
+    @Test("A claim with only a time of day is judged by it")
     func judgesOlderClaims() async throws {
         try await killInAttempt()
         // The killed process's record of the machine's time remains.
@@ -112,7 +112,7 @@ struct OutboxClaimTests {
     }
 
     @Test(
-        "A pause does not become longer when the clock is set back, not over a restart either",
+        "Setting the clock back does not lengthen a pause, even across a restart",
         arguments: [3_600, 50],
         [false, true]
     )
@@ -128,7 +128,7 @@ struct OutboxClaimTests {
         #expect(try await makeOutbox().flush(sending: server))
     }
 
-    @Test("A write is not sent if the store took longer to claim it than the claim can spare")
+    @Test("A write is not sent if claiming it took too long")
     func sendsNothingLate() async throws {
         let wall = wall
         let slow = store.failing { call in
@@ -151,7 +151,7 @@ struct OutboxClaimTests {
         #expect(try await makeOutbox().flush(sending: server))
     }
 
-    @Test("The system names its start, and tells how long ago it was")
+    @Test("The system reports its boot and uptime")
     func systemUptime() throws {
         #if os(Linux) || canImport(Darwin)
         let uptime = try #require(Uptime.system)

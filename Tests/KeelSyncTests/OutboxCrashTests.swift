@@ -6,15 +6,15 @@ import KeelSync
 import KeelTestKit
 import Testing
 
-/// Kills a process that fills and empties an outbox, at random moments, and checks the writes that its server has
-/// received.
+/// Kills a process that fills and empties an outbox, at random moments, and looks at what its server
+/// was told.
 @Suite("Killing a process with an outbox", .serialized)
 struct OutboxCrashTests {
     /// The number of kills, which `KEEL_KILLS` overrides.
     private static let killCount =
         ProcessInfo.processInfo.environment["KEEL_KILLS"].flatMap { Int($0) } ?? 60
 
-    @Test("kill -9 at random moments: what was put in is applied once, in order")
+    @Test("Enqueued writes are applied once and in order despite kill -9 at random times")
     func kills() async throws {
         let folder = FileManager.default.temporaryDirectory
             .appending(path: "keel-outbox-\(UUID().uuidString)")

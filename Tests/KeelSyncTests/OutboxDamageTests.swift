@@ -5,7 +5,7 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-@Suite("Entries that cannot be read", .timeLimit(.minutes(1)))
+@Suite("Damaged outbox entries", .timeLimit(.minutes(1)))
 struct OutboxDamageTests {
     private let wall = Wall()
 
@@ -35,7 +35,7 @@ struct OutboxDamageTests {
     }
 
     @Test(
-        "One stops no runner, is named once, and lets the others pass",
+        "A damaged entry does not stop a runner, is reported once, and lets others pass",
         arguments: Damage.everywhere
     )
     func continuesKey(damage: Damage, kind: DamageableStore.Kind) async throws {
@@ -78,7 +78,7 @@ struct OutboxDamageTests {
     }
 
     @Test(
-        "One holds its key where rejected ones do, and every key if its own is unknown",
+        "A damaged entry holds its key if rejected ones do, or every key if unknown",
         arguments: Damage.everywhere
     )
     func holdsKey(damage: Damage, kind: DamageableStore.Kind) async throws {
@@ -93,7 +93,7 @@ struct OutboxDamageTests {
         #expect(server.applied.filter { $0.write.key == "a" }.map(\.write.id) == ["first", "last"])
     }
 
-    @Test("One that is damaged while a runner waits is found, told of, and lets later ones pass")
+    @Test("An entry damaged while a runner waits is reported and lets later ones pass")
     func isMetLater() async throws {
         let store = try DamageableStore(.memory, wall)
         let clock = TestClock()
@@ -122,7 +122,10 @@ struct OutboxDamageTests {
         #expect(server.bodies == ["good"])
     }
 
-    @Test("One that can be read again is sent in its turn", arguments: DamageableStore.Kind.sealing)
+    @Test(
+        "An entry that becomes readable again is sent in order",
+        arguments: DamageableStore.Kind.sealing
+    )
     func isSentOnceReadable(kind: DamageableStore.Kind) async throws {
         let store = try await makeStore(kind, .sealed)
         let outbox = makeOutbox(store)
@@ -136,7 +139,7 @@ struct OutboxDamageTests {
         #expect(try await receipt.server().body != nil)
     }
 
-    @Test("Hundreds of them hide nothing, and everything can be dropped")
+    @Test("Hundreds of damaged entries hide no others, and all can be discarded")
     func many() async throws {
         let store = try DamageableStore(.memory, wall)
         let outbox = makeOutbox(store)
@@ -153,7 +156,7 @@ struct OutboxDamageTests {
         #expect(try await outbox.damaged().isEmpty)
     }
 
-    @Test("A store that takes no writes is asked again after pauses, and nothing is sent meanwhile")
+    @Test("A store that rejects writes is retried after pauses, and nothing is sent")
     func fullDisk() async throws {
         let wall = wall
         let store = InMemoryStorageAdapter(now: { wall.now })
@@ -197,7 +200,7 @@ struct OutboxDamageTests {
         try await running.value
     }
 
-    @Test("A write whose end cannot be written down is sent again after a pause, not at once")
+    @Test("A write whose outcome cannot be stored is resent after a pause")
     func unwrittenEnd() async throws {
         let wall = wall
         let store = InMemoryStorageAdapter(now: { wall.now })

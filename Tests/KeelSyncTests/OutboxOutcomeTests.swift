@@ -4,7 +4,7 @@ import KeelSync
 import KeelTestKit
 import Testing
 
-@Suite("How a write ended", .timeLimit(.minutes(1)))
+@Suite("Outcomes of writes", .timeLimit(.minutes(1)))
 struct OutboxOutcomeTests {
     private let wall = Wall()
     private let adapter: InMemoryStorageAdapter
@@ -30,7 +30,7 @@ struct OutboxOutcomeTests {
         }
     }
 
-    @Test("Another launch learns whether a write was taken, dropped or never put in")
+    @Test("A later launch learns whether a write was accepted, discarded or never enqueued")
     func tellsTheTruth() async throws {
         for text in ["taken", "dropped", "also dropped"] {
             try await makeOutbox().enqueue(.note(text, key: text))
@@ -45,7 +45,7 @@ struct OutboxOutcomeTests {
         #expect(await outcome(of: "unknown") == .notFound)
     }
 
-    @Test("Who waits while another process drops the write is told that it was dropped")
+    @Test("A waiting receipt reports a write that another process discarded")
     func tellsWhoWaits() async throws {
         let mine = makeOutbox(clock: ImmediateClock())
         let receipt = try await mine.enqueue(.note("a"))
@@ -68,7 +68,7 @@ struct OutboxOutcomeTests {
         try await running.value
     }
 
-    @Test("A write that was dropped can be put in again, and its receipt waits for the server")
+    @Test("A discarded write can be enqueued again, and its receipt waits for the server")
     func putsInAgain() async throws {
         let outbox = makeOutbox()
         let receipt = outbox.receipt(for: "a")
@@ -84,7 +84,7 @@ struct OutboxOutcomeTests {
         #expect(await outcome(of: "a") == nil)
     }
 
-    @Test("How writes ended is forgotten after a week")
+    @Test("Outcomes of writes are removed after a week")
     func forgets() async throws {
         try await makeOutbox().enqueue(.note("a"))
         try await makeOutbox().flush(sending: RecordingServer())
@@ -96,7 +96,7 @@ struct OutboxOutcomeTests {
         #expect(await outcome(of: "a") == .notFound)
     }
 
-    @Test("A clock that is set back does not keep a claim for longer than claims last")
+    @Test("Setting the clock back does not extend a claim beyond the claim duration")
     func outlivesClaims() async throws {
         try await makeOutbox().enqueue(.note("a"))
         // The state left by a process that is killed in an attempt, an hour before the clock is set back, on a machine

@@ -47,7 +47,7 @@ struct OutboxRunnerTests {
         }
     }
 
-    @Test("A receipt says when the write is kept, and waits for the server")
+    @Test("A receipt reports when the write is stored and waits for the server")
     func twoStages() async throws {
         let outbox = makeOutbox()
         let gate = Gate()
@@ -65,7 +65,7 @@ struct OutboxRunnerTests {
         #expect(server.bodies == ["a"])
     }
 
-    @Test("Who waits for the server learns of a refusal, and of the success after it")
+    @Test("A waiting receipt reports a rejection and, after a retry, the success")
     func tellsRefusals() async throws {
         let outbox = makeOutbox()
         let server = RecordingServer { $0.idempotencyKey == "a" ? .refused : .taken }
@@ -79,7 +79,7 @@ struct OutboxRunnerTests {
         }
     }
 
-    @Test("A receipt of a write that was dropped, or whose waiter is cancelled, says so")
+    @Test("A receipt reports a discarded write and a canceled wait")
     func tellsDroppedAndCancelled() async throws {
         let outbox = makeOutbox()
         let receipt = try await outbox.enqueue(.note("a"))
@@ -96,7 +96,7 @@ struct OutboxRunnerTests {
         #expect(unknown?.code == .notFound)
     }
 
-    @Test("Nothing is sent while there is no way, and at once when there is one again")
+    @Test("Nothing is sent while offline, and sending resumes immediately when online")
     func waitsOffline() async throws {
         let clock = TestClock()
         let outbox = makeOutbox(clock: clock)
@@ -147,7 +147,7 @@ struct OutboxRunnerTests {
         #expect(clock.elapsed >= .seconds(7) && clock.elapsed < .seconds(3600))
     }
 
-    @Test("A flush ends although nobody answers and pauses are drawn as none")
+    @Test("A flush ends although no server responds and pauses are zero")
     func flushEnds() async throws {
         let outbox = makeOutbox { $0.jitter = { 0 } }
         let server = RecordingServer { _ in .unreachable }
@@ -184,7 +184,7 @@ struct OutboxRunnerTests {
         #expect(pauses.withLock { $0 } == [1, 2, 4, 8, 16, 1].map { .seconds($0) })
     }
 
-    @Test("An attempt that takes too long is cancelled and repeated")
+    @Test("An attempt that takes too long is canceled and repeated")
     func limitsAttempts() async throws {
         let clock = TestClock()
         let outbox = makeOutbox(clock: clock)
@@ -197,7 +197,7 @@ struct OutboxRunnerTests {
         #expect(try await outbox.pending().first?.lastFailure == "The attempt timed out.")
     }
 
-    @Test("A runner that is ended gives its writes back at once")
+    @Test("A runner that ends releases its writes immediately")
     func givesBack() async throws {
         let outbox = makeOutbox()
         let server = RecordingServer { _ in .waits(Gate()) }
@@ -212,7 +212,7 @@ struct OutboxRunnerTests {
         #expect(entry?.attempts == 0)
     }
 
-    @Test("A claim keeps other runners away until it is over")
+    @Test("A claim keeps other runners away until it ends")
     func respectsClaims() async throws {
         let gate = Gate()
         let slow = RecordingServer { _ in .waits(gate) }
@@ -235,7 +235,7 @@ struct OutboxRunnerTests {
         #expect(slow.deliveries.count == 1)
     }
 
-    @Test("What another process puts in or sends is noticed after the poll interval")
+    @Test("Writes enqueued or sent by another process are noticed after the poll interval")
     func polls() async throws {
         let clock = TestClock()
         let mine = makeOutbox(clock: clock)
@@ -265,7 +265,7 @@ struct OutboxRunnerTests {
         #expect(server.bodies == ["a", "b"])
     }
 
-    @Test("A store that fails for a while does not end a runner, one that fails for good does")
+    @Test("A transient store failure does not end a runner, a permanent one does")
     func outlivesStoreTrouble() async throws {
         let wall = wall
         let calls = Mutex(0)

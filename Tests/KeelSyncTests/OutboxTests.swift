@@ -22,7 +22,7 @@ struct OutboxTests {
 
     // MARK: Enqueuing
 
-    @Test("What was put in is sent by an outbox that is made later, under the same key")
+    @Test("A later outbox sends the enqueued writes under the same key")
     func outlivesTheProcess() async throws {
         let write = OutboxWrite(
             key: "notes/1",
@@ -38,7 +38,7 @@ struct OutboxTests {
         #expect(try await makeOutbox().pending().isEmpty)
     }
 
-    @Test("A write that is put in twice is sent once")
+    @Test("A write that is enqueued twice is sent once")
     func recognisesRepetitions() async throws {
         let outbox = makeOutbox()
         try await outbox.enqueue(.note("a"))
@@ -83,7 +83,7 @@ struct OutboxTests {
         #expect(server.bodies == texts)
     }
 
-    @Test("The app cannot write into the outbox's collection, nor is it listed")
+    @Test("The outbox's collection is neither writable for the app nor listed")
     func isReserved() async throws {
         let outbox = makeOutbox()
         try await outbox.enqueue(.note("a")) { batch in try batch.set("notes/1", [:]) }
@@ -94,7 +94,7 @@ struct OutboxTests {
         #expect(try await outbox.pending().count == 1)
     }
 
-    @Test("A write that cannot be stored is refused", arguments: ["", "a/b", "__a__/"])
+    @Test("A write that cannot be stored is rejected", arguments: ["", "a/b", "__a__/"])
     func refusesBadIDs(id: String) async {
         let error = await #expect(throws: OutboxError.self) {
             try await makeOutbox().enqueue(OutboxWrite(key: "k", kind: "PUT", id: id))
@@ -112,7 +112,7 @@ struct OutboxTests {
 
     // MARK: Order
 
-    @Test("Writes of a key arrive in order, those of other keys do not wait")
+    @Test("Writes of one key arrive in order without delaying other keys")
     func keepsOrder() async throws {
         let outbox = makeOutbox { $0.concurrency = 3 }
         for number in 0..<30 {
@@ -129,7 +129,7 @@ struct OutboxTests {
         #expect((2...3).contains(server.mostAtOnce))
     }
 
-    @Test("A key that fails does not hold up others, however many writes it has")
+    @Test("A failing key with many writes does not delay other keys")
     func looksPastBlockedKeys() async throws {
         let outbox = makeOutbox()
         try await storage.commit { batch in
@@ -146,7 +146,7 @@ struct OutboxTests {
         #expect(server.deliveries.count == 2)
     }
 
-    @Test("A rejected write lets later ones of its key pass, or holds them, as configured")
+    @Test("A rejected write lets later ones of its key pass or holds them, as configured")
     func rejectionPolicies() async throws {
         for policy in [Outbox.Rejection.continuesKey, .holdsKey] {
             let name = "\(policy)"
@@ -165,7 +165,7 @@ struct OutboxTests {
 
     // MARK: Delays
 
-    @Test("A failed write is tried again after a pause that grows, at least the one asked for")
+    @Test("A failed write is retried after growing pauses, at least the requested one")
     func pauses() async throws {
         let outbox = makeOutbox()
         try await outbox.enqueue(.note("a"))
@@ -186,7 +186,7 @@ struct OutboxTests {
         #expect(server.deliveries.map(\.attempt) == [1, 2, 3, 4])
     }
 
-    @Test("Too many failures reject a write, but those that reached nobody do not count")
+    @Test("Too many failures reject a write, not counting those that did not reach the server")
     func givesUp() async throws {
         // With a stopped clock, no attempt times out.
         let outbox = makeOutbox {
@@ -219,7 +219,7 @@ struct OutboxTests {
 
     // MARK: Decisions
 
-    @Test("A refused write is sent again under a new key, changed if need be, or dropped")
+    @Test("A rejected write can be resent or edited under a new key, or discarded")
     func decisions() async throws {
         let outbox = makeOutbox()
         for text in ["again", "edited", "dropped"] {
@@ -240,7 +240,7 @@ struct OutboxTests {
         #expect(try await outbox.rejected().isEmpty)
     }
 
-    @Test("Everything can be dropped, as at sign-out")
+    @Test("All writes can be discarded")
     func dropsAll() async throws {
         let outbox = makeOutbox()
         for text in ["a", "b"] { try await outbox.enqueue(.note(text)) }
@@ -248,7 +248,7 @@ struct OutboxTests {
         #expect(try await outbox.pending().isEmpty)
     }
 
-    @Test("A view sees what is in the outbox, as it changes")
+    @Test("Updates show the current entries of the outbox")
     func updates() async throws {
         let outbox = makeOutbox()
         var updates = outbox.updates().makeAsyncIterator()
@@ -262,7 +262,7 @@ struct OutboxTests {
         } while last.first?.state != .rejected
     }
 
-    @Test("Every code has a name, advice and text for people")
+    @Test("Every error code has a name, advice and a description")
     func explainsCodes() {
         #expect(Set(OutboxError.Code.known.map(\.name)).count == OutboxError.Code.known.count)
         for code in OutboxError.Code.known {

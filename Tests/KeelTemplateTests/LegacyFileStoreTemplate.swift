@@ -233,13 +233,13 @@ final class LegacyDrive {
 
 // MARK: Checks
 
-@Suite("The template of a file store over a legacy SDK", .timeLimit(.minutes(2)))
+@Suite("Template of a file store over a legacy SDK", .timeLimit(.minutes(2)))
 struct LegacyFileStoreTests {
     private static let features: FileStoreSubject.Features = [
         .distinguishesCase, .distinctVersions,
     ]
 
-    @Test("It keeps the promises", arguments: FileStoreCheck.applicable(to: features))
+    @Test("It passes the conformance checks", arguments: FileStoreCheck.applicable(to: features))
     func promises(_ check: FileStoreCheck) async throws {
         try await check.run(
             on: FileStoreSubject(features: Self.features) { _ in
@@ -248,7 +248,7 @@ struct LegacyFileStoreTests {
         )
     }
 
-    @Test("Files under names that others have given are no files of ours")
+    @Test("Files with foreign names are ignored")
     func others() async throws {
         let drive = LegacyDrive()
         for name in ["a b", "%2e%2e", "%zz", "%ff", ""] { _ = drive.save([1], named: name) }
@@ -258,7 +258,7 @@ struct LegacyFileStoreTests {
         #expect(try await files.list().files.map(\.path) == ["a b"])
     }
 
-    @Test("A full drive refuses a file, and keeps what was there")
+    @Test("A full drive rejects a file and keeps the existing ones")
     func full() async throws {
         let files = FileStore(LegacyFileStoreAdapter(LegacyDrive(capacity: 4)))
         try await files.write(Data([1, 2, 3]), to: "a")
@@ -277,7 +277,7 @@ struct LegacyFileStoreTests {
         #expect(try await files.read("a") == Data([1, 2, 3]))
     }
 
-    @Test("A type and attributes, which the drive does not keep, are refused")
+    @Test("A type and attributes are rejected as unsupported")
     func attributes() async throws {
         let files = FileStore(LegacyFileStoreAdapter(LegacyDrive()))
         for options in [FileWriteOptions(contentType: "text/x"), .init(attributes: ["a": "1"])] {

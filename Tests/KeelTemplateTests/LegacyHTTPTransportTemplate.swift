@@ -187,7 +187,7 @@ final class LegacySession: Sendable {
 
 // MARK: Checks
 
-@Suite("The template of a transport over a legacy client", .timeLimit(.minutes(10)))
+@Suite("Template of a transport over a legacy client", .timeLimit(.minutes(10)))
 struct LegacyHTTPTransportTests {
     private func call(body: HTTPBody? = nil) -> HTTPCall {
         HTTPCall(
@@ -202,7 +202,7 @@ struct LegacyHTTPTransportTests {
         )
     }
 
-    @Test("A request and its response come through whole")
+    @Test("A request and its response are transferred completely")
     func roundTrip() async throws {
         let seen = Mutex<LegacyRequest?>(nil)
         let transport = LegacyHTTPTransport(
@@ -224,7 +224,7 @@ struct LegacyHTTPTransportTests {
     }
 
     @Test(
-        "Each failure has the code that fits, without the query",
+        "Each failure is mapped to an error code without revealing the query",
         arguments: LegacyFailure.allCases
     )
     func failures(_ failure: LegacyFailure) async {
@@ -248,7 +248,7 @@ struct LegacyHTTPTransportTests {
         #expect(error?.code == .bodyProducerFailed)
     }
 
-    @Test("Cancelling the task ends a request that is not answered")
+    @Test("Canceling the task ends an unanswered request")
     func cancels() async {
         let session = LegacySession { _ in nil }
         let transport = LegacyHTTPTransport(session)
@@ -260,7 +260,7 @@ struct LegacyHTTPTransportTests {
         #expect(error?.code == .cancelled)
     }
 
-    @Test("After shutting down, what is under way ends and later calls are refused")
+    @Test("Shutdown ends pending calls and rejects later ones")
     func shutsDown() async {
         let session = LegacySession { _ in nil }
         let transport = LegacyHTTPTransport(session)

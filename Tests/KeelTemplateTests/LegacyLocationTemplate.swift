@@ -119,11 +119,14 @@ final class LegacyDevice: Sendable {
 
 // MARK: Checks
 
-@Suite("The template of a source of positions over a legacy SDK", .timeLimit(.minutes(2)))
+@Suite("Template of a location source over a legacy SDK", .timeLimit(.minutes(2)))
 struct LegacyLocationTests {
     private static let features: LocationAdapterSubject.Features = [.searches, .repeats]
 
-    @Test("It keeps the promises", arguments: LocationAdapterCheck.applicable(to: features))
+    @Test(
+        "It passes the conformance checks",
+        arguments: LocationAdapterCheck.applicable(to: features)
+    )
     func promises(_ check: LocationAdapterCheck) async throws {
         try await check.run(
             on: LocationAdapterSubject(features: Self.features) { _ in

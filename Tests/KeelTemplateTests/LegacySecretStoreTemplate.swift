@@ -92,11 +92,11 @@ final class LegacyVault {
 
 // MARK: Checks
 
-@Suite("The template of a secret store over a legacy SDK")
+@Suite("Template of a secret store over a legacy SDK")
 struct LegacySecretStoreTests {
     private static let features: SecretStoreSubject.Features = [.writable, .anyBytes, .anyNames]
 
-    @Test("It keeps the promises", arguments: SecretStoreCheck.applicable(to: features))
+    @Test("It passes the conformance checks", arguments: SecretStoreCheck.applicable(to: features))
     func promises(_ check: SecretStoreCheck) async throws {
         try await check.run(
             on: SecretStoreSubject(features: Self.features) { _ in
@@ -105,7 +105,7 @@ struct LegacySecretStoreTests {
         )
     }
 
-    @Test("Texts that others have written are no secrets of ours")
+    @Test("Texts written by others are ignored")
     func others() async throws {
         let vault = LegacyVault()
         _ = vault.set("x", forKey: "theirs")

@@ -3,11 +3,11 @@ import KeelStorage
 import KeelStorageAdapting
 import Testing
 
-@Suite("The template over a legacy SDK")
+@Suite("Template of a storage adapter over a legacy SDK")
 struct LegacyStorageAdapterTests {
     let storage = StorageClient(LegacyStorageAdapter(LegacyRecords()))
 
-    @Test("A document that was written is read back, queried and counted")
+    @Test("A written document can be read, queried and counted")
     func roundTrip() async throws {
         try await storage.setDocument("notes/1", ["text": "a", "stars": 2])
         try await storage.setDocument("notes/2", ["text": "b", "stars": 5])
@@ -23,7 +23,7 @@ struct LegacyStorageAdapterTests {
         #expect(try await storage.aggregate(DocumentQuery("notes"), [.sum("stars")]) == [8])
     }
 
-    @Test("A batch whose condition fails leaves nothing behind")
+    @Test("A batch whose condition fails changes nothing")
     func atomicBatch() async throws {
         try await storage.setDocument("notes/1", ["text": "a"])
         let adapter = LegacyStorageAdapter(LegacyRecords())
@@ -41,7 +41,7 @@ struct LegacyStorageAdapterTests {
         #expect(documents.isEmpty)
     }
 
-    @Test("Revisions grow across a deletion, and each write of a batch reports the last one")
+    @Test("Revisions increase across a deletion, and each write of a batch returns the last one")
     func revisions() async throws {
         let first = try await storage.setDocument("notes/1", ["text": "a"])
         try await storage.deleteDocument("notes/1")
@@ -57,7 +57,7 @@ struct LegacyStorageAdapterTests {
         #expect(receipt.outcomes[0].revision == receipt.outcomes[1].revision)
     }
 
-    @Test("What it does not offer is refused before the SDK is asked")
+    @Test("Unsupported calls are rejected before the SDK is called")
     func unsupported() async throws {
         let error = await #expect(throws: StorageError.self) { try await storage.collections() }
         #expect(error?.code == .unsupported)

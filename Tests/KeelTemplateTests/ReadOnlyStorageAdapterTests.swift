@@ -1,9 +1,9 @@
 import KeelStorage
 import Testing
 
-@Suite("The template of a decorator")
+@Suite("Template of a decorator")
 struct ReadOnlyStorageAdapterTests {
-    @Test("What is below is read, and not written")
+    @Test("Reads are passed on, and writes are rejected")
     func readsOnly() async throws {
         let adapter = InMemoryStorageAdapter()
         try await StorageClient(adapter).setDocument("notes/1", ["text": "a"])

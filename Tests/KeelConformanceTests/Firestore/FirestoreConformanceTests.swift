@@ -36,7 +36,7 @@ struct FirestoreConformanceTests {
     private static let expected = FirestoreVector.all.filter { reason(for: $0) == nil }
 
     @Test(
-        "A call leads to the request, or to the error",
+        "A call results in the expected request or error",
         .enabled(if: isPresent, absence),
         arguments: expected
     )
@@ -45,7 +45,7 @@ struct FirestoreConformanceTests {
     }
 
     @Test(
-        "An exception is still one",
+        "A known exception still fails",
         .enabled(if: isPresent, absence),
         arguments: FirestoreVector.all.filter { exceptions[$0.file] != nil }
     )

@@ -2,7 +2,7 @@ import Foundation
 import KeelDocuments
 import Testing
 
-@Suite("Errors of coding")
+@Suite("Coding errors")
 struct CodingErrorTests {
     private struct Restaurant: Codable {
         struct Address: Codable {
@@ -97,7 +97,7 @@ struct CodingErrorTests {
         #expect(!"\(error)".contains("99"))
     }
 
-    @Test("A missing field is named with its path")
+    @Test("The error for a missing field contains its path")
     func missing() throws {
         var fields = Self.good
         fields[FieldPath("address.city")] = nil
@@ -110,7 +110,7 @@ struct CodingErrorTests {
         #expect(key.stringValue == "city")
     }
 
-    @Test("An error of a document names the document")
+    @Test("A decoding error names its document")
     func resource() throws {
         let time = Timestamp(microseconds: 0)
         let document = Document(
@@ -126,7 +126,7 @@ struct CodingErrorTests {
         #expect(error?.resource == "restaurants/1")
     }
 
-    @Test("Bytes that are no document are corrupted")
+    @Test("Bytes that are not a document are corrupted")
     func corrupted() {
         for bytes: [UInt8] in [[], [0xa1], [0xa1, 0x61, 0x61, 0x1c], [0xff], [0xbf, 0xff]] {
             let error = #expect(throws: StorageError.self) {
@@ -136,7 +136,7 @@ struct CodingErrorTests {
         }
     }
 
-    @Test("What documents do not hold is refused with the field's path")
+    @Test("Unsupported values are rejected with the field's path")
     func encodingMessages() throws {
         struct Counter: Encodable { var inner = ["list": [UInt64.max]] }
         let integer = try #require(encoding(Counter()))
@@ -166,14 +166,14 @@ struct CodingErrorTests {
         #expect(encoding(["f": DocumentFields([("__x__", 1)])])?.code == .encodingFailed)
     }
 
-    @Test("A document is a map")
+    @Test("Values that are not maps are rejected as documents")
     func noMap() throws {
         #expect(try #require(encoding([1, 2])).message.contains("a document is a map of fields"))
         #expect(encoding(3)?.code == .encodingFailed)
         #expect(encoding(Boxed<Int>?.none)?.code == .encodingFailed)
     }
 
-    @Test("Depth and size have limits")
+    @Test("Depth and size are limited")
     func limits() {
         indirect enum Nest: Encodable {
             case leaf
@@ -192,7 +192,7 @@ struct CodingErrorTests {
         #expect(encoding(["a": String(repeating: "x", count: fits + 10)])?.code == .tooLarge)
     }
 
-    @Test("What a conformance throws itself is the cause")
+    @Test("An error thrown by a conformance becomes the cause")
     func foreign() {
         struct Oops: Error {}
         struct Throwing: Codable {

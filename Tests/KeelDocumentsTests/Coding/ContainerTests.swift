@@ -55,7 +55,7 @@ private final class Cat: Animal {
 
 @Suite("Containers")
 struct ContainerTests {
-    @Test("A superclass has a container of its own, or shares one")
+    @Test("A superclass has its own container or shares one")
     func inheritance() throws {
         let dog = try DocumentEncoder().encode(Dog(name: "Rex", tricks: ["sit"]))
         #expect(dog == DocumentBody(["super": ["name": "Rex"], "tricks": ["sit"], "zeal": 1]))
@@ -65,7 +65,7 @@ struct ContainerTests {
         #expect(try DocumentDecoder().decode(Cat.self, from: cat).name == "Tom")
     }
 
-    @Test("Nested containers may be filled in any order")
+    @Test("Nested containers can be filled in any order")
     func nested() throws {
         struct Interleaved: Codable, Equatable {
             enum Key: CodingKey { case one, two, three }
@@ -110,7 +110,7 @@ struct ContainerTests {
         _ = try DocumentDecoder().decode(Interleaved.self, from: body)
     }
 
-    @Test("An array may hold values of different kinds")
+    @Test("An array can contain values of different kinds")
     func heterogeneous() throws {
         struct Row: Codable, Equatable {
             var number = 1
@@ -135,7 +135,7 @@ struct ContainerTests {
         #expect(try DocumentDecoder().decode([String: Row].self, from: body) == ["row": Row()])
     }
 
-    @Test("Enumerations are encoded as the compiler does it")
+    @Test("Enumerations are encoded as synthesized by the compiler")
     func enumerations() throws {
         enum Kind: String, Codable { case diner, cafe }
         enum Shape: Codable, Equatable {
@@ -154,7 +154,7 @@ struct ContainerTests {
         }
     }
 
-    @Test("nil properties are left out; null and missing decode as nil")
+    @Test("nil properties are omitted; null and missing fields decode as nil")
     func optionals() throws {
         struct Explicit: Encodable {
             enum CodingKeys: CodingKey { case value }
@@ -179,7 +179,7 @@ struct ContainerTests {
         }
     }
 
-    @Test("Numbers decode across kinds where nothing is lost")
+    @Test("Numbers decode across kinds if nothing is lost")
     func numbers() throws {
         let decoder = DocumentDecoder()
         #expect(try decoder.decode([String: Double].self, from: DocumentBody(["a": 3]))["a"] == 3)
@@ -192,7 +192,7 @@ struct ContainerTests {
         )
     }
 
-    @Test("userInfo reaches both sides")
+    @Test("userInfo is passed to both encoding and decoding")
     func userInfo() throws {
         struct Telling: Codable {
             static let key = CodingUserInfoKey(rawValue: "test")

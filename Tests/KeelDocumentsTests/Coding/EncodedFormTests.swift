@@ -3,7 +3,7 @@ import KeelCore
 import KeelDocuments
 import Testing
 
-@Suite("The encoded form")
+@Suite("Encoded form")
 struct EncodedFormTests {
     private func hex<T: Encodable>(_ value: T) throws -> String {
         try DocumentEncoder().encode(value).bytes
@@ -14,7 +14,7 @@ struct EncodedFormTests {
             .joined()
     }
 
-    @Test("Known values have known bytes")
+    @Test("Known values are encoded as known bytes")
     func bytes() throws {
         struct Point: Encodable {
             var longer = 1
@@ -33,7 +33,7 @@ struct EncodedFormTests {
         #expect(try hex(["r": DocumentPath("a/b")]) == "a16172d82763612f62")
     }
 
-    @Test("Fields are in the order of their encoding, however many there are")
+    @Test("Any number of fields is ordered by their encoding")
     func order() throws {
         for count in [1, 2, 23, 24, 25, 47, 48, 49, 300, 70_000 / 40] {
             let pairs = (0..<count).map { ("k\(($0 * 7919) % 10_007)", $0) }
@@ -54,7 +54,7 @@ struct EncodedFormTests {
         #expect(try DocumentEncoder().encode(one) == DocumentEncoder().encode(other))
     }
 
-    @Test("Of a key encoded twice, the last value counts")
+    @Test("The last value of a key encoded twice applies")
     func repeatedKeys() throws {
         struct Twice: Encodable {
             enum CodingKeys: CodingKey { case a, b }
@@ -68,7 +68,7 @@ struct EncodedFormTests {
         #expect(try DocumentEncoder().encode(Twice()) == DocumentBody(["a": "three", "b": 2]))
     }
 
-    @Test("A field whose encoding failed and was caught leaves nothing behind")
+    @Test("A field whose encoding error was caught leaves no bytes")
     func rollback() throws {
         struct Failing: Encodable {
             enum CodingKeys: CodingKey { case x, y }
@@ -101,7 +101,7 @@ struct EncodedFormTests {
         #expect(body == DocumentBody(["a": 1, "list": ["first", "second"], "z": 2]))
     }
 
-    @Test("A constant of a query is encoded by itself")
+    @Test("A query constant is encoded as a single value")
     func values() throws {
         let encoder = DocumentEncoder()
         #expect(try encoder.encodeValue(3) == 3)

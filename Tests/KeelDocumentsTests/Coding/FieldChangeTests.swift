@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Field changes")
 struct FieldChangeTests {
-    @Test("Changes read as the calls that make them")
+    @Test("Field changes are described as the calls that create them")
     func sugar() throws {
         let name = "Ada"
         let count = 3

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Key strategies")
 struct KeyStrategyTests {
-    @Test("Snake case names fields, not the keys of dictionaries")
+    @Test("Snake case applies to fields, not to dictionary keys")
     func snakeCase() throws {
         struct Item: Codable, Equatable {
             var imageURL = "u"

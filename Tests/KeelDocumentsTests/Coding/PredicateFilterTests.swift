@@ -30,7 +30,7 @@ struct PredicateFilterTests {
         try DocumentFilter(predicate)
     }
 
-    @Test("Comparisons translate either way round, with captured values")
+    @Test("Comparisons translate in either direction, with captured values")
     func comparisons() throws {
         let limit = 3
         let other = Address(city: "Rome")
@@ -116,7 +116,7 @@ struct PredicateFilterTests {
         )
     }
 
-    @Test("What has no counterpart is refused by name, with advice")
+    @Test("An expression without a counterpart is rejected by name with advice")
     func refusals() throws {
         let nan = Double.nan
         let cases: [(Predicate<Place>, String, String)] = [
@@ -155,7 +155,7 @@ struct PredicateFilterTests {
         }
     }
 
-    @Test("A type can name its fields, and key strategies apply to names of properties")
+    @Test("A type can name its fields, and key strategies apply to property names")
     func names() throws {
         let query = try DocumentQuery("films").where(
             #Predicate<Film> { $0.id == "x" && $0.name == "y" }

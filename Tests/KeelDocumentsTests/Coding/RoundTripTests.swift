@@ -24,7 +24,7 @@ struct RoundTripTests {
         }
     }
 
-    @Test("Integers of every size keep their extremes")
+    @Test("The extremes of every integer type are preserved")
     func integers() throws {
         try survives(Int.min, -1, 0, 23, 24, Int.max)
         try survives(Int8.min, Int8.max)
@@ -38,7 +38,7 @@ struct RoundTripTests {
         try survives(UInt(Int64.max))
     }
 
-    @Test("Numbers with fractions keep every bit")
+    @Test("Floating-point numbers are preserved bit by bit")
     func doubles() throws {
         try survives(
             0.1,
@@ -54,7 +54,7 @@ struct RoundTripTests {
         #expect(try roundTrip(["x": Double.nan])["x"]?.isNaN == true)
     }
 
-    @Test("Text, bytes and the types made of them survive")
+    @Test("Text, bytes and types based on them are preserved")
     func text() throws {
         try survives("", "a", "é", "e\u{301}", "👩‍👩‍👧", String(repeating: "long ", count: 5000), "\0")
         try survives(Data(), Data([0, 255]), Data(repeating: 7, count: 70_000))
@@ -71,7 +71,7 @@ struct RoundTripTests {
         #expect(Array(decomposed.utf8) == Array("e\u{301}".utf8))
     }
 
-    @Test("Dates survive to the microsecond, timestamps exactly")
+    @Test("Dates are preserved to the microsecond, timestamps exactly")
     func dates() throws {
         try survives(
             Timestamp.earliest,
@@ -88,7 +88,7 @@ struct RoundTripTests {
         }
     }
 
-    @Test("Values of the data model survive as they are")
+    @Test("Values of the data model are preserved")
     func model() throws {
         try survives(GeoPoint(latitude: -90, longitude: 180))
         try survives(DocumentPath("restaurants/30075445"))
@@ -105,7 +105,7 @@ struct RoundTripTests {
         )
     }
 
-    @Test("Optionals, collections and nested types survive")
+    @Test("Optionals, collections and nested types are preserved")
     func composition() throws {
         try survives(Int?.none, 3)
         try survives(["a": 1, "": 2].filter { !$0.key.isEmpty })
@@ -115,7 +115,7 @@ struct RoundTripTests {
         #expect(try roundTrip(Boxed(value: [String?.none, "x", nil])).value == [nil, "x", nil])
     }
 
-    @Test("Random values survive, and encode as their data model does")
+    @Test("Random values are preserved and encoded like their data model")
     func random() throws {
         var generator = SeededGenerator(seed: 20_260_301)
         for _ in 0..<300 {

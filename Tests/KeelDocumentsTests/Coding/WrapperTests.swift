@@ -26,7 +26,7 @@ struct WrapperTests {
         )
     }
 
-    @Test("A document's id comes from its path and is no field")
+    @Test("A document's id comes from its path and is not a field")
     func documentID() throws {
         let encoder = DocumentEncoder()
         let encoded = try encoder.encodeDocument(Note(id: "n1"))
@@ -60,7 +60,7 @@ struct WrapperTests {
         }
     }
 
-    @Test("A value without the wrapper names its id through Identifiable")
+    @Test("A value without the wrapper gets its id from Identifiable")
     func identifiable() throws {
         struct Plain: Codable, Identifiable { var id = 7 }
         let encoded = try DocumentEncoder().encodeDocument(Plain())
@@ -108,7 +108,7 @@ struct ModelInJSONTests {
         return String(decoding: try encoder.encode(value), as: UTF8.self)
     }
 
-    @Test("They have the form of Firestore's REST protocol")
+    @Test("Values have the form of Firestore's REST protocol")
     func form() throws {
         #expect(try json(DocumentValue.integer(3)) == #"{"integerValue":"3"}"#)
         #expect(try json(DocumentValue.double(.nan)) == #"{"doubleValue":"NaN"}"#)
@@ -124,7 +124,7 @@ struct ModelInJSONTests {
         #expect(try json([DocumentPath("a/b")]) == #"["a/b"]"#)
     }
 
-    @Test("Times are read with any zone and precision")
+    @Test("Times are decoded with any time zone and precision")
     func times() throws {
         let known = [
             ("2026-03-01T12:30:00.25Z", 1_772_368_200_250_000), ("1970-01-01T00:00:00Z", 0),

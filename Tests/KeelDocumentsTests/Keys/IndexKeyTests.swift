@@ -2,7 +2,7 @@ import KeelConformance
 import KeelDocuments
 import Testing
 
-@Suite("Index keys order as values do")
+@Suite("Order of index keys")
 struct IndexKeyTests {
     private typealias Keyed = (value: DocumentValue, key: [UInt8])
 
@@ -33,7 +33,7 @@ struct IndexKeyTests {
         return (pairs, nil)
     }
 
-    @Test("Of a hundred thousand random pairs, keys compare as the values by the rules")
+    @Test("Keys of a hundred thousand random pairs compare like their values")
     func ordersRandomPairs() async {
         print("IndexKeyTests: seed \(Self.seed)")
         var source = RandomValues(random: SeededGenerator(seed: Self.seed))
@@ -43,7 +43,7 @@ struct IndexKeyTests {
         #expect(pairs >= 100_000)
     }
 
-    @Test("Of fifty thousand random pairs of numbers, keys compare as the numbers exactly")
+    @Test("Keys of fifty thousand random number pairs compare exactly like the numbers")
     func ordersNumbers() async {
         var source = RandomValues(random: SeededGenerator(seed: Self.seed &+ 1))
         var values: [DocumentValue] = []
@@ -56,7 +56,7 @@ struct IndexKeyTests {
         #expect(pairs >= 50_000)
     }
 
-    @Test("Descending keys have the reverse order, and no key begins another")
+    @Test("Descending keys have the reverse order, and no key is a prefix of another")
     func descends() async {
         var source = RandomValues(random: SeededGenerator(seed: Self.seed &+ 2))
         let values = (0..<250).map { _ in source.value() }
@@ -78,7 +78,7 @@ struct IndexKeyTests {
         }
     }
 
-    @Test("Joined keys compare by the first value, then by the second")
+    @Test("Composite keys compare by the first value, then by the second")
     func joins() async {
         var source = RandomValues(random: SeededGenerator(seed: Self.seed &+ 3))
         for _ in 0..<3_000 {
@@ -93,7 +93,7 @@ struct IndexKeyTests {
         }
     }
 
-    @Test("A path has one key, as a reference and as a document’s place, in the order of paths")
+    @Test("A path has the same key as a reference and as a position, in path order")
     func keysPaths() {
         var source = RandomValues(random: SeededGenerator(seed: Self.seed &+ 4))
         var paths: [DocumentPath] = []
@@ -115,7 +115,7 @@ struct IndexKeyTests {
         }
     }
 
-    @Test("The groups of equal values stand in Firestore’s order")
+    @Test("Groups of equal values have Firestore’s order")
     func ordersGroups() {
         for (position, group) in Self.groups.enumerated() {
             for one in group {

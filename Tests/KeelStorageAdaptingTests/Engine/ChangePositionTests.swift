@@ -1,7 +1,7 @@
 import KeelStorageAdapting
 import Testing
 
-@Suite("Cursors of a store with a change log")
+@Suite("Change positions as cursors")
 struct ChangePositionTests {
     private static let places: [ChangePosition.Place] = [
         .copy(start: LogPoint(7, mark: 1), row: 0),
@@ -16,7 +16,7 @@ struct ChangePositionTests {
         .log(LogPoint(1 << 40, mark: 1)),
     ]
 
-    @Test("Every place survives its bytes")
+    @Test("Every position is decoded unchanged")
     func roundTrip() throws {
         let epoch = UInt64.max - 5
         for place in Self.places {
@@ -28,13 +28,13 @@ struct ChangePositionTests {
         }
     }
 
-    @Test("Of two places of one store, the later one does not have the lower bytes")
+    @Test("Later positions have higher bytes")
     func order() {
         let cursors = Self.places.map { ChangePosition(epoch: 3, $0).cursor }
         for (one, next) in zip(cursors, cursors.dropFirst()) { #expect(one < next) }
     }
 
-    @Test("Bytes that no store made mean nothing")
+    @Test("Invalid bytes are not decoded as a position")
     func foreign() {
         let cursor = ChangePosition(epoch: 3, .log(LogPoint(8, mark: 1))).cursor
         #expect(ChangePosition(ChangeCursor(bytes: [])) == nil)

@@ -2,7 +2,7 @@ import KeelStorageAdapting
 import Testing
 
 /// Tests of the effects that a batch has before anything is written.
-@Suite("A commit is worked out before it is written")
+@Suite("Commit drafts")
 struct CommitDraftTests {
     private static let now = Timestamp(microseconds: 1_000_000)
     private static let path: DocumentPath = "notes/1"
@@ -35,7 +35,7 @@ struct CommitDraftTests {
 
     private static let increment = FieldChange("n", .transform(.increment(1)))
 
-    @Test("Writes build on each other, and a document is looked up once")
+    @Test("Writes build on each other, and each document is loaded once")
     func buildsUp() throws {
         var draft = Self.draft()
         var lookUps = 0
@@ -60,7 +60,7 @@ struct CommitDraftTests {
     }
 
     @Test(
-        "Changes are numbered from where the store says; a write without an effect takes no number"
+        "Changes are numbered from the store's start, except writes without effect"
     )
     func numbers() throws {
         var draft = Self.draft(from: 70)
@@ -74,7 +74,7 @@ struct CommitDraftTests {
         #expect(draft.changes.map(\.revision.number) == [70, 0, 71])
     }
 
-    @Test("A document that was missing gets a revision above all that missing ones had")
+    @Test("A missing document gets a revision above the floor")
     func floor() throws {
         var draft = Self.draft(from: 70, floor: 900)
         try draft.add(Self.set(1)) { _ in CommitDraft.Stored() }
@@ -85,7 +85,7 @@ struct CommitDraftTests {
     }
 
     @Test(
-        "A document that is created again is later than its removal, and a change later than the last"
+        "A recreated document is later than its removal, and a change later than the previous one"
     )
     func times() throws {
         let ahead = Timestamp(microseconds: 9_000_000)
@@ -100,7 +100,7 @@ struct CommitDraftTests {
         #expect(draft.changes.first.map(draft.time) == later)
     }
 
-    @Test("A refused write leaves the draft without a change of its document")
+    @Test("A rejected write adds no change to the draft")
     func refuses() throws {
         var draft = Self.draft()
         let error = #expect(throws: StorageError.self) {
@@ -111,7 +111,7 @@ struct CommitDraftTests {
         #expect(draft.changes.allSatisfy { $0.sequence == nil })
     }
 
-    @Test("What cannot be read can be replaced and removed, and not be updated")
+    @Test("An unreadable document can be replaced and removed but not updated")
     func unreadable() throws {
         let damage = StorageError(.corrupted, "damaged")
         let load = { (path: DocumentPath) in

@@ -2,7 +2,7 @@ import KeelStorageAdapting
 import KeelTestKit
 import Testing
 
-@Suite("The line of those who want to commit", .timeLimit(.minutes(1)))
+@Suite("Commit queue", .timeLimit(.minutes(1)))
 struct CommitLineTests {
     private static func batch(_ writes: Int) -> WriteBatch {
         WriteBatch((0..<writes).map { DocumentWrite("notes/\($0)", .delete) })
@@ -25,7 +25,7 @@ struct CommitLineTests {
         Task { words(await line.turn(for: batches, isAlone: isAlone)) }
     }
 
-    @Test("The first to come writes at once, the next one when the first has left")
+    @Test("The first commit writes immediately, the next one after the first has left")
     func turns() async throws {
         let line = CommitLine()
         #expect(Self.words(await line.turn(for: [])) == "write")
@@ -37,7 +37,7 @@ struct CommitLineTests {
         #expect(Self.words(await line.turn(for: [])) == "write", "the line is empty again")
     }
 
-    @Test("The writer takes the others' batches along, up to a number of writes")
+    @Test("The writer includes the batches of others up to a number of writes")
     func together() async throws {
         let line = CommitLine()
         _ = await line.turn(for: [Self.batch(100)])
@@ -56,7 +56,7 @@ struct CommitLineTests {
         #expect(await tasks[2].value == "write")
     }
 
-    @Test("Those that are put back come first, and each by itself")
+    @Test("Requeued commits come first and write alone")
     func putBack() async throws {
         let line = CommitLine()
         _ = await line.turn(for: [])
@@ -73,7 +73,7 @@ struct CommitLineTests {
         #expect(await second.value == "write")
     }
 
-    @Test("A task that is cancelled leaves the line")
+    @Test("A canceled task leaves the queue")
     func cancels() async throws {
         let line = CommitLine()
         _ = await line.turn(for: [])

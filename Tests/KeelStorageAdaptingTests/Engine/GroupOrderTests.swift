@@ -3,7 +3,7 @@ import KeelStorageAdapting
 import Testing
 
 /// Tests of the group order over an in-memory directory.
-@Suite("A group comes in the order of its paths, whatever store keeps its collections")
+@Suite("Path order of groups")
 struct GroupOrderTests {
     /// An in-memory directory of collections, with or without keys.
     private struct Directory: CollectionDirectory {
@@ -97,7 +97,7 @@ struct GroupOrderTests {
         }
     }
 
-    @Test("Forward and backward, from any place to any other, with keys and without")
+    @Test("Groups are in path order in both directions between any bounds")
     func agrees() throws {
         print("GroupOrderTests: seed \(Self.seed)")
         var random = SeededGenerator(seed: Self.seed)

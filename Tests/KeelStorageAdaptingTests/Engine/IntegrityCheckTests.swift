@@ -2,7 +2,7 @@ import KeelStorageAdapting
 import Testing
 
 /// Tests of the check over in-memory tables, each damaged in one place.
-@Suite("A check of integrity names what is wrong with tables, whatever keeps them")
+@Suite("Integrity checks of tables")
 struct IntegrityCheckTests {
     private struct Tables: CheckedTables {
         var own: [String] = []
@@ -77,7 +77,7 @@ struct IntegrityCheckTests {
         return check.problems
     }
 
-    @Test("Sound tables have no problems, nor has an index that is being built")
+    @Test("Intact tables and an index under construction have no problems")
     func sound() throws {
         var tables = try Self.tables()
         tables.rows = [("changes without a collection", 0)]
@@ -86,7 +86,7 @@ struct IntegrityCheckTests {
         #expect(try Self.problems(tables).isEmpty)
     }
 
-    @Test("A missing entry and one too many are told apart")
+    @Test("Missing and superfluous entries are distinguished")
     func entries() throws {
         var tables = try Self.tables()
         tables.entries[4]?.remove(IndexKey.key(2))
@@ -101,7 +101,7 @@ struct IntegrityCheckTests {
         #expect(try Self.problems(tables) == ["the index 4 has 4 entries instead of 3"])
     }
 
-    @Test("A document that cannot be read is named, and the others are checked")
+    @Test("An unreadable document is named, and the others are checked")
     func unreadable() throws {
         var tables = try Self.tables()
         tables.documents[0] = .failure(StorageError(.corrupted, "“notes/1” is sealed otherwise"))
@@ -112,7 +112,7 @@ struct IntegrityCheckTests {
         #expect(problems.last == "the index 4 has 3 entries instead of 1")
     }
 
-    @Test("Rows that point to nothing, a missing log and what the database finds are told")
+    @Test("Dangling rows, a missing log and database errors are reported")
     func others() throws {
         var tables = Tables(own: ["page 7 is torn"], wasChanged: false)
         tables.documents = [.success(Self.document(1))]
@@ -125,7 +125,7 @@ struct IntegrityCheckTests {
         )
     }
 
-    @Test("A history has readable images in the order of their times")
+    @Test("Unreadable and unordered history images are reported")
     func history() throws {
         var tables = Tables(start: 10)
         tables.images = [

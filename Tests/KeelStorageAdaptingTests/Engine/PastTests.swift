@@ -1,7 +1,7 @@
 import KeelStorageAdapting
 import Testing
 
-@Suite("What a store keeps of its past")
+@Suite("Past documents of a store")
 struct PastTests {
     private static func document(_ number: Int) -> Document {
         Document(
@@ -13,7 +13,7 @@ struct PastTests {
         )
     }
 
-    @Test("Of documents of the past, those at the beginning are kept, and few more")
+    @Test("Only slightly more than the first past documents are kept")
     func window() {
         var past = PastDocuments()
         for number in (0..<5_000).reversed() {
@@ -24,14 +24,14 @@ struct PastTests {
         #expect(Array(keys.prefix(3)) == (0..<3).map { IndexKey.key(.integer($0)) })
     }
 
-    @Test("Without a limit all are kept")
+    @Test("All past documents are kept without a limit")
     func everything() {
         var past = PastDocuments()
         for number in 0..<3_000 { past.take(Self.document(number), at: [], within: nil) }
         #expect(past.found.count == 3_000)
     }
 
-    @Test("The history is trimmed at once after an opening, then once in a sixteenth of its age")
+    @Test("The history is trimmed on opening and then every sixteenth of its age")
     func pace() {
         let pace = ForgettingPace()
         func time(_ seconds: Int64) -> Timestamp { Timestamp(microseconds: seconds * 1_000_000) }

@@ -2,7 +2,7 @@ import KeelConformance
 import KeelStorageAdapting
 import Testing
 
-@Suite("Index entries wait, and are written in the order of their index")
+@Suite("Pending index entries")
 struct PendingEntriesTests {
     private struct Entry: Hashable {
         let index: Int64
@@ -13,7 +13,7 @@ struct PendingEntriesTests {
 
     private static let seed = SeededGenerator.chosenSeed()
 
-    @Test("They come by index, collection and key, and those of one key as they were made")
+    @Test("Entries are ordered by index, collection and key, then by insertion")
     func order() {
         let entries = PendingEntries()
         entries.add([2], of: 1, to: 2, in: 1, isRemoval: false)
@@ -33,7 +33,7 @@ struct PendingEntriesTests {
         #expect(found.count == 5, "what was written does not wait any more")
     }
 
-    @Test("Whatever is put in and taken out, the same entries are there in the end")
+    @Test("Random additions and removals result in the expected entries")
     func agrees() {
         print("PendingEntriesTests: seed \(Self.seed)")
         var random = SeededGenerator(seed: Self.seed)

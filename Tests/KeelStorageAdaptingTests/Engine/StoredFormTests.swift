@@ -2,7 +2,7 @@ import KeelStorageAdapting
 import Testing
 
 /// Tests of the stored form of data other than documents.
-@Suite("What a store keeps beside documents")
+@Suite("Stored forms of definitions and receipts")
 struct StoredFormTests {
     private static let kinds: [StoredIndex.Kind] = [
         .fields(IndexDefinition("notes", [.ascending("a"), .descending("b.c")])),
@@ -11,7 +11,7 @@ struct StoredFormTests {
         .search(SearchDefinition("notes", fields: ["title", "body.text"])),
     ]
 
-    @Test("A definition survives its bytes, and equal ones have equal bytes")
+    @Test("Definitions are decoded unchanged, and different ones have different bytes")
     func definitions() throws {
         var seen: Set<[UInt8]> = []
         for kind in Self.kinds {
@@ -22,7 +22,7 @@ struct StoredFormTests {
         }
     }
 
-    @Test("A damaged definition is an error of the store")
+    @Test("A damaged definition is reported as corrupted")
     func damage() {
         for fields: DocumentFields in [
             [:], ["collection": "notes"], ["collection": "notes", "search": [1]],
@@ -34,7 +34,7 @@ struct StoredFormTests {
         }
     }
 
-    @Test("A receipt survives its bytes")
+    @Test("A receipt is decoded unchanged")
     func receipts() throws {
         let receipt = CommitReceipt(
             batchID: "b1",
@@ -62,7 +62,7 @@ struct StoredFormTests {
         #expect(error?.code == .corrupted)
     }
 
-    @Test("An index has an entry for each distinct element, and none for a missing field")
+    @Test("An index has one entry per distinct element and none for a missing field")
     func keys() throws {
         func index(_ definition: IndexDefinition) throws -> StoredIndex {
             try StoredIndex(
@@ -84,7 +84,7 @@ struct StoredFormTests {
         #expect(tags.entryCollection(7) == 7)
     }
 
-    @Test("Only finished indexes serve queries, and all are kept in step")
+    @Test("Only finished indexes serve queries, but all are maintained")
     func indexSet() throws {
         let all = try Self.kinds.enumerated().map { number, kind in
             try StoredIndex(

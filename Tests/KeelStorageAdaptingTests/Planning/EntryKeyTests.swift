@@ -2,7 +2,7 @@ import KeelConformance
 import KeelStorageAdapting
 import Testing
 
-@Suite("Keys of index entries, cut")
+@Suite("Truncated keys of index entries")
 struct EntryKeyTests {
     private static func cut(_ value: DocumentValue) -> [UInt8] {
         var key = IndexKey.key(value)
@@ -22,7 +22,7 @@ struct EntryKeyTests {
         }
     }
 
-    @Test("Cut keys compare as whole keys do, or are equal where both are cut")
+    @Test("Truncated keys compare like full keys or are equal if both are truncated")
     func order() {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)
@@ -45,14 +45,14 @@ struct EntryKeyTests {
         }
     }
 
-    @Test("The longest constant of a condition is whole, and a value of one byte more is not")
+    @Test("The longest constant of a condition is not truncated, a longer value is")
     func lengths() {
         let text = String(repeating: "x", count: 1_499)
         #expect(Self.cut(.string(text)) == IndexKey.key(.string(text)))
         #expect(Self.cut(.string(text + "x")).count == EntryKey.longestComponent)
     }
 
-    @Test("An entry of many long components has no more than its whole length")
+    @Test("An entry with many long components is limited to the maximum length")
     func whole() throws {
         let text = String(repeating: "x", count: 1_600)
         let index = IndexDefinition(

@@ -4,7 +4,7 @@ import Testing
 @Suite("JSON of the Firestore protocol")
 struct FirestoreJSONTests {
     @Test(
-        "reads what RFC 8259 allows",
+        "the parser accepts valid JSON",
         arguments: [
             ("null", FirestoreJSON.null), (" true\n", true), ("false", false), ("0", .integer(0)),
             ("-0", .number(-0.0)), ("9223372036854775807", .integer(.max)),
@@ -25,7 +25,7 @@ struct FirestoreJSONTests {
     }
 
     @Test(
-        "refuses what it does not allow, and says where",
+        "the parser rejects invalid JSON with its position",
         arguments: [
             ("", .unexpectedEnd, 0), ("  ", .unexpectedEnd, 2), ("nul", .unexpectedEnd, 3),
             ("01", .badNumber, 2), ("-", .unexpectedEnd, 1), ("1.", .unexpectedEnd, 2),
@@ -47,14 +47,14 @@ struct FirestoreJSONTests {
         }
     }
 
-    @Test("refuses strings that are not UTF-8")
+    @Test("the parser rejects strings that are not UTF-8")
     func refusesBadUTF8() {
         #expect(throws: FirestoreJSONError(reason: .badUTF8, offset: 1)) {
             try FirestoreJSON(parsing: [0x22, 0xC3, 0x28, 0x22])
         }
     }
 
-    @Test("keeps names apart that differ only in their Unicode form")
+    @Test("the parser distinguishes names that differ only in Unicode form")
     func keepsNamesApart() throws {
         let json = try FirestoreJSON(parsing: Array(#"{"\u00e9":1,"e\u0301":2}"#.utf8))
         #expect(json.members?.count == 2)

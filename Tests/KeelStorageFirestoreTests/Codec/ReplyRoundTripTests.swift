@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeelConformance
 
-@Suite("Replies on the wire")
+@Suite("Round trips of replies")
 struct ReplyRoundTripTests {
     private static let database = "projects/keel/databases/(default)"
     private static let encoding = FirestoreEncoding(database: database, isExtended: true)
@@ -15,7 +15,7 @@ struct ReplyRoundTripTests {
         try FirestoreJSON(parsing: json.bytes)
     }
 
-    @Test("a document arrives as it was")
+    @Test("a document is decoded unchanged")
     func documents() throws {
         var source = FuzzSource(seed: SeededGenerator.chosenSeed(), name: "fuzz")
         for number in 1...500 {
@@ -31,7 +31,7 @@ struct ReplyRoundTripTests {
         }
     }
 
-    @Test("without Keel's additions a document's revision is its update time")
+    @Test("without Keel's extensions, a document's revision is its update time")
     func plainRevision() throws {
         let document = Document(
             path: "a/1",
@@ -46,7 +46,7 @@ struct ReplyRoundTripTests {
         #expect(read.revision == Revision(number: 1_000_002))
     }
 
-    @Test("a receipt arrives as it was")
+    @Test("a receipt is decoded unchanged")
     func receipts() throws {
         let batch = WriteBatch(id: "once", [.delete("a/1"), .delete("a/2"), .delete("a/3")])
         let receipt = CommitReceipt(
@@ -79,7 +79,7 @@ struct ReplyRoundTripTests {
     }
 
     @Test(
-        "an error arrives with its code, its effect and what it concerns",
+        "an error is decoded with its code, effect and resource",
         arguments: StorageError.Code.known
     )
     func errors(code: StorageError.Code) throws {
@@ -104,7 +104,7 @@ struct ReplyRoundTripTests {
         }
     }
 
-    @Test("a schema and a plan arrive as they were")
+    @Test("a schema and a plan are decoded unchanged")
     func schemas() throws {
         let index = IndexDefinition(
             "c",

@@ -4,10 +4,10 @@ import Testing
 
 @testable import KeelConformance
 
-@Suite("Times, bytes and names on the wire")
+@Suite("Encoding of times, bytes and names")
 struct ScalarFormTests {
     @Test(
-        "a time has the text of RFC 3339",
+        "a time is encoded as in RFC 3339",
         arguments: [
             (0, "1970-01-01T00:00:00Z"), (1, "1970-01-01T00:00:00.000001Z"),
             (-1, "1969-12-31T23:59:59.999999Z"), (120_000, "1970-01-01T00:00:00.120Z"),
@@ -27,7 +27,7 @@ struct ScalarFormTests {
         #expect(FirestoreTime.time(of: text) == time)
     }
 
-    @Test("any time arrives as it was")
+    @Test("any time is decoded unchanged")
     func anyTime() {
         var random = SeededGenerator(seed: SeededGenerator.chosenSeed())
         let usual: ClosedRange<Int64> = -62_135_596_800_000_000...253_402_300_799_999_999
@@ -40,7 +40,7 @@ struct ScalarFormTests {
     }
 
     @Test(
-        "a time in another form is understood",
+        "a time in another format is decoded",
         arguments: [
             ("1970-01-01T01:00:00+01:00", 0), ("1969-12-31T19:00:00-05:00", 0),
             ("1970-01-01t00:00:00.5z", 500_000),
@@ -52,7 +52,7 @@ struct ScalarFormTests {
     }
 
     @Test(
-        "what is no time is not taken for one",
+        "an invalid time is not decoded",
         arguments: [
             "", "1970-01-01", "1970-01-01T00:00:00", "1970-02-30T00:00:00Z",
             "0000-01-01T00:00:00Z", "1970-13-01T00:00:00Z", "1970-01-01T24:00:00Z",
@@ -65,7 +65,7 @@ struct ScalarFormTests {
         #expect(FirestoreTime.time(of: text) == nil)
     }
 
-    @Test("bytes arrive as they were, in both alphabets and without padding")
+    @Test("bytes are decoded unchanged in both alphabets and without padding")
     func base64() {
         var random = SeededGenerator(seed: SeededGenerator.chosenSeed())
         for length in 0..<200 {
@@ -80,14 +80,14 @@ struct ScalarFormTests {
     }
 
     @Test(
-        "text that is not Base64 is not taken for it",
+        "text that is not Base64 is not decoded",
         arguments: ["a", "a b=", "====", "=", "AQ=", "A===", "=AQ=", "AQ==AQ==", "é"]
     )
     func refusedBase64(text: String) {
         #expect(Base64.decode(text) == nil)
     }
 
-    @Test("the path of any field arrives as it was")
+    @Test("any field path is decoded unchanged")
     func fieldPaths() throws {
         let decoding = FirestoreDecoding(database: "d")
         var random = SeededGenerator(seed: SeededGenerator.chosenSeed())
@@ -104,7 +104,7 @@ struct ScalarFormTests {
         }
     }
 
-    @Test("the name of any document arrives as it was")
+    @Test("any document name is decoded unchanged")
     func documentNames() throws {
         let encoding = FirestoreEncoding(database: "projects/p/databases/(default)")
         let decoding = FirestoreDecoding(database: "projects/p/databases/(default)")

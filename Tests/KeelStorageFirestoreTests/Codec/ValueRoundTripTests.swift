@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeelConformance
 
-@Suite("Values, writes and queries on the wire")
+@Suite("Round trips of values, writes and queries")
 struct ValueRoundTripTests {
     private static let database = "projects/p/databases/(default)"
     private static let encoding = FirestoreEncoding(database: database, isExtended: true)
@@ -22,7 +22,7 @@ struct ValueRoundTripTests {
         try FirestoreJSON(parsing: json.bytes)
     }
 
-    @Test("a value arrives as it was")
+    @Test("a value is decoded unchanged")
     func values() throws {
         var source = source()
         for _ in 0..<3000 {
@@ -32,13 +32,13 @@ struct ValueRoundTripTests {
         }
     }
 
-    @Test("a value arrives as it was", arguments: FuzzSource.plain)
+    @Test("a sample value is decoded unchanged", arguments: FuzzSource.plain)
     func plainValue(value: DocumentValue) throws {
         let read = try Self.decoding.value(try sent(Self.encoding.value(value)))
         #expect(read == value)
     }
 
-    @Test("doubles arrive bit by bit")
+    @Test("doubles are decoded unchanged")
     func doubles() throws {
         var random = SeededGenerator(seed: SeededGenerator.chosenSeed())
         for _ in 0..<3000 {
@@ -48,7 +48,7 @@ struct ValueRoundTripTests {
         }
     }
 
-    @Test("fields arrive with their names byte by byte")
+    @Test("field names are decoded byte by byte")
     func fields() throws {
         var source = source()
         for _ in 0..<1000 {
@@ -58,7 +58,7 @@ struct ValueRoundTripTests {
         }
     }
 
-    @Test("a write arrives as it was, its changes in the order of their fields")
+    @Test("a write is decoded unchanged, with its changes in field order")
     func writes() throws {
         var source = source()
         for _ in 0..<2000 {
@@ -86,7 +86,7 @@ struct ValueRoundTripTests {
         return DocumentWrite(write.path, .update(ordered), if: write.condition)
     }
 
-    @Test("a batch arrives with its id and what it depends on")
+    @Test("a batch is decoded with its id and reads")
     func batches() throws {
         var source = source()
         for number in 0..<300 {
@@ -109,7 +109,7 @@ struct ValueRoundTripTests {
         }
     }
 
-    @Test("a query arrives as it was")
+    @Test("a query is decoded unchanged")
     func queries() throws {
         var source = source()
         var count = 0
@@ -124,7 +124,7 @@ struct ValueRoundTripTests {
         #expect(count > 500)
     }
 
-    @Test("a search arrives as it was")
+    @Test("a search is decoded unchanged")
     func searches() throws {
         var source = source()
         for _ in 0..<200 {
@@ -135,7 +135,7 @@ struct ValueRoundTripTests {
         }
     }
 
-    @Test("aggregations arrive as they were")
+    @Test("aggregations are decoded unchanged")
     func aggregations() throws {
         var source = source()
         for _ in 0..<500 {

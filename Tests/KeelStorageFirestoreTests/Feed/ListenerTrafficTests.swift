@@ -9,7 +9,7 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-@Suite("What a listener over the network receives", .timeLimit(.minutes(2)))
+@Suite("Network traffic of listeners", .timeLimit(.minutes(2)))
 struct ListenerTrafficTests {
     private let store = InMemoryStorageAdapter()
     private let wire: CountingTransport
@@ -40,7 +40,7 @@ struct ListenerTrafficTests {
         }
     }
 
-    @Test("the changes of its document, and nothing of a thousand others")
+    @Test("A document listener receives nothing of a thousand other documents")
     func oneDocument() async throws {
         try await server.setDocument("notes/mine", ["n": 0])
         var snapshots = phone.listenToDocument("notes/mine").makeAsyncIterator()
@@ -53,7 +53,7 @@ struct ListenerTrafficTests {
         #expect(wire.text.utf8.count < 16_384)
     }
 
-    @Test("the documents that meet its query’s condition, and of others no more than their paths")
+    @Test("A query listener receives matching documents and only the paths of others")
     func oneQuery() async throws {
         try await server.setDocument("notes/mine", ["n": -1])
         let query = DocumentQuery("notes").where(.less("n", 0))
@@ -67,7 +67,7 @@ struct ListenerTrafficTests {
         #expect(!wire.text.contains("other"))
     }
 
-    @Test("what two listeners want, each its own, also of one that comes later")
+    @Test("Two listeners each receive their own documents, even if one starts later")
     func two() async throws {
         for path: DocumentPath in ["notes/a", "notes/b"] {
             try await server.setDocument(path, ["n": 0])
@@ -86,7 +86,7 @@ struct ListenerTrafficTests {
         }
     }
 
-    @Test("whatever comes and goes, each listener ends at what the store has", arguments: 1...12)
+    @Test("Listeners that come and go at random end with the store's state", arguments: 1...12)
     func random(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         let collections: [CollectionPath] = ["a", "b", "c"]
@@ -121,7 +121,7 @@ struct ListenerTrafficTests {
         for listener in listeners { try await listener.value }
     }
 
-    @Test("the origin of its own write, and how far its mutations have come")
+    @Test("A client receives the origin and acknowledgment of its own writes")
     func origins() async throws {
         var request = ChangeRequest()
         let adapter = try Self.adapter(over: wire)

@@ -8,7 +8,7 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-@Suite("A feed goes on with pages where there is no stream", .timeLimit(.minutes(5)))
+@Suite("Feeds without a working stream", .timeLimit(.minutes(5)))
 struct SyncFeedFaultTests {
     private let adapter = InMemoryStorageAdapter()
     private let clock = TestClock()
@@ -28,7 +28,7 @@ struct SyncFeedFaultTests {
         ChangeRequest(after: cursor, waitTimeout: .seconds(30))
     }
 
-    @Test("A server without streams is asked for pages that wait", arguments: [404, 406, 429, 501])
+    @Test("A server without streams is asked for waiting pages", arguments: [404, 406, 429, 501])
     func polls(status: Int) async throws {
         endpoint.refuseStreams(with: status)
         let start = try await feed.changes(ChangeRequest())
@@ -41,7 +41,7 @@ struct SyncFeedFaultTests {
         #expect(endpoint.count("events") == 1)
     }
 
-    @Test("A stream that breaks off is opened again, and nothing is missed or told twice")
+    @Test("An interrupted stream is reopened without missed or repeated changes")
     func breaks() async throws {
         var cursor = try await feed.changes(ChangeRequest()).next
         var told: [String] = []
@@ -80,7 +80,7 @@ struct SyncFeedFaultTests {
         }
     }
 
-    @Test("An expired position is told, with and without a stream")
+    @Test("An expired position is reported with and without a stream")
     func expired() async throws {
         let foreign = ChangeCursor(bytes: [7])
         for wait in [Duration?.none, .seconds(30)] {
@@ -91,7 +91,7 @@ struct SyncFeedFaultTests {
         }
     }
 
-    @Test("Another epoch ends what was waited for: the data is another")
+    @Test("A new epoch ends a wait")
     func epoch() async throws {
         let page = try await feed.changes(ChangeRequest())
         let body = #"{"epoch":"x","changes":[],"next":"AQAAAAAAAAAA","complete":true}"#
@@ -108,7 +108,7 @@ struct SyncFeedFaultTests {
     }
 
     @Test(
-        "What the server or the network says becomes the code that fits",
+        "Server and network errors are mapped to error codes",
         arguments: [
             (ScriptedHTTPTransport.Answer.status(.unauthorized), StorageError.Code.unauthenticated),
             (.status(.forbidden), .permissionDenied), (.status(.notFound), .unsupported),
@@ -131,7 +131,7 @@ struct SyncFeedFaultTests {
         #expect(error?.code == code)
     }
 
-    @Test("Each request carries the fields that the adapter gives, and asks for its database")
+    @Test("Each request contains the adapter's fields and database")
     func fields() async throws {
         let feed = SyncFeed(transport: endpoint, configuration: .test(on: clock)) {
             [.authorization: "Bearer t"]
@@ -146,7 +146,7 @@ struct SyncFeedFaultTests {
         )
     }
 
-    @Test("More collections than a request may name are picked out of everything")
+    @Test("More collections than a request may contain are filtered from everything")
     func wide() async throws {
         let wanted = Set((0..<150).map { CollectionPath("c\($0)") })
         try await store.setDocument("c7/1", ["n": 1])

@@ -5,10 +5,10 @@ import KeelStorageFirestore
 import KeelTestKit
 import Testing
 
-@Suite("A feed tells all there is, whatever breaks meanwhile")
+@Suite("Races of feeds")
 struct SyncFeedRaceTests {
     @Test(
-        "Commits beside readers, streams that break off and calls that are cancelled",
+        "Readers miss nothing during commits, interrupted streams and canceled calls",
         arguments: 1...6
     )
     func races(seed: UInt64) async throws {

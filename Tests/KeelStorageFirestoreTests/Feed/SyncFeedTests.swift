@@ -7,7 +7,7 @@ import KeelStorageFirestore
 import KeelTestKit
 import Testing
 
-@Suite("A feed keeps one stream open between its calls")
+@Suite("Streams of a feed")
 struct SyncFeedTests {
     private let adapter = InMemoryStorageAdapter()
     private let clock = TestClock()
@@ -61,7 +61,7 @@ struct SyncFeedTests {
         #expect(feed.streamCount == 1)
     }
 
-    @Test("What happens between two calls is not missed")
+    @Test("Changes between two calls are not missed")
     func between() async throws {
         let cursor = try await position()
         let reader = Task { try await feed.changes(waiting(after: cursor)) }
@@ -77,7 +77,7 @@ struct SyncFeedTests {
         #expect(endpoint.count("events") == 1)
     }
 
-    @Test("A wait for nothing ends at its limit, with a position to go on from")
+    @Test("A wait without changes ends at its limit with a position to continue from")
     func nothing() async throws {
         let cursor = try await position()
         let reader = Task {
@@ -92,7 +92,7 @@ struct SyncFeedTests {
         #expect(clock.elapsed == .seconds(4))
     }
 
-    @Test("Cancelling a call ends it at once and leaves the stream to the next")
+    @Test("Canceling a call ends it immediately and keeps the stream for the next")
     func cancelled() async throws {
         let cursor = try await position()
         let reader = Task { try await feed.changes(waiting(after: cursor)) }
@@ -122,7 +122,7 @@ struct SyncFeedTests {
         #expect(endpoint.count("events") == 1)
     }
 
-    @Test("There are no more streams than allowed; the one unused longest makes room")
+    @Test("The number of streams is limited, and the least recently used one is closed")
     func bounded() async throws {
         let cursor = try await position()
         for number in 0..<12 {
@@ -137,7 +137,7 @@ struct SyncFeedTests {
         #expect(feed.streamCount == 8)
     }
 
-    @Test("A reader that comes with another scope leaves no stream of the old one behind")
+    @Test("A reader with a new scope leaves no stream of the old one")
     func changesScope() async throws {
         var request = waiting(after: try await position(), ChangeScope())
         for number in 0..<5 {
@@ -152,7 +152,7 @@ struct SyncFeedTests {
         #expect(feed.streamCount == 1)
     }
 
-    @Test("A stream that nobody asks any more is closed", .timeLimit(.minutes(10)))
+    @Test("An unused stream is closed", .timeLimit(.minutes(10)))
     func unused() async throws {
         let cursor = try await position()
         let reader = Task { try await feed.changes(waiting(after: cursor)) }
@@ -170,7 +170,7 @@ struct SyncFeedTests {
         #expect(feed.streamCount == 0)
     }
 
-    @Test("Closing the feed ends its streams, and pages still come")
+    @Test("Closing the feed ends its streams, and pages still work")
     func closed() async throws {
         let cursor = try await position()
         let reader = Task { try await feed.changes(waiting(after: cursor)) }

@@ -8,7 +8,7 @@ struct BatchedSavingTests {
         var text: String
     }
 
-    @Test("takes values from a lazy sequence as their batch comes, 500 or 4 MiB at a time")
+    @Test("saveAll reads a lazy sequence in batches of 500 values or 4 MiB")
     func streams() async throws {
         let adapter = StandInAdapter(InMemoryStorageAdapter())
         let notes = StorageClient(adapter).collection("notes", as: Note.self)
@@ -23,7 +23,7 @@ struct BatchedSavingTests {
         #expect(sizes.reduce(0, +) == 1_200 && sizes.count > 4)
     }
 
-    @Test("stores what comes before a value that cannot be encoded, and says how many that are")
+    @Test("saveAll stores the values before one that cannot be encoded and reports their number")
     func stops() async throws {
         struct Odd: Encodable, Decodable, Sendable, Identifiable {
             var id: Int

@@ -22,7 +22,7 @@ struct DocumentCollectionTests {
     let storage = StorageClient(InMemoryStorageAdapter())
     var notes: DocumentCollection<Note> { storage.collection("notes", as: Note.self) }
 
-    @Test("What is saved is found, by id and by query, until it is deleted")
+    @Test("A saved value is found by id and query until it is deleted")
     func savesAndFinds() async throws {
         let note = Note(id: "1", text: "Hello", stars: 3)
         try await notes.save(note)
@@ -39,7 +39,7 @@ struct DocumentCollectionTests {
         #expect(error?.resource == "notes/1")
     }
 
-    @Test("A document id that is nil gets a new one, and is not stored as a field")
+    @Test("A nil document id is replaced by a new one and not stored as a field")
     func fillsDocumentIDs() async throws {
         let drafts = storage.collection("drafts", as: Draft.self)
         let path = try await drafts.save(Draft(text: "Hello"))
@@ -48,7 +48,7 @@ struct DocumentCollectionTests {
         #expect(try await storage.getDocument(path).fields() == ["text": "Hello"])
     }
 
-    @Test("A value without an id is refused with advice, and can be added")
+    @Test("A value without an id is rejected with advice and can be added")
     func refusesNameless() async throws {
         let values = storage.collection("values", as: Nameless.self)
         let error = await #expect(throws: StorageError.self) {
@@ -60,7 +60,7 @@ struct DocumentCollectionTests {
         #expect(path.id.count == 20)
     }
 
-    @Test("Many values are saved and deleted across the limit of a batch")
+    @Test("Many values are saved and deleted in several batches")
     func savesMany() async throws {
         let many = (0..<1_201).map { Note(id: "\($0)", text: "note \($0)", stars: $0 % 5) }
         #expect(try await notes.saveAll(many).count == many.count)
@@ -69,7 +69,7 @@ struct DocumentCollectionTests {
         #expect(try await notes.count() == many.count - 241)
     }
 
-    @Test("Of many values, those before a failed batch are stored, and the error says so")
+    @Test("Values before a failed batch are stored, and the error reports their number")
     func savesManyInPart() async throws {
         let many = (0..<1_201).map { Note(id: "\($0)", text: "note \($0)", stars: 0) }
         let adapter = InMemoryStorageAdapter()
@@ -89,7 +89,7 @@ struct DocumentCollectionTests {
         #expect(none?.effect == StorageError.Effect.none)
     }
 
-    @Test("A document that changes while many are deleted stays if the query does not find it")
+    @Test("deleteAll keeps a document that no longer matches the query")
     func deletesWhatItFound() async throws {
         let adapter = InMemoryStorageAdapter()
         let client = StorageClient(adapter)
@@ -103,7 +103,7 @@ struct DocumentCollectionTests {
         #expect(try await client.queryDocuments(DocumentQuery("notes")).map(\.id) == ["1"])
     }
 
-    @Test("A document of another form is named by the error, its contents are not")
+    @Test("A decoding error names the document but not its contents")
     func namesBadDocument() async throws {
         try await storage.setDocument("notes/bad", ["text": 42, "id": "secret"])
         let error = await #expect(throws: StorageError.self) { try await notes.findAll() }
@@ -129,7 +129,7 @@ struct DocumentCollectionTests {
         #expect(live.items.count == 2)
     }
 
-    @Test("A live collection and a live document outlive failures and documents of another form")
+    @Test("Live collections and documents survive failures and undecodable documents")
     @MainActor
     func outlivesFailures() async throws {
         let adapter = InMemoryStorageAdapter()
@@ -154,7 +154,7 @@ struct DocumentCollectionTests {
         for task in running { await task.value }
     }
 
-    @Test("A live document shows that it is missing, and then its value")
+    @Test("A live document shows that it is missing and later its value")
     @MainActor
     func liveDocument() async throws {
         let live = LiveDocument(notes, id: "1")

@@ -2,7 +2,7 @@ import KeelStorage
 import KeelTestKit
 import Testing
 
-@Suite("The documents of a query, one after the other")
+@Suite("Iterating over the documents of a query")
 struct DocumentSequenceTests {
     private static func fill(_ storage: StorageClient, _ count: Int, bytes: Int = 10) async throws {
         let text = String(repeating: "x", count: bytes)
@@ -43,7 +43,7 @@ struct DocumentSequenceTests {
     }
 
     @Test(
-        "have the order, the offset, the limits and the fields of the query",
+        "The documents respect the order, offset, limits and fields of the query",
         arguments: Store.allCases
     )
     func agrees(_ store: Store) async throws {
@@ -64,7 +64,7 @@ struct DocumentSequenceTests {
     }
 
     @Test(
-        "are of one moment where the store can keep it",
+        "The documents have one read time if the store can hold it",
         arguments: [Store.memory, .withHistory]
     )
     func oneMoment(_ store: Store) async throws {
@@ -81,7 +81,7 @@ struct DocumentSequenceTests {
         #expect(count == 1_000)
     }
 
-    @Test("over another store, are of several moments, and each is given once")
+    @Test("The documents of a plain store have several read times and appear once")
     func severalMoments() async throws {
         let storage = StorageClient(Store.plain.adapter())
         try await Self.fill(storage, 1_000)
@@ -93,7 +93,7 @@ struct DocumentSequenceTests {
         #expect(ids == (0..<999).map(Self.id))
     }
 
-    @Test("come in answers of about a megabyte, however many they are")
+    @Test("The documents are read in results of about a megabyte")
     func bounded() async throws {
         var largest: [Int] = []
         for count in [2_000, 8_000] {
@@ -109,7 +109,7 @@ struct DocumentSequenceTests {
         #expect(largest[1] < 2 << 20 && largest[1] < largest[0] * 2)
     }
 
-    @Test("let go of the state that the store holds when the loop is left")
+    @Test("Leaving the loop releases the held state")
     func letsGo() async throws {
         let (letGo, letting) = AsyncStream.makeStream(of: Void.self)
         let adapter = StandInAdapter(InMemoryStorageAdapter()) { call in
@@ -128,7 +128,7 @@ struct DocumentSequenceTests {
         #expect(adapter.reads.dropFirst(before).filter { $0.holdDuration == .zero }.count == 1)
     }
 
-    @Test("hold the state as long as the loop goes on, however slowly")
+    @Test("A slow loop keeps the state held")
     func renews() async throws {
         let clock = TestClock()
         var configuration = StorageClient.Configuration()
@@ -155,7 +155,7 @@ struct DocumentSequenceTests {
         #expect(error?.code == .snapshotTooOld)
     }
 
-    @Test("are read in parts that an answer can have, where they are too many for one")
+    @Test("Results that are too large are read in smaller parts")
     func halves() async throws {
         let adapter = StandInAdapter(InMemoryStorageAdapter()) { call throws(StorageError) in
             guard case .read(let request) = call, case .query(let query) = request.operation,
@@ -169,7 +169,7 @@ struct DocumentSequenceTests {
         #expect(ids == (0..<200).map(Self.id))
     }
 
-    @Test("end with an error when the task is cancelled, and not as if they were all")
+    @Test("Cancellation ends the loop with an error")
     func cancelled() async throws {
         let storage = StorageClient(InMemoryStorageAdapter())
         try await Self.fill(storage, 300)
@@ -184,7 +184,7 @@ struct DocumentSequenceTests {
         #expect(error?.code == .cancelled)
     }
 
-    @Test("of a query that breaks a rule end with that error")
+    @Test("An invalid query ends the loop with its error")
     func checks() async throws {
         let storage = StorageClient(InMemoryStorageAdapter())
         let error = await #expect(throws: StorageError.self) {

@@ -2,7 +2,7 @@ import Foundation
 import KeelStorage
 import Testing
 
-@Suite("Values of Swift in filters")
+@Suite("Swift values in filters")
 struct FilterConstantTests {
     private enum Kind: String, Codable { case plain, bold }
     private enum Level: Int, Codable {
@@ -28,7 +28,7 @@ struct FilterConstantTests {
 
     private let storage = StorageClient(InMemoryStorageAdapter())
 
-    @Test("A document is found by the very values that it was made of")
+    @Test("A document is found by the values it was created from")
     func findsWhatWasStored() async throws {
         let one = Everything()
         let storage = storage
@@ -65,7 +65,7 @@ struct FilterConstantTests {
         for query in none { #expect(try await storage.count(query) == 0) }
     }
 
-    @Test("Each constant is what the encoder writes")
+    @Test("Each constant equals the encoder's output")
     func agreesWithEncoder() throws {
         let one = Everything()
         let body = try DocumentEncoder().encode(one)
@@ -84,7 +84,7 @@ struct FilterConstantTests {
         #expect(DocumentFilter.in("n", [1, 2]) == .field("n", .in, [1, 2]))
     }
 
-    @Test("A value that cannot be stored is refused by the call that uses it")
+    @Test("A call with a value that cannot be stored is rejected")
     func refuses() async throws {
         let nested = [[1]]
         let queries = [

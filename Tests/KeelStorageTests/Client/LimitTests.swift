@@ -5,7 +5,7 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-@Suite("The limits of a call")
+@Suite("Time limits of calls")
 struct LimitTests {
     private let clock = TestClock()
     private let memory = InMemoryStorageAdapter()
@@ -43,7 +43,7 @@ struct LimitTests {
     }
 
     @Test(
-        "A read that takes longer than its limit ends with timeout, by configuration or for the call"
+        "A read that exceeds its configured or individual time limit fails with timeout"
     )
     func reads() async throws {
         let everyCall = client(stalled()) { $0.timeLimit = .seconds(2) }
@@ -58,7 +58,7 @@ struct LimitTests {
         #expect(await error { _ = try await notes.findAll() }?.code == .timeout)
     }
 
-    @Test("A commit that its time has stopped says whether it may have had an effect")
+    @Test("A commit stopped by its time limit reports its possible effect")
     func commits() async throws {
         for effect in [StorageError.Effect.none, .unknown] {
             let storage = client(stalled(effect: effect)).limited(to: .seconds(2))
@@ -68,7 +68,7 @@ struct LimitTests {
         }
     }
 
-    @Test("A commit that the store completes after its time is answered as usual")
+    @Test("A commit that completes after its time limit succeeds")
     func completes() async throws {
         let storage = client(CompletingAdapter(upstream: memory)).limited(to: .seconds(2))
         let task = Task { try await storage.setDocument("a/1", ["n": 1]) }
@@ -78,7 +78,7 @@ struct LimitTests {
         #expect(try await storage.getDocument("a/1")["n"] == 1)
     }
 
-    @Test("A store that is away for the whole time ends a call with timeout, and the cause says so")
+    @Test("A call to an unavailable store fails with timeout and the store's error as its cause")
     func away() async throws {
         let storage = client(stalled(.unavailable)).limited(to: .seconds(2))
         let error = await error { _ = try await storage.getDocument("a/1") }
@@ -86,7 +86,7 @@ struct LimitTests {
         #expect((error?.cause as? StorageError)?.code == .unavailable)
     }
 
-    @Test("Cancelling the caller's task is no timeout")
+    @Test("Canceling the caller's task is not a timeout")
     func cancels() async throws {
         let storage = client(stalled()).limited(to: .seconds(2))
         let task = Task {
@@ -97,7 +97,7 @@ struct LimitTests {
         #expect(await task.value?.code == .cancelled)
     }
 
-    @Test("All reads of a transaction, and its commit, share one limit")
+    @Test("The reads and commit of a transaction share one time limit")
     func transactions() async throws {
         let clock = clock
         let adapter = StandInAdapter(memory) { [clock] call in
@@ -113,7 +113,7 @@ struct LimitTests {
         #expect(adapter.reads.count == 2)
     }
 
-    @Test("All batches of saveAll share one limit, and the error tells how many values are stored")
+    @Test("The batches of saveAll share one time limit, and the error reports the stored values")
     func batches() async throws {
         let clock = clock
         let adapter = StandInAdapter(memory) { [clock] call in
@@ -129,7 +129,7 @@ struct LimitTests {
         #expect(adapter.commits.count == 2)
     }
 
-    @Test("The earlier of two limits counts, and decorators pass it and the principal on")
+    @Test("The earlier of two deadlines applies, and decorators pass it and the principal on")
     func passesOn() async throws {
         let adapter = StandInAdapter(memory)
         let stack = adapter.retrying(.attempts(3))
@@ -151,7 +151,7 @@ struct LimitTests {
         #expect(StorageContext.current.timeLeft == nil)
     }
 
-    @Test("The reader that serves all listeners has the limit of none of them")
+    @Test("The shared reader of all listeners has no time limit")
     func listeners() async throws {
         let adapter = StandInAdapter(memory)
         let storage = client(adapter).limited(to: .seconds(2)).acting(as: StoragePrincipal(id: "x"))

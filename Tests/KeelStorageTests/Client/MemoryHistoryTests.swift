@@ -3,9 +3,9 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-@Suite("The history of a memory adapter")
+@Suite("History of the in-memory adapter")
 struct MemoryHistoryTests {
-    @Test("What is younger than its age can be read, and what is much older cannot")
+    @Test("States within the history's age are readable, much older ones are not")
     func forgets() async throws {
         let age = TestClock()
         let store = StorageClient(InMemoryStorageAdapter(clock: age, history: .seconds(100)))
@@ -23,7 +23,7 @@ struct MemoryHistoryTests {
         }
     }
 
-    @Test("A listener of the past gets one snapshot, also when the history has forgotten it")
+    @Test("A listener of the past gets one snapshot, even if the history has removed it")
     func listener() async throws {
         let (age, clock) = (TestClock(), TestClock())
         var configuration = StorageClient.Configuration()

@@ -1,9 +1,9 @@
 import KeelStorage
 import Testing
 
-@Suite("Separators of paths")
+@Suite("Path separators")
 struct PathSeparatorTests {
-    @Test("Each byte of a slash separates, whatever stands behind it")
+    @Test("Each slash byte separates, regardless of what follows")
     func bytes() {
         // U+0301 combines with the preceding character: together they are one character and not a slash.
         #expect(DocumentPath("a/\u{301}b").collection == CollectionPath("a"))

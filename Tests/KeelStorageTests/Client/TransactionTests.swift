@@ -6,7 +6,7 @@ import Testing
 struct TransactionTests {
     let storage = StorageClient(InMemoryStorageAdapter())
 
-    @Test("Concurrent transactions on one document all count")
+    @Test("Concurrent transactions on one document all take effect")
     func counts() async throws {
         try await storage.setDocument("counters/1", ["count": 0])
         var configuration = StorageClient.Configuration()
@@ -43,7 +43,7 @@ struct TransactionTests {
         #expect(runs == 2)
     }
 
-    @Test("What the body throws comes out, and nothing is written")
+    @Test("An error of the body is rethrown, and nothing is written")
     func rollsBack() async throws {
         struct Refusal: Error {}
         await #expect(throws: Refusal.self) {
@@ -55,7 +55,7 @@ struct TransactionTests {
         #expect(try await storage.findDocument("notes/1") == nil)
     }
 
-    @Test("A read after a write, and a write after the end, are refused")
+    @Test("A read after a write and a write after the end are rejected")
     func refusesMisuse() async throws {
         let kept = try await storage.transaction { transaction in
             try transaction.set("notes/1", ["text": "Hello"])

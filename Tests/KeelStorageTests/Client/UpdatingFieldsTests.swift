@@ -3,7 +3,7 @@ import KeelStorage
 import KeelTestKit
 import Testing
 
-@Suite("Updates of an existing document from fields and values")
+@Suite("Updating an existing document from fields and values")
 struct UpdatingFieldsTests {
     struct Profile: Codable, Sendable {
         @DocumentID var id: String?
@@ -24,7 +24,7 @@ struct UpdatingFieldsTests {
 
     let storage = StorageClient(InMemoryStorageAdapter())
 
-    @Test("Named fields are set, a map as a whole, and the others stay")
+    @Test("An update sets the named fields, maps entirely, and keeps the others")
     func setsFields() async throws {
         try await storage.setDocument(
             "users/1",
@@ -44,7 +44,7 @@ struct UpdatingFieldsTests {
         )
     }
 
-    @Test("A value sets the fields that it encodes, and leaves out what is nil")
+    @Test("An update from a value sets its encoded fields and omits nil")
     func setsValue() async throws {
         try await storage.setDocument("users/1", ["name": "Ann", "photo": "a.jpg", "age": 30])
         try await storage.updateDocument("users/1", from: Profile(name: "Eve"))
@@ -60,7 +60,7 @@ struct UpdatingFieldsTests {
         #expect(fields["name"] == "Eve" && fields["address"] == ["city": "Oslo"])
     }
 
-    @Test("A missing document is an error, and is not created")
+    @Test("Updating a missing document fails and does not create it")
     func refusesMissing() async throws {
         let updates: [@Sendable () async throws -> Void] = [
             { [storage] in try await storage.updateDocument("users/1", ["name": "Ann"]) },
@@ -73,7 +73,7 @@ struct UpdatingFieldsTests {
         #expect(try await storage.findDocument("users/1") == nil)
     }
 
-    @Test("A condition on the revision holds, and a field that breaks a rule is refused")
+    @Test("A revision condition is checked, and invalid fields are rejected")
     func keepsRules() async throws {
         let receipt = try await storage.setDocument("users/1", ["age": 30])
         let first = try #require(receipt.revision)

@@ -4,7 +4,7 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-@Suite("A mirror that is away for long")
+@Suite("Mirrors that are unavailable for long")
 struct MirrorAwayTests {
     /// A store with an unreadable change log.
     private struct LoglessStore: StorageAdapter {
@@ -79,7 +79,7 @@ struct MirrorAwayTests {
         return (told.withLock { $0 }, copied)
     }
 
-    @Test("The change log tells what it has missed, and its names are not kept")
+    @Test("A mirror catches up from the change log without keeping names")
     func withLog() async throws {
         let (told, copied) = try await live(InMemoryStorageAdapter(changeLogCapacity: 60_000))
         #expect(copied == Self.count + Self.batchSize)
@@ -87,7 +87,7 @@ struct MirrorAwayTests {
         #expect(told.mostNames <= Self.mostNames + Self.batchSize)
     }
 
-    @Test("Without a log, names that are given up are told of")
+    @Test("Without a log, discarded names are reported")
     func withoutLog() async throws {
         let store = LoglessStore(upstream: InMemoryStorageAdapter())
         let (told, copied) = try await live(store)
@@ -97,14 +97,14 @@ struct MirrorAwayTests {
         #expect(copied >= Self.batchSize)
     }
 
-    @Test("A log that does not reach back far enough is told of")
+    @Test("A log that does not reach back far enough is reported")
     func shortLog() async throws {
         let (told, copied) = try await live(InMemoryStorageAdapter(changeLogCapacity: 15_000))
         #expect(told.behind == 1)
         #expect(copied < Self.count)
     }
 
-    @Test("Without a log, a document that cannot be read is named, and the others are copied")
+    @Test("Without a log, an unreadable document is named, and the others are copied")
     func passesUnreadable() async throws {
         let store = InMemoryStorageAdapter()
         let isAway = Mutex(true)
@@ -131,7 +131,7 @@ struct MirrorAwayTests {
         #expect(copied.map(\.path.id) == ["1", "3", "4"])
     }
 
-    @Test("Two mirrors of one store each catch up from where they are")
+    @Test("Two mirrors of one store catch up independently")
     func twoMirrors() async throws {
         let primary = InMemoryStorageAdapter()
         let copies = [InMemoryStorageAdapter(), InMemoryStorageAdapter()]

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// A process that mirrors a store and dies at each of its calls.
-@Suite("A mirror after a crash", .timeLimit(.minutes(5)))
+@Suite("Mirrors after a crash", .timeLimit(.minutes(5)))
 struct MirrorCrashTests {
     /// Which of the two stores is like Google's Firestore, without a change log and reserved names.
     enum Stores: CaseIterable, CustomTestStringConvertible {
@@ -80,7 +80,7 @@ struct MirrorCrashTests {
         #expect(try await contents(stores.mirror) == expected, what)
     }
 
-    @Test("has what was committed before, whichever call was the last", arguments: Stores.allCases)
+    @Test("A mirror gets all commits made before a crash at any call", arguments: Stores.allCases)
     func survives(_ kind: Stores) async throws {
         for isLastDone in [true, false] {
             var most = 0
@@ -97,7 +97,7 @@ struct MirrorCrashTests {
         }
     }
 
-    @Test("has it also if the next process dies too", arguments: Stores.allCases)
+    @Test("A mirror gets all commits even after a second crash", arguments: Stores.allCases)
     func survivesTwice(_ kind: Stores) async throws {
         for first in 0..<24 {
             for second in 0..<12 {
@@ -110,7 +110,7 @@ struct MirrorCrashTests {
         }
     }
 
-    @Test("that lacks what the log has lost says so, and goes on")
+    @Test("A mirror that misses trimmed changes reports it and continues")
     func isBehind() async throws {
         let primary = InMemoryStorageAdapter(changeLogCapacity: 1)
         let mirror = InMemoryStorageAdapter()
@@ -134,7 +134,7 @@ struct MirrorCrashTests {
         #expect(events.withLock { $0.count } == 1)
     }
 
-    @Test("of which nothing can be kept says so once")
+    @Test("A mirror whose state cannot be stored reports it once")
     func keepsNothing() async throws {
         let events = Mutex<[String]>([])
         let adapter = PlainStore(store: InMemoryStorageAdapter())

@@ -3,7 +3,7 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-@Suite("A store that is mirrored to another")
+@Suite("Mirroring")
 struct MirrorTests {
     /// Collects the decorator's events.
     private final class Events: Sendable {
@@ -24,7 +24,7 @@ struct MirrorTests {
         primary.mirrored(to: mirror) { [events] in events.add($0) }
     }
 
-    @Test("copies what is written, with times and revisions where both can")
+    @Test("Writes are copied with times and revisions if both stores support it")
     func copies() async throws {
         let storage = StorageClient(mirrored(to: mirror))
         try await storage.setDocument("notes/1", ["text": "a", "visits": 1])
@@ -38,7 +38,7 @@ struct MirrorTests {
         #expect(events.texts == [])
     }
 
-    @Test("goes on when the mirror fails, says so, and copies later")
+    @Test("A mirror failure is reported, and the copy is made later")
     func survivesFailures() async throws {
         // For the record before the first commit, and for the copy after it.
         let away = Mutex(2)
@@ -59,7 +59,7 @@ struct MirrorTests {
         #expect(try await StorageClient(mirror).count(DocumentQuery("notes")) == 2)
     }
 
-    @Test("tells in which documents the mirror differs")
+    @Test("Documents that differ in the mirror are reported")
     func tellsDifferences() async throws {
         let storage = StorageClient(mirrored(to: mirror))
         for id in 1...3 { try await storage.setDocument("notes/\(id)", ["text": "same"]) }
@@ -71,7 +71,7 @@ struct MirrorTests {
         #expect(events.texts.count == 1)
     }
 
-    @Test("takes no write in between for a difference")
+    @Test("A concurrent write is not reported as a difference")
     func isNotFooledByWrites() async throws {
         let primary = InMemoryStorageAdapter()
         let storage = StorageClient(mirrored(primary, to: mirror))
@@ -95,7 +95,7 @@ struct MirrorTests {
         #expect(try await StorageClient(mirror).queryDocuments(DocumentQuery("notes")) == documents)
     }
 
-    @Test("leaves the first store's errors as they are")
+    @Test("Errors of the primary store are unchanged")
     func keepsErrors() async throws {
         let storage = StorageClient(mirrored(to: mirror))
         await #expect(throws: StorageError.self) {

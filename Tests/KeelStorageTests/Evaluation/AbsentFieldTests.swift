@@ -2,11 +2,11 @@ import KeelStorage
 import Testing
 
 /// `DocumentValue` can be written as `nil`, so a field that holds null is easily confused with a missing field.
-@Suite("A field that is missing")
+@Suite("Missing fields")
 struct AbsentFieldTests {
     let fields: DocumentFields = ["null": .null, "text": "five", "map": .map(["a": 1])]
 
-    @Test("It reads as nil, not as null")
+    @Test("A missing field is nil, not null")
     func reading() {
         #expect(fields["missing"] == Optional<DocumentValue>.none)
         #expect(fields["missing" as FieldPath] == Optional<DocumentValue>.none)

@@ -3,7 +3,7 @@ import KeelStorageAdapting
 import KeelTestKit
 import Testing
 
-@Suite("An index of interests")
+@Suite("Interest index")
 struct InterestIndexTests {
     private static let paths: [DocumentPath] = [
         "a/1", "a/2", "b/1", "a/1/g/1", "b/1/g/1", "a/1/g/1/a/1", "é/1", "e\u{301}/1",
@@ -16,7 +16,7 @@ struct InterestIndexTests {
         ChangeScope.documents(["a/1"]).union(.collections(["a"])).union(.groups(["a"])),
     ]
 
-    @Test("It finds those whom a change can concern, each once", arguments: [UInt64](0..<20))
+    @Test("The index returns each listener affected by a change once", arguments: [UInt64](0..<20))
     func finds(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var index = InterestIndex<Int>()
@@ -40,7 +40,7 @@ struct InterestIndexTests {
         for path in Self.paths { #expect(index.keys(for: path).isEmpty) }
     }
 
-    @Test("Names that are written with other characters are other names")
+    @Test("Canonically equivalent names are different")
     func bytes() {
         var index = InterestIndex<Int>()
         index.insert(1, for: .groups(["é"]))

@@ -4,7 +4,7 @@ import Testing
 /// Listeners with many writers: their steps fold to the stored state.
 @Suite("Listeners under load")
 struct ListenerConsistencyTests {
-    @Test("Batches are seen whole, steps fold to the snapshots, and the last one is the store")
+    @Test("Listeners see complete batches, consistent steps and finally the store's state")
     func isConsistent() async throws {
         let storage = StorageClient(InMemoryStorageAdapter())
         let rounds = 150
@@ -62,7 +62,7 @@ struct ListenerConsistencyTests {
         return folded
     }
 
-    @Test("Listeners that start while others write miss nothing")
+    @Test("Listeners that start during writes miss nothing")
     func startsWithoutGap() async throws {
         let storage = StorageClient(InMemoryStorageAdapter())
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -80,7 +80,7 @@ struct ListenerConsistencyTests {
         }
     }
 
-    @Test("A listener whose cursor expires reads again and goes on")
+    @Test("A listener whose cursor expires reads again and continues")
     func survivesExpiry() async throws {
         let storage = StorageClient(InMemoryStorageAdapter(changeLogCapacity: 1))
         var snapshots = storage.listen(to: DocumentQuery("notes")).makeAsyncIterator()

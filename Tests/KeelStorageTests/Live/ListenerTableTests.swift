@@ -2,7 +2,7 @@ import KeelStorage
 import KeelStorageAdapting
 import Testing
 
-@Suite("The listeners of a hub and its one reader")
+@Suite("Listener table of a hub")
 struct ListenerTableTests {
     private func listener(_ interest: Subscription.Interest) -> Subscription {
         Subscription(interest)
@@ -20,7 +20,7 @@ struct ListenerTableTests {
         return try #require(turn)
     }
 
-    @Test("a turn asks for the interests of those who listen")
+    @Test("a turn requests the interests of the current listeners")
     func union() throws {
         var table = ListenerTable()
         let first = table.subscribe(listener(.document("a/1")))
@@ -43,7 +43,7 @@ struct ListenerTableTests {
         #expect(table.nextTurn(of: table.generation) == nil)
     }
 
-    @Test("an interest that the turn has already gives nothing up")
+    @Test("an interest already covered by the turn does not abort it")
     func known() throws {
         var table = ListenerTable()
         let all = table.subscribe(listener(.query(DocumentQuery("a"))))
@@ -55,7 +55,7 @@ struct ListenerTableTests {
         #expect(table.activate(one.id, at: cursor(2)).state == .tooEarly)
     }
 
-    @Test("a listener that comes during a turn that does not wait is covered from its end on")
+    @Test("a listener added during a nonwaiting turn is covered after it")
     func newcomer() throws {
         var table = ListenerTable()
         let first = table.subscribe(listener(.document("a/1")))
@@ -77,7 +77,7 @@ struct ListenerTableTests {
         #expect(turn.scope.includes(.collections(["b"])))
     }
 
-    @Test("a reader that was replaced tells nothing, fails nobody and gets no turn")
+    @Test("a replaced reader delivers nothing, fails no listener and gets no turn")
     func stale() throws {
         var table = ListenerTable()
         let mailbox = listener(.document("a/1"))
@@ -94,7 +94,7 @@ struct ListenerTableTests {
         #expect(table.cursor == cursor(1))
     }
 
-    @Test("an interest that is refused ends its listener and no other one")
+    @Test("a rejected interest ends only its listener")
     func refused() throws {
         let error = StorageError(.permissionDenied, "not yours")
         var table = ListenerTable()
@@ -148,7 +148,7 @@ struct ListenerTableTests {
         }
     }
 
-    @Test("many conditions become whole collections")
+    @Test("many conditions are replaced by entire collections")
     func conditions() throws {
         var table = ListenerTable()
         var first: ListenerTable.ID?
@@ -162,7 +162,7 @@ struct ListenerTableTests {
     }
 
     @Test(
-        "whatever comes and goes, each listener sees the states of the store",
+        "listeners that come and go at random see the states of the store",
         arguments: [UInt64](0..<50)
     )
     func simulation(block: UInt64) {

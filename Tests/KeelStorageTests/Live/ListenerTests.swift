@@ -6,7 +6,7 @@ import Testing
 struct ListenerTests {
     let storage = StorageClient(InMemoryStorageAdapter())
 
-    @Test("The first snapshot is the result as it is, the next one tells what changed")
+    @Test("The first snapshot is the current result, and the next one contains the changes")
     func follows() async throws {
         try await storage.setDocument("notes/a", ["n": 1])
         var snapshots = storage.listen(to: DocumentQuery("notes").order(by: "n"))
@@ -42,7 +42,7 @@ struct ListenerTests {
         }
     }
 
-    @Test("A document's listener shows that it does not exist, and goes on")
+    @Test("A document's listener shows that it does not exist and continues")
     func showsMissing() async throws {
         var snapshots = storage.listenToDocument("notes/1").makeAsyncIterator()
         #expect(try await snapshots.next()?.exists == false)
@@ -54,7 +54,7 @@ struct ListenerTests {
         #expect(try await snapshots.next()?.document?["text"] == "Again")
     }
 
-    @Test("Listening ends with the iterating task, and the pump with the last listener")
+    @Test("Listening ends with the iterating task, and the reader with the last listener")
     func closes() async throws {
         let storage = storage
         let task = Task {

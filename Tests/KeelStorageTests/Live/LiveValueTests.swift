@@ -17,7 +17,7 @@ struct LiveValueTests {
     private let storage = StorageClient(InMemoryStorageAdapter())
     private var notes: DocumentCollection<Note> { storage.collection("notes", as: Note.self) }
 
-    @Test("Another query can be asked for while it runs; the values stay until its own are there")
+    @Test("A new query can be shown, and the values are kept until its result arrives")
     func changesQuery() async throws {
         try await notes.saveAll([
             Note(id: "1", text: "b"), Note(id: "2", text: "a"),
@@ -45,7 +45,7 @@ struct LiveValueTests {
         try await waitUntil { storage.hub.count == 0 }
     }
 
-    @Test("The query that is shown is not asked again")
+    @Test("Showing the same query does not start it again")
     func sameQuery() async throws {
         let live = LiveCollection(notes) { $0.order(by: "text") }
         live.start()
@@ -55,7 +55,7 @@ struct LiveValueTests {
         live.stop()
     }
 
-    @Test("Many queries in a row end with the last one, and with one listener")
+    @Test("Many queries in a row end with the last one and one listener")
     func manyQueries() async throws {
         try await notes.saveAll((0..<20).map { Note(id: "\($0)", text: "t", folder: "\($0)") })
         let live = LiveCollection(notes)
@@ -70,7 +70,7 @@ struct LiveValueTests {
         live.stop()
     }
 
-    @Test("Started once, it listens until it is let go")
+    @Test("A started live value listens until it is released")
     func starts() async throws {
         var live: LiveCollection<Note>? = LiveCollection(notes)
         var one: LiveDocument<Note>? = LiveDocument(notes, id: "1")
@@ -114,7 +114,7 @@ struct LiveValueTests {
         }
     }
 
-    @Test("After a failure it tells the error, and comes back by itself")
+    @Test("A live value reports a failure and recovers by itself")
     func comesBack() async throws {
         let failure = Failure(StorageError(.permissionDenied, "not signed in"))
         let clock = TestClock()
@@ -146,7 +146,7 @@ struct LiveValueTests {
         one.stop()
     }
 
-    @Test("A query that is refused waits for another one")
+    @Test("A rejected query fails until another one is shown")
     func refusedQuery() async throws {
         let live = LiveCollection(notes) { $0.limit(to: -1) }
         live.start()
@@ -162,7 +162,7 @@ struct LiveValueTests {
         live.stop()
     }
 
-    @Test("Groups and versions are shown likewise")
+    @Test("Live collections can show groups and versions")
     func groups() async throws {
         let ratings = storage.collectionGroup("notes", as: Note.self).versioned
         let live = LiveCollection(ratings)

@@ -25,7 +25,7 @@ struct QueryViewFuzzTests {
         ]
     }()
 
-    @Test("A view follows random changes exactly, step by step", arguments: queries.indices)
+    @Test("A view follows random changes exactly", arguments: queries.indices)
     func follows(_ index: Int) throws {
         let query = try QueryValidation.checked(Self.queries[index])
         let prepared = PreparedQuery(query)

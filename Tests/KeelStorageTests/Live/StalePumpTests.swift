@@ -4,7 +4,7 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-@Suite("A listener hub whose reader was cancelled", .timeLimit(.minutes(10)))
+@Suite("Listener hub with a canceled reader", .timeLimit(.minutes(10)))
 struct StalePumpTests {
     /// Ends a stream when its last reference is released.
     private final class Token: Sendable {
@@ -18,7 +18,7 @@ struct StalePumpTests {
     /// A task keeps the values bound at its start until it has ended.
     @TaskLocal private static var token: Token?
 
-    @Test("A page that comes after the last listener has left is told to nobody")
+    @Test("A page that arrives after the last listener has left is not delivered")
     func ignoresStalePages() async throws {
         let adapter = HeldChanges(upstream: InMemoryStorageAdapter())
         let storage = StorageClient(adapter)

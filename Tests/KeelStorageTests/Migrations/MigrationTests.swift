@@ -16,7 +16,7 @@ struct MigrationTests {
     var old: StorageClient { StorageClient(adapter) }
     var new: StorageClient { StorageClient(adapter.migrating(Self.migrations)) }
 
-    @Test("An old document is read in its current form, and stored so by its next write")
+    @Test("An old document is read in its current form and stored so by the next write")
     func migratesLazily() async throws {
         try await old.setDocument("restaurants/1", ["cuisine": "Irish"])
         let migrated: DocumentFields = ["cuisines": ["Irish"], "open": true, "_version": 2]
@@ -37,7 +37,7 @@ struct MigrationTests {
         #expect(try await old.getDocument("other/1").fields() == ["a": 1])
     }
 
-    @Test("A document of a later version is refused, not damaged")
+    @Test("A document of a later version is rejected, not damaged")
     func refusesLater() async throws {
         try await old.setDocument("restaurants/1", ["_version": 3])
         let error = await #expect(throws: StorageError.self) {
@@ -46,7 +46,7 @@ struct MigrationTests {
         #expect(error?.code == .schemaTooNew)
     }
 
-    @Test("An eager run migrates all, and one that is interrupted goes on where it stopped")
+    @Test("An eager run migrates all documents and continues after an interruption")
     func migratesEagerly() async throws {
         for number in 0..<50 {
             try await old.setDocument("restaurants/\(number)", ["cuisine": "Irish"])
@@ -76,7 +76,7 @@ struct MigrationTests {
     private static let readable = ["10", "11", "18", "19", "21"]
     private static let unreadable = ["12", "13", "14", "15", "16", "17", "20"]
 
-    @Test("Pages go on behind documents that cannot be migrated, and name them", arguments: 1...13)
+    @Test("Pages continue after documents that cannot be migrated and name them", arguments: 1...13)
     func pages(size: Int) async throws {
         try await storeUnreadable()
         var page = try await new.page(DocumentQuery("restaurants"), size: size)
@@ -92,7 +92,7 @@ struct MigrationTests {
         #expect(failures.sorted() == Self.unreadable)
     }
 
-    @Test("An eager run goes on behind documents that the store below cannot read, and names all")
+    @Test("An eager run continues after unreadable documents and names all of them")
     func passesUnreadable() async throws {
         try await storeUnreadable()
         // The lower adapter leaves them out of the requested number of documents.
@@ -115,7 +115,7 @@ struct MigratingWriteTests {
     var old: StorageClient { StorageClient(adapter) }
     var new: StorageClient { StorageClient(adapter.migrating(Self.migrations)) }
 
-    @Test("A document of a later version is not written over, in none of the ways")
+    @Test("No kind of write overwrites a document of a later version")
     func refusesLater() async throws {
         let path: DocumentPath = "notes/1"
         try await old.setDocument(path, ["_version": 2, "precious": 1])
@@ -140,7 +140,7 @@ struct MigratingWriteTests {
         #expect(try await old.getDocument(path).fields() == ["a": 1, "_version": 1])
     }
 
-    @Test("A later version that arrives between looking and writing is not written over")
+    @Test("A later version that arrives before the write is not overwritten")
     func refusesLaterAtOnce() async throws {
         let path: DocumentPath = "notes/1"
         let meddling = MeddlingAdapter(upstream: adapter) { [old] in
@@ -154,7 +154,7 @@ struct MigratingWriteTests {
         #expect(try await old.getDocument(path)["precious"] == 1)
     }
 
-    @Test("A write meets its own condition on an old document, and is one commit")
+    @Test("A conditional write to an old document succeeds in one commit")
     func keepsConditions() async throws {
         try await old.setDocument("notes/1", ["n": 1])
         let read = try await new.getDocument("notes/1")
@@ -181,7 +181,7 @@ struct MigratingWriteTests {
         #expect(error?.code == .conflict)
     }
 
-    @Test("A refused batch changes no document, and the batches beside it take effect in order")
+    @Test("A rejected batch changes no document, and the other batches apply in order")
     func refusesWhole() async throws {
         try await old.setDocument("notes/1", ["n": 1])
         let before = try await old.getDocument("notes/1")
@@ -201,7 +201,7 @@ struct MigratingWriteTests {
         #expect(try await old.getDocument("notes/2")["n"] == 4)
     }
 
-    @Test("A transaction on an old document needs one attempt")
+    @Test("A transaction on an old document needs only one attempt")
     func transactsOnce() async throws {
         try await old.setDocument("notes/1", ["n": 1])
         let attempts = Countdown(0)
@@ -214,7 +214,7 @@ struct MigratingWriteTests {
         #expect(try await old.getDocument("notes/1")["n"] == 2)
     }
 
-    @Test("Writers of one document through migrations lose no update")
+    @Test("Concurrent writers through migrations lose no updates")
     func losesNothing() async throws {
         try await old.setDocument("notes/1", ["n": 0])
         try await withThrowingTaskGroup(of: Void.self) { [new] group in
@@ -230,7 +230,7 @@ struct MigratingWriteTests {
         #expect(try await old.getDocument("notes/1")["n"] == 200)
     }
 
-    @Test("An eager run works where the store refuses Keel's own names, and passes what is too new")
+    @Test("An eager run works without Keel's own collections and skips newer documents")
     func migratesWithoutMarker() async throws {
         for number in 0..<25 { try await old.setDocument("notes/\(number)", ["n": 1]) }
         try await old.setDocument("notes/13", ["_version": 7])
