@@ -45,7 +45,7 @@ struct SQLiteConformanceTests {
     ]
 
     @Test(
-        "Change checks pass with the shortest log",
+        "Checks of followed changes pass with the shortest log",
         arguments: StorageAdapterCheck.applicable(to: capabilities)
             .filter { followed.contains($0.group) }
     )

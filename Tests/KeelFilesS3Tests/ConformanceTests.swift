@@ -66,8 +66,8 @@ struct ConformanceTests {
                 "rclone adds an attribute “mtime” to copies",
         ]
         for promise in [
-            "a put on condition of absence succeeds only once",
-            "a put on condition of presence succeeds only for an existing file",
+            "a put that requires absence succeeds only once",
+            "a put that requires presence succeeds only for an existing file",
             "a put replaces only the expected version",
             "a put that expects a deleted version fails",
             "a deletion succeeds only for the expected version",

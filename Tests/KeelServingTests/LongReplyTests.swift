@@ -256,7 +256,7 @@ struct LongReplyTests {
         #expect(commit.error == "ABORTED")
     }
 
-    @Test("Without a history, the first read is consistent")
+    @Test("Without a history, up to 16 MiB are read at once and consistently")
     func firstMoment() async throws {
         let store = WatchedStore(try await Self.filled(history: nil, padding: 1_000))
         let names = (0..<Self.count).map { "\"\(Served.name("a/\(Self.id($0))"))\"" }

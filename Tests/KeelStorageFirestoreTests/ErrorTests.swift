@@ -190,7 +190,7 @@ struct ErrorTests {
         #expect(scripted.requests.isEmpty)
     }
 
-    @Test("the batches of a canceled task are not sent and fail as cancelled")
+    @Test("the batches of a canceled task are not sent and throw cancelled")
     func cancelled() async throws {
         let scripted = Scripted.google()
         let task = Task {

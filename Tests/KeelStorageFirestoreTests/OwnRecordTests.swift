@@ -27,7 +27,7 @@ struct OwnRecordTests {
         #expect(found.map(\.path) == [path])
     }
 
-    @Test("Other clients cannot access them, and nobody the server's own")
+    @Test("Other clients cannot access them, and no client can access the server's own")
     func outOfReach() async throws {
         let write = DocumentWrite(path, .set(DocumentBody([:])))
         let plain = Served.plain(store)

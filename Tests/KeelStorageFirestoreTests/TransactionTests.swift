@@ -89,7 +89,7 @@ struct TransactionTests {
         #expect(methods(scripted).last == "rollback")
     }
 
-    @Test("a failure before the commit has no effect, a failed commit an unknown one")
+    @Test("a failure before the commit has no effect, a failed commit has an unknown effect")
     func effects() async throws {
         let lost = ScriptedHTTPTransport.Answer.failure(TransportError(.connectionLost))
         let early = Scripted.google([Self.begun, lost, Self.ended])

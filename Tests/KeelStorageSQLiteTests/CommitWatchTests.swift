@@ -28,7 +28,7 @@ struct CommitWatchTests {
     }
 
     @Test(
-        "1,000 waits cost nothing without writes if the system reports file events"
+        "1,000 waits cost almost nothing without writes if the system reports file events"
     )
     func idle() async throws {
         let clock = TestClock()

@@ -142,7 +142,7 @@ struct LogReaderTests {
         #expect(await changeCount(adapter, after: start) == 20)
     }
 
-    @Test("many reader names do not make the file grow")
+    @Test("the number of stored readers is limited")
     func names() async throws {
         let adapter = try adapter()
         let start = try #require(try await adapter.set("a/0", [:]).position)

@@ -59,7 +59,7 @@ struct WrongClockTests {
         }
     }
 
-    @Test("Only a recreated document gets a time after its removal")
+    @Test("A removal under a wrong clock affects only its own document")
     func removals() async throws {
         let first = try adapter()
         for id in ["kept", "gone", "back"] {

@@ -78,7 +78,7 @@ struct OutboxDamageTests {
     }
 
     @Test(
-        "A damaged entry holds its key if rejected ones do, or every key if unknown",
+        "A damaged entry holds its key if rejected ones do, or every key if its own is unknown",
         arguments: Damage.everywhere
     )
     func holdsKey(damage: Damage, kind: DamageableStore.Kind) async throws {

@@ -21,7 +21,7 @@ struct OutboxSimulationTests {
     private static let parts: UInt64 = 8
 
     @Test(
-        "Each write is applied once, in key order, with its local change",
+        "Each write is applied once, in order per key, with its local change",
         arguments: 0..<parts
     )
     func keepsPromises(part: UInt64) async throws {

@@ -91,7 +91,7 @@ struct SyncFeedFaultTests {
         }
     }
 
-    @Test("A new epoch ends a wait")
+    @Test("A new epoch expires the position")
     func epoch() async throws {
         let page = try await feed.changes(ChangeRequest())
         let body = #"{"epoch":"x","changes":[],"next":"AQAAAAAAAAAA","complete":true}"#

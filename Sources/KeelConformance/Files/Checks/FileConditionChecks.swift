@@ -33,7 +33,7 @@ extension FileStoreCheck {
             #expect(try await test.files.open("a").metadata.version == version)
             #expect(try await test.files.list().files.first?.version == version)
         },
-        Self(.conditions, "a put on condition of absence succeeds only once") { test async throws in
+        Self(.conditions, "a put that requires absence succeeds only once") { test async throws in
             try await test.put("1", at: "a", .init(condition: .absent))
             let code = await test.code {
                 try await test.put("2", at: "a", .init(condition: .absent))
@@ -41,7 +41,7 @@ extension FileStoreCheck {
             #expect(code == .conditionFailed)
             #expect(try await test.text("a") == "1")
         },
-        Self(.conditions, "a put on condition of presence succeeds only for an existing file") {
+        Self(.conditions, "a put that requires presence succeeds only for an existing file") {
             test async throws in
             let code = await test.code {
                 try await test.put("1", at: "a", .init(condition: .present))

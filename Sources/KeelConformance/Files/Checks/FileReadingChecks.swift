@@ -94,7 +94,7 @@ extension FileStoreCheck {
             let behind = await test.code { _ = try await test.files.read("a", range: .from(5)) }
             #expect(behind == .rangeNotSatisfiable)
         },
-        Self(.ranges, "all ranges of an empty file are empty") { test async throws in
+        Self(.ranges, "ranges of an empty file are empty") { test async throws in
             try await test.put("", at: "a")
             #expect(try await test.files.read("a", range: .last(3)).isEmpty)
             #expect(try await test.files.read("a", range: .from(0)).isEmpty)

@@ -48,7 +48,7 @@ extension SecretStoreCheck {
                 )
                 #expect(try await test.store.loadString(forKey: "key") == "old")
             },
-            Self(.limits, "a cancelled call changes nothing", holding: ["A": "1"]) {
+            Self(.limits, "a canceled call changes nothing", holding: ["A": "1"]) {
                 test async throws in
                 let task = Task {
                     withUnsafeCurrentTask { $0?.cancel() }

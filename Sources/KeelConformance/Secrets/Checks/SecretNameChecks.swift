@@ -74,7 +74,7 @@ extension SecretStoreCheck {
     /// The checks of the isolation of services.
     public static let isolation: [Self] =
         [".other", "2", "/a", ".Other"].map { suffix in
-            Self(.isolation, "a service and the same name followed by \(suffix) share nothing") {
+            Self(.isolation, "a service and one with the suffix \(suffix) share nothing") {
                 test async throws in
                 let other = try test.other(suffix)
                 try await test.store.save("mine", forKey: "key")

@@ -27,7 +27,7 @@ extension StorageAdapterCheck {
             [.integer(.max), .integer(.max)], 18_446_744_073_709_551_616.0
         ),
         (
-            "that overflows only in between is exact",
+            "that overflows only temporarily is exact",
             [.integer(.max), .integer(.max), .integer(-.max)], .integer(.max)
         ),
         (

@@ -68,7 +68,7 @@ extension StorageAdapterCheck {
                 for try await count in group { #expect(count == 1) }
             }
         },
-        log("canceling a wait ends it as cancelled") { store in
+        log("canceling a wait throws cancelled") { store in
             let request = ChangeRequest(
                 after: try await store.position(),
                 scope: .collections([store.collection]),

@@ -38,12 +38,12 @@ extension StorageAdapterCheck {
     enum Expectation: String, CaseIterable {
         case existence = "the document exists"
         case absence = "the document is missing"
-        case revision = "the document has a revision"
-        case updateTime = "the document has an update time"
+        case revision = "the document has the expected revision"
+        case updateTime = "the document has the expected update time"
     }
 
     private static func held(_ expectation: Expectation, by write: ConditionedWrite) -> Self {
-        Self(.conditions, "\(write) if \(expectation.rawValue) takes effect if met") {
+        Self(.conditions, "\(write) takes effect if \(expectation.rawValue)") {
             store in
             let old: DocumentFields? = expectation == .absence ? nil : ["old": 1]
             if let old { try await store.set(old) }
@@ -60,7 +60,7 @@ extension StorageAdapterCheck {
     }
 
     private static func missed(_ expectation: Expectation, by write: ConditionedWrite) -> Self {
-        Self(.conditions, "\(write) if \(expectation.rawValue) is rejected if not met") { store in
+        Self(.conditions, "\(write) is rejected unless \(expectation.rawValue)") { store in
             let condition: WriteCondition
             let code: StorageError.Code
             switch expectation {

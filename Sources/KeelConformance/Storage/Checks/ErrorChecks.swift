@@ -55,7 +55,7 @@ extension StorageAdapterCheck {
                 #expect(error.recoverySuggestion?.isEmpty == false)
             }
         },
-        Self(.errors, "a canceled call fails as cancelled or takes effect completely") { store in
+        Self(.errors, "a canceled call takes effect completely or throws cancelled") { store in
             let task = Task {
                 withUnsafeCurrentTask { $0?.cancel() }
                 try await store.commit(
@@ -72,7 +72,7 @@ extension StorageAdapterCheck {
                 #expect(found.isEmpty || error.effect == .unknown && found.count == 2)
             }
         },
-        Self(.errors, "a canceled read fails only as cancelled") { store in
+        Self(.errors, "a canceled read succeeds or throws cancelled") { store in
             try await store.set(["n": 1])
             let task = Task {
                 withUnsafeCurrentTask { $0?.cancel() }

@@ -29,13 +29,13 @@ extension StorageAdapterCheck {
             $0 == $1 && ($0 == 0 || $0 == 3)
         },
         composite(
-            "a range on one field finds its documents",
+            "a range on one field finds the documents in it",
             .and([.greater("a", 0), .lessOrEqual("a", 2)])
         ) { a, _ in
             a > 0 && a <= 2
         },
         composite(
-            "ranges on two fields find their documents",
+            "ranges on two fields can be combined",
             .and([.greater("a", 0), .less("b", 2)])
         ) {
             $0 > 0 && $1 < 2

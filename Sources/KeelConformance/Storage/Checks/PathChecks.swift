@@ -43,15 +43,15 @@ extension StorageAdapterCheck {
     }
 
     private static let unusualIDs: [(String, String)] = [
-        ("of 1,500 bytes", String(repeating: "ab", count: 750)),
+        ("1,500 bytes long", String(repeating: "ab", count: 750)),
         ("all spaces", "  "),
-        ("of emoji", "🍕👩‍🍳"),
+        ("made of emoji", "🍕👩‍🍳"),
         ("made of dots", "a.b..c."),
         ("a number", "007"),
         ("percent-encoded", "a%2Fb%00"),
         ("full of quotes", "'\"`\\;--"),
-        ("with a NUL at the end", "a\u{0}"),
-        ("with a NUL at the beginning", "\u{0}a"),
+        ("terminated by a NUL", "a\u{0}"),
+        ("preceded by a NUL", "\u{0}a"),
         ("full of wildcards", "*?[a-z]%_"),
         ("two underscores", "__"),
         ("a colon and a hash", "a:b#c?d=e"),

@@ -134,7 +134,7 @@ extension StorageAdapterCheck {
             #expect(try await Set(then.ids(store.query.matching("apple"))) == ["a", "b"])
             #expect(try await then.ids(store.query.matching("pear")).isEmpty)
         },
-        past("is read again by the time of its snapshot") { store in
+        past("can be read again at the time of its snapshot") { store in
             try await store.set(["n": 1])
             var request = ReadRequest(.documents([store.path()]))
             request.needsTime = true
@@ -166,12 +166,12 @@ extension StorageAdapterCheck {
             }
             #expect(changed.isSuperset(of: ["a", "b"]))
         },
-        past("at a future time is rejected") { store in
+        past("with a future time is rejected") { store in
             let time = try await store.set(["n": 1]).commitTime
             let future = Timestamp(microseconds: time.microseconds + 3_600_000_000)
             await store.expect(.invalidArgument) { _ = try await store.asOf(future).document() }
         },
-        past("before the beginning of the history is rejected") { store in
+        past("from before the history is rejected") { store in
             try await store.set(["n": 1])
             let ancient = Timestamp(microseconds: -1)
             await store.expect(.snapshotTooOld) { _ = try await store.asOf(ancient).document() }

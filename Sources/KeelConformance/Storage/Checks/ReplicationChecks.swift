@@ -104,7 +104,7 @@ extension StorageAdapterCheck {
             }
             #expect(try await store.fields() == nil)
         },
-        replica("with the maximum revision is rejected") { store async throws in
+        replica("with an invalid revision is rejected") { store async throws in
             for number in [Int64.max, 0, -1] {
                 let document = store.replica(["a": 1], revision: number)
                 await store.expect(.invalidArgument) {

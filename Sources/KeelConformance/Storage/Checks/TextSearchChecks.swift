@@ -40,7 +40,7 @@ extension StorageAdapterCheck {
         ("does not find field names", { $0.matching("street") }, []),
         ("ignores numeric values", { $0.matching("1984") }, []),
         ("ignores undeclared fields", { $0.matching("secret") }, []),
-        ("searches only the specified fields", { $0.matching("kitchen", in: "name") }, ["a", "d"]),
+        ("covers only the specified fields", { $0.matching("kitchen", in: "name") }, ["a", "d"]),
         (
             "treats quotes and operators as plain text",
             { $0.matching("\"kitchen\" OR -ocean") }, []
@@ -104,7 +104,7 @@ extension StorageAdapterCheck {
             }
             #expect(try await store.ids(store.query.matching("phantom")).isEmpty)
         },
-        search("searches all collections of a group") { store in
+        search("covers all collections of a group") { store in
             try await store.fillForSearch()
             let below = store.path("a").collection(store.name).document("below")
             try await store.client.setDocument(below, ["name": "Hidden kitchen"])
