@@ -8,8 +8,8 @@ import KeelStorageFirestore
 import KeelStorageSQLite
 import Testing
 
-/// What is read for a page, in stores of two sizes.
-@Suite("Listings and queries over everything read their page, and not the store")
+/// The cost of reading a page in stores of two sizes.
+@Suite("Reading costs of listings and queries over everything")
 struct ListingCostTests {
     private static let root = Served.name("").count
 

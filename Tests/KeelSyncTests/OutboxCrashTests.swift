@@ -6,9 +6,9 @@ import KeelSync
 import KeelTestKit
 import Testing
 
-/// Kills a process that fills and empties an outbox, at random moments, and looks at what its server
-/// was told.
-@Suite("Killing a process with an outbox", .serialized)
+/// Kills a process that fills and empties an outbox, at random moments, and checks the writes that its server has
+/// received.
+@Suite("Crash safety of an outbox", .serialized)
 struct OutboxCrashTests {
     /// The number of kills, which `KEEL_KILLS` overrides.
     private static let killCount =

@@ -10,8 +10,8 @@ import KeelStorageSQLite
 
 /// Facts about Firestore, from tests and recordings of Google's service, as rows.
 ///
-/// The rows stand outside of the repository. Each has a store of its own.
-@Suite("What Firestore’s operations mean")
+/// The rows are outside of the repository. Each row runs on a separate store.
+@Suite("Semantics of Firestore’s operations")
 struct SemanticsTests {
     static let absence: Comment =
         "NOT RUN: there is no \(SemanticsRow.file.path); KEEL_CONFORMANCE names a folder"

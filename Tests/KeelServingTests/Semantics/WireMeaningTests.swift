@@ -4,8 +4,8 @@ import KeelStorage
 import KeelStorageFirestore
 import Testing
 
-/// What the protocol's forms mean where Keel's own types have another form, or none.
-@Suite("The meaning of requests")
+/// The meaning of protocol forms that Keel's types represent differently, or not at all.
+@Suite("Semantics of requests")
 struct WireMeaningTests {
     private let served = Served()
 
