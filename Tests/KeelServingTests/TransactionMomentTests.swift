@@ -129,20 +129,14 @@ struct TransactionMomentTests {
 }
 
 /// A store that delays one read of documents after reading.
-private final class OvertakenStore: StorageAdapter {
+private final class OvertakenStore: ForwardingStorageAdapter {
     let isArmed = Mutex(false)
-    private let upstream: InMemoryStorageAdapter
+    let upstream: any StorageAdapter
     private let wait: @Sendable () async -> Void
 
     init(_ upstream: InMemoryStorageAdapter, _ wait: @escaping @Sendable () async -> Void) {
         self.upstream = upstream
         self.wait = wait
-    }
-
-    var capabilities: StorageCapabilities { upstream.capabilities }
-
-    func prepare(_ schema: StorageSchema) async throws(StorageError) {
-        try await upstream.prepare(schema)
     }
 
     func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
@@ -153,15 +147,5 @@ private final class OvertakenStore: StorageAdapter {
         }
         if waits { await wait() }
         return result
-    }
-
-    func commit(
-        _ batches: [WriteBatch]
-    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
-        try await upstream.commit(batches)
-    }
-
-    func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
-        try await upstream.changes(request)
     }
 }

@@ -2,6 +2,7 @@ import KeelServing
 import KeelStorage
 import KeelStorageAdapting
 import KeelStorageFirestore
+import KeelTestKit
 import Synchronization
 import Testing
 
@@ -47,7 +48,7 @@ struct PointInTimeTests {
     func severalRequestsAmongWrites() async throws {
         let store = InMemoryStorageAdapter(history: .seconds(3600))
         try await fill(store, n: 0)
-        let meddled = MeddledStore(store: store) { count in try await fill(store, n: count) }
+        let meddled = MeddledStore(upstream: store) { count in try await fill(store, n: count) }
         for adapter in [try Served.keel(meddled), Served.plain(meddled)] {
             let documents = try await StorageClient(adapter).findDocuments(paths)
             #expect(documents.count == 700)
@@ -84,43 +85,27 @@ struct PointInTimeTests {
 }
 
 /// A store with a concurrent write after each read.
-private final class MeddledStore: StorageAdapter {
-    private let store: InMemoryStorageAdapter
+private final class MeddledStore: ForwardingStorageAdapter {
+    let upstream: any StorageAdapter
     private let meddle: @Sendable (Int64) async throws -> Void
     private let count = Atomic<Int64>(0)
 
     init(
-        store: InMemoryStorageAdapter,
+        upstream: InMemoryStorageAdapter,
         meddle: @escaping @Sendable (Int64) async throws -> Void
     ) {
-        self.store = store
+        self.upstream = upstream
         self.meddle = meddle
     }
 
     var readCount: Int64 { count.load(ordering: .relaxed) }
-    var capabilities: StorageCapabilities { store.capabilities }
-
-    func prepare(_ schema: StorageSchema) async throws(StorageError) {
-        try await store.prepare(schema)
-    }
-
     func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
-        let result = try await store.read(request)
+        let result = try await upstream.read(request)
         do {
             try await meddle(count.add(1, ordering: .relaxed).newValue)
         } catch {
             throw StorageError(.unknown, "the write in between failed", cause: error)
         }
         return result
-    }
-
-    func commit(
-        _ batches: [WriteBatch]
-    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
-        try await store.commit(batches)
-    }
-
-    func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
-        try await store.changes(request)
     }
 }

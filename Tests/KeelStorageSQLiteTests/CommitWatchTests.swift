@@ -104,8 +104,8 @@ struct CommitWatchTests {
     }
 
     /// Runs a closure before the third commit.
-    private final class Interposed: StorageAdapter {
-        let upstream: SQLiteStorageAdapter
+    private final class Interposed: ForwardingStorageAdapter {
+        let upstream: any StorageAdapter
         let count = Mutex(0)
         let meddle: @Sendable () async throws -> Void
 
@@ -117,14 +117,7 @@ struct CommitWatchTests {
             self.meddle = meddle
         }
 
-        var capabilities: StorageCapabilities { upstream.capabilities }
         func prepare(_ schema: StorageSchema) async throws(StorageError) {}
-        func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
-            try await upstream.read(request)
-        }
-        func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
-            try await upstream.changes(request)
-        }
         func commit(
             _ batches: [WriteBatch]
         ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {

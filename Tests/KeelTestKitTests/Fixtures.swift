@@ -1,6 +1,7 @@
 import KeelCore
 import KeelStorage
 import KeelStorageAdapting
+import KeelTestKit
 
 func increment(_ field: FieldPath) -> FieldChange {
     FieldChange(field, .transform(.increment(1)))
@@ -23,28 +24,10 @@ extension RetryPolicy {
 }
 
 /// The memory adapter without idempotency, which many backends lack.
-struct ForgetfulStorageAdapter: StorageAdapter {
-    let memory = InMemoryStorageAdapter()
+struct ForgetfulStorageAdapter: ForwardingStorageAdapter {
+    let upstream: any StorageAdapter = InMemoryStorageAdapter()
 
     var capabilities: StorageCapabilities {
-        memory.capabilities.subtracting(.idempotentCommits)
-    }
-
-    func prepare(_ schema: StorageSchema) async throws(StorageError) {
-        try await memory.prepare(schema)
-    }
-
-    func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
-        try await memory.read(request)
-    }
-
-    func commit(
-        _ batches: [WriteBatch]
-    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
-        try await memory.commit(batches)
-    }
-
-    func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
-        try await memory.changes(request)
+        upstream.capabilities.subtracting(.idempotentCommits)
     }
 }

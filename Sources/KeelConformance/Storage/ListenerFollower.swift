@@ -46,31 +46,6 @@ struct ListenerFollower {
     }
 }
 
-/// An adapter that hides its change log, so that listeners poll.
-struct PolledStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
-    let upstream: Upstream
-
-    var capabilities: StorageCapabilities { upstream.capabilities.subtracting(.changeLog) }
-
-    func prepare(_ schema: StorageSchema) async throws(StorageError) {
-        try await upstream.prepare(schema)
-    }
-
-    func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
-        try await upstream.read(request)
-    }
-
-    func commit(
-        _ batches: [WriteBatch]
-    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
-        try await upstream.commit(batches)
-    }
-
-    func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
-        throw StorageError(.unsupported, "this adapter shows no change log")
-    }
-}
-
 /// A clock on which every pause takes a millisecond, so that retries never spin.
 private struct HastyClock: Clock {
     typealias Instant = TestClock.Instant

@@ -112,8 +112,8 @@ final class Hold: Sendable {
 }
 
 /// A store whose reads a test counts, holds back and fails.
-final class WatchedStore: StorageAdapter {
-    private let upstream: any StorageAdapter
+final class WatchedStore: ForwardingStorageAdapter {
+    let upstream: any StorageAdapter
     private let reads = Counter()
     private let failure = Mutex<StorageError.Code?>(nil)
     private let changesFailure = Mutex<StorageError.Code?>(nil)
@@ -132,10 +132,6 @@ final class WatchedStore: StorageAdapter {
     func failReads(_ code: StorageError.Code?) { failure.withLock { $0 = code } }
     func failChanges(_ code: StorageError.Code?) { changesFailure.withLock { $0 = code } }
 
-    func prepare(_ schema: StorageSchema) async throws(StorageError) {
-        try await upstream.prepare(schema)
-    }
-
     func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
         if request.operation == .documents([]) { return try await upstream.read(request) }
         reads.next()
@@ -143,12 +139,6 @@ final class WatchedStore: StorageAdapter {
         let result = try await upstream.read(request)
         await Hold.current?.pass()
         return result
-    }
-
-    func commit(
-        _ batches: [WriteBatch]
-    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
-        try await upstream.commit(batches)
     }
 
     func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {

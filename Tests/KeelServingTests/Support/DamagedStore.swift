@@ -1,24 +1,19 @@
 import KeelStorage
 import KeelStorageAdapting
+import KeelTestKit
 import Synchronization
 
 /// A store with unreadable documents.
-struct DamagedStore: StorageAdapter {
+struct DamagedStore: ForwardingStorageAdapter {
     let upstream: any StorageAdapter
     let damaged: Set<DocumentPath>
     /// Whether a query continues until it has the full number of documents, as in SQLite; a migrating adapter stops
     /// early.
     let fillsUp: Bool
 
-    var capabilities: StorageCapabilities { upstream.capabilities }
-
     private func failure(_ path: DocumentPath) -> UnreadableDocument {
         let message = "the body of “\(path)” cannot be unsealed"
         return UnreadableDocument(path, StorageError(.corrupted, message, resource: path.string))
-    }
-
-    func prepare(_ schema: StorageSchema) async throws(StorageError) {
-        try await upstream.prepare(schema)
     }
 
     func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
@@ -54,12 +49,6 @@ struct DamagedStore: StorageAdapter {
         }
         if let first = result.unreadable.first, !request.reportsUnreadable { throw first.error }
         return result
-    }
-
-    func commit(
-        _ batches: [WriteBatch]
-    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
-        try await upstream.commit(batches)
     }
 
     func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {

@@ -1,9 +1,10 @@
 import KeelStorage
 import KeelStorageAdapting
+import KeelTestKit
 import Synchronization
 
 /// A store that records its calls, with a hook before each read.
-final class WatchedStore: StorageAdapter {
+final class WatchedStore: ForwardingStorageAdapter {
     /// Called before a read, with its number; an error it throws becomes the error of the read.
     typealias Meddler = @Sendable (Int) async throws(StorageError) -> Void
 
@@ -14,7 +15,7 @@ final class WatchedStore: StorageAdapter {
         var commits: [[WriteBatch]] = []
     }
 
-    private let upstream: any StorageAdapter
+    let upstream: any StorageAdapter
     private let state = Mutex(State())
     private let meddler: Meddler
 
@@ -29,12 +30,6 @@ final class WatchedStore: StorageAdapter {
     /// The number of documents and index entries that the reads have examined.
     var examined: Int { state.withLock { $0.examined } }
     var commits: [[WriteBatch]] { state.withLock { $0.commits } }
-
-    var capabilities: StorageCapabilities { upstream.capabilities }
-
-    func prepare(_ schema: StorageSchema) async throws(StorageError) {
-        try await upstream.prepare(schema)
-    }
 
     func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
         let number = state.withLock { state in
@@ -62,9 +57,5 @@ final class WatchedStore: StorageAdapter {
     ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
         state.withLock { $0.commits.append(batches) }
         return try await upstream.commit(batches)
-    }
-
-    func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
-        try await upstream.changes(request)
     }
 }

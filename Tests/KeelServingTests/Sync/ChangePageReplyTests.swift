@@ -257,29 +257,13 @@ struct ChangePageReplyTests {
 }
 
 /// A store that reports the readers of its changes.
-private struct ReaderWatch: StorageAdapter {
-    let upstream: InMemoryStorageAdapter
+private struct ReaderWatch: ForwardingStorageAdapter {
+    let upstream: any StorageAdapter
     let told: @Sendable (ChangeReader?) -> Void
 
     init(_ upstream: InMemoryStorageAdapter, _ told: @escaping @Sendable (ChangeReader?) -> Void) {
         self.upstream = upstream
         self.told = told
-    }
-
-    var capabilities: StorageCapabilities { upstream.capabilities }
-
-    func prepare(_ schema: StorageSchema) async throws(StorageError) {
-        try await upstream.prepare(schema)
-    }
-
-    func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
-        try await upstream.read(request)
-    }
-
-    func commit(
-        _ batches: [WriteBatch]
-    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
-        try await upstream.commit(batches)
     }
 
     func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {

@@ -6,8 +6,8 @@ import Synchronization
 /// A store whose waits for changes fail a few times.
 ///
 /// Only waits fail, which are those of the shared reader.
-final class FlakyChanges: StorageAdapter {
-    private let upstream: InMemoryStorageAdapter
+final class FlakyChanges: ForwardingStorageAdapter {
+    let upstream: any StorageAdapter
     private let faults = Mutex<(code: StorageError.Code, times: Int)>((.unknown, 0))
 
     init(_ upstream: InMemoryStorageAdapter) { self.upstream = upstream }
@@ -19,22 +19,6 @@ final class FlakyChanges: StorageAdapter {
 
     func fail(with code: StorageError.Code, times: Int) {
         faults.withLock { $0 = (code, times) }
-    }
-
-    var capabilities: StorageCapabilities { upstream.capabilities }
-
-    func prepare(_ schema: StorageSchema) async throws(StorageError) {
-        try await upstream.prepare(schema)
-    }
-
-    func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
-        try await upstream.read(request)
-    }
-
-    func commit(
-        _ batches: [WriteBatch]
-    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
-        try await upstream.commit(batches)
     }
 
     func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {

@@ -4,6 +4,7 @@ import KeelServing
 import KeelStorage
 import KeelStorageAdapting
 import KeelStorageFirestore
+import KeelTestKit
 import Synchronization
 
 /// A change server in the same process, whose streams a test can refuse or break off.
@@ -86,30 +87,14 @@ final class FeedEndpoint: HTTPTransport {
 }
 
 /// A store that reads its changes over HTTP; all other operations are local.
-struct FedAdapter: StorageAdapter {
-    let upstream: InMemoryStorageAdapter
+struct FedAdapter: ForwardingStorageAdapter {
+    let upstream: any StorageAdapter
     let feed: SyncFeed
 
     init(_ upstream: InMemoryStorageAdapter) {
         self.upstream = upstream
         let endpoint = FeedEndpoint(ChangeService(adapter: upstream))
         feed = SyncFeed(transport: endpoint, configuration: .test)
-    }
-
-    var capabilities: StorageCapabilities { upstream.capabilities }
-
-    func prepare(_ schema: StorageSchema) async throws(StorageError) {
-        try await upstream.prepare(schema)
-    }
-
-    func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
-        try await upstream.read(request)
-    }
-
-    func commit(
-        _ batches: [WriteBatch]
-    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
-        try await upstream.commit(batches)
     }
 
     func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {

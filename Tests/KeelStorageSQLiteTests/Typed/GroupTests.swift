@@ -118,32 +118,11 @@ struct GroupTests {
 
     @Test("Observing without a change log fails as unsupported")
     func needsLog() async throws {
-        let storage = StorageClient(Silent(upstream: InMemoryStorageAdapter()))
+        let storage = StorageClient(PolledStorageAdapter(upstream: InMemoryStorageAdapter()))
         var counts = storage.collection("ratings", as: Rating.self).observeCount()
             .makeAsyncIterator()
         let error = await storageError { _ = try await counts.next() }
         #expect(error?.code == .unsupported && error?.message.contains("changeLog") == true)
-    }
-
-    /// An adapter without a change log.
-    private struct Silent<Upstream: StorageAdapter>: StorageAdapter {
-        let upstream: Upstream
-
-        var capabilities: StorageCapabilities { upstream.capabilities.subtracting(.changeLog) }
-        func prepare(_ schema: StorageSchema) async throws(StorageError) {
-            try await upstream.prepare(schema)
-        }
-        func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
-            try await upstream.read(request)
-        }
-        func commit(
-            _ batches: [WriteBatch]
-        ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
-            try await upstream.commit(batches)
-        }
-        func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
-            throw StorageError(.unsupported, "no log")
-        }
     }
 }
 #endif

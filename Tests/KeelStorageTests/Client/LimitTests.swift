@@ -168,17 +168,10 @@ struct LimitTests {
 private struct Numbered: Codable, Sendable, Identifiable { var id: String }
 
 /// Completes a commit that it has begun, even if the task is canceled.
-private struct CompletingAdapter: StorageAdapter {
+private struct CompletingAdapter: ForwardingStorageAdapter {
     let upstream: any StorageAdapter
 
-    var capabilities: StorageCapabilities { upstream.capabilities }
     func prepare(_ schema: StorageSchema) async throws(StorageError) {}
-    func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
-        try await upstream.read(request)
-    }
-    func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
-        try await upstream.changes(request)
-    }
     func commit(
         _ batches: [WriteBatch]
     ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {

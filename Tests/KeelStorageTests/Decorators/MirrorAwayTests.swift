@@ -6,31 +6,6 @@ import Testing
 
 @Suite("Mirrors that are unavailable for long")
 struct MirrorAwayTests {
-    /// A store with an unreadable change log.
-    private struct LoglessStore: StorageAdapter {
-        let upstream: InMemoryStorageAdapter
-
-        var capabilities: StorageCapabilities { upstream.capabilities.subtracting(.changeLog) }
-
-        func prepare(_ schema: StorageSchema) async throws(StorageError) {
-            try await upstream.prepare(schema)
-        }
-
-        func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
-            try await upstream.read(request)
-        }
-
-        func commit(
-            _ batches: [WriteBatch]
-        ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
-            try await upstream.commit(batches)
-        }
-
-        func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
-            throw StorageError(.unsupported, "there is no log")
-        }
-    }
-
     /// The decorator's events, counted.
     private struct Told {
         var behind = 0
@@ -89,7 +64,7 @@ struct MirrorAwayTests {
 
     @Test("Without a log, discarded names are reported")
     func withoutLog() async throws {
-        let store = LoglessStore(upstream: InMemoryStorageAdapter())
+        let store = PolledStorageAdapter(upstream: InMemoryStorageAdapter())
         let (told, copied) = try await live(store)
         #expect(told.behind == Self.count / (Self.mostNames + Self.batchSize))
         #expect(told.mostNames <= Self.mostNames + Self.batchSize)
@@ -114,7 +89,7 @@ struct MirrorAwayTests {
             DocumentMigration("notes", to: 1) { _, _ in }
         ])
         let mirror = copy.failing { _ in isAway.withLock { $0 } ? .fail(.unavailable) : nil }
-        let adapter = LoglessStore(upstream: store).migrating(migrations)
+        let adapter = PolledStorageAdapter(upstream: store).migrating(migrations)
             .mirrored(to: mirror, comparisonRate: 0) { event in
                 guard case .copyFailed(let paths, let error) = event, error.code == .schemaTooNew
                 else { return }
@@ -136,9 +111,9 @@ struct MirrorAwayTests {
         let primary = InMemoryStorageAdapter()
         let copies = [InMemoryStorageAdapter(), InMemoryStorageAdapter()]
         // Neither can remember what it has, so the first store does for both.
-        let present = LoglessStore(upstream: copies[0])
+        let present = PolledStorageAdapter(upstream: copies[0])
         for isAway in [true, false] {
-            let away = LoglessStore(upstream: copies[1])
+            let away = PolledStorageAdapter(upstream: copies[1])
                 .failing { _ in isAway ? .fail(.unavailable) : nil }
             let storage = StorageClient(
                 primary.mirrored(to: away, name: "away") { _ in }

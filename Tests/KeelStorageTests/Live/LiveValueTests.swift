@@ -94,23 +94,14 @@ struct LiveValueTests {
     }
 
     /// An adapter whose reads fail permanently for as long as the test wants.
-    private struct Failing<Upstream: StorageAdapter>: StorageAdapter {
-        let upstream: Upstream
+    private struct Failing: ForwardingStorageAdapter {
+        let upstream: any StorageAdapter
         let failure: Failure
 
-        var capabilities: StorageCapabilities { upstream.capabilities }
         func prepare(_ schema: StorageSchema) async throws(StorageError) {}
         func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
             if let error = failure.current { throw error }
             return try await upstream.read(request)
-        }
-        func commit(
-            _ batches: [WriteBatch]
-        ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
-            try await upstream.commit(batches)
-        }
-        func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
-            try await upstream.changes(request)
         }
     }
 

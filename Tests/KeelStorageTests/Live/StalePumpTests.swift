@@ -50,30 +50,18 @@ struct StalePumpTests {
 }
 
 /// Holds the first call for changes until the test releases it, even if it is canceled.
-private final class HeldChanges<Upstream: StorageAdapter>: StorageAdapter {
+private final class HeldChanges: ForwardingStorageAdapter {
     /// Opened once the first call has arrived, and once it is canceled.
     let (isHeld, isCancelled) = (Gate(), Gate())
     /// The first call reads once `mayRead` is open, opens `hasRead`, and returns once `mayReturn` is open.
     let (mayRead, hasRead, mayReturn) = (Gate(), Gate(), Gate())
 
-    private let upstream: Upstream
+    let upstream: any StorageAdapter
     private let isFirst = Mutex(true)
 
-    init(upstream: Upstream) { self.upstream = upstream }
-
-    var capabilities: StorageCapabilities { upstream.capabilities }
+    init(upstream: any StorageAdapter) { self.upstream = upstream }
 
     func prepare(_ schema: StorageSchema) async throws(StorageError) {}
-
-    func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
-        try await upstream.read(request)
-    }
-
-    func commit(
-        _ batches: [WriteBatch]
-    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
-        try await upstream.commit(batches)
-    }
 
     func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
         let isFirst = isFirst.withLock { isFirst in

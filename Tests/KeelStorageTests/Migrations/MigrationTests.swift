@@ -1,5 +1,6 @@
 import KeelStorage
 import KeelStorageAdapting
+import KeelTestKit
 import Testing
 
 @Suite("Document migrations")
@@ -253,8 +254,8 @@ struct MigratingWriteTests {
 }
 
 /// Refuses collection names between double underscores, like Google's Firestore.
-private struct RefusingOwnNames<Upstream: StorageAdapter>: StorageAdapter {
-    let upstream: Upstream
+private struct RefusingOwnNames: ForwardingStorageAdapter {
+    let upstream: any StorageAdapter
 
     private static var refusal: StorageError {
         StorageError(.invalidArgument, "the name is reserved")
@@ -264,16 +265,12 @@ private struct RefusingOwnNames<Upstream: StorageAdapter>: StorageAdapter {
         path.string.hasPrefix("__")
     }
 
-    var capabilities: StorageCapabilities { upstream.capabilities }
     func prepare(_ schema: StorageSchema) async throws(StorageError) {}
     func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
         if case .documents(let paths) = request.operation, paths.contains(where: Self.isReserved) {
             throw Self.refusal
         }
         return try await upstream.read(request)
-    }
-    func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
-        try await upstream.changes(request)
     }
     func commit(
         _ batches: [WriteBatch]
@@ -287,25 +284,15 @@ private struct RefusingOwnNames<Upstream: StorageAdapter>: StorageAdapter {
 
 extension StorageAdapter {
     /// Lets `count` commits succeed, and fails the others.
-    fileprivate func failing(afterCommits count: Int) -> FailingAdapter<Self> {
+    fileprivate func failing(afterCommits count: Int) -> FailingAdapter {
         FailingAdapter(upstream: self, allowed: Countdown(count))
     }
 }
 
-private struct FailingAdapter<Upstream: StorageAdapter>: StorageAdapter {
-    let upstream: Upstream
+private struct FailingAdapter: ForwardingStorageAdapter {
+    let upstream: any StorageAdapter
     let allowed: Countdown
 
-    var capabilities: StorageCapabilities { upstream.capabilities }
-    func prepare(_ schema: StorageSchema) async throws(StorageError) {
-        try await upstream.prepare(schema)
-    }
-    func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
-        try await upstream.read(request)
-    }
-    func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
-        try await upstream.changes(request)
-    }
     func commit(
         _ batches: [WriteBatch]
     ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {

@@ -1,25 +1,19 @@
 import KeelStorage
 import KeelStorageAdapting
+import KeelTestKit
 
 /// Writes between the first read and the first commit.
-struct MeddlingAdapter<Upstream: StorageAdapter>: StorageAdapter {
-    let upstream: Upstream
+struct MeddlingAdapter: ForwardingStorageAdapter {
+    let upstream: any StorageAdapter
     private let isDue = Countdown(1)
     let meddle: @Sendable () async throws -> Void
 
-    init(upstream: Upstream, meddle: @escaping @Sendable () async throws -> Void) {
+    init(upstream: any StorageAdapter, meddle: @escaping @Sendable () async throws -> Void) {
         self.upstream = upstream
         self.meddle = meddle
     }
 
-    var capabilities: StorageCapabilities { upstream.capabilities }
     func prepare(_ schema: StorageSchema) async throws(StorageError) {}
-    func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
-        try await upstream.read(request)
-    }
-    func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
-        try await upstream.changes(request)
-    }
     func commit(
         _ batches: [WriteBatch]
     ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {

@@ -1,9 +1,10 @@
 import KeelStorage
 import KeelStorageAdapting
+import KeelTestKit
 import Synchronization
 
 /// Runs a closure before each call of a store, and records the calls and their contexts.
-final class StandInAdapter: StorageAdapter {
+final class StandInAdapter: ForwardingStorageAdapter {
     /// A call with its request.
     enum Call: Sendable {
         case read(ReadRequest)
@@ -19,7 +20,7 @@ final class StandInAdapter: StorageAdapter {
     }
 
     let capabilities: StorageCapabilities
-    private let upstream: any StorageAdapter
+    let upstream: any StorageAdapter
     private let meddler: Meddler
     private let state = Mutex(State())
 
@@ -51,10 +52,6 @@ final class StandInAdapter: StorageAdapter {
     private func note(_ call: Call) async throws(StorageError) {
         state.withLock { $0.calls.append((call, .current)) }
         try await meddler(call)
-    }
-
-    func prepare(_ schema: StorageSchema) async throws(StorageError) {
-        try await upstream.prepare(schema)
     }
 
     func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {

@@ -1,6 +1,7 @@
 import KeelCore
 import KeelStorage
 internal import KeelStorageAdapting
+internal import KeelTestKit
 import Synchronization
 import Testing
 
@@ -190,8 +191,8 @@ extension StoreUnderTest {
 /// An adapter that lets a closure write to the store after each read and hides some of the store's capabilities.
 ///
 /// It refuses calls that need a hidden capability.
-private final class MeddledReads: StorageAdapter {
-    private let upstream: any StorageAdapter
+private final class MeddledReads: ForwardingStorageAdapter {
+    let upstream: any StorageAdapter
     private let hidden: StorageCapabilities
     private let count = Mutex<Int64>(0)
     private let meddle: @Sendable (Int64) async throws -> Void
@@ -208,10 +209,6 @@ private final class MeddledReads: StorageAdapter {
 
     var capabilities: StorageCapabilities { upstream.capabilities.subtracting(hidden) }
 
-    func prepare(_ schema: StorageSchema) async throws(StorageError) {
-        try await upstream.prepare(schema)
-    }
-
     func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
         guard request.reads == nil || !hidden.contains(.checkedReads) else {
             throw StorageError(.unsupported, "reads are not checked here")
@@ -227,15 +224,5 @@ private final class MeddledReads: StorageAdapter {
             throw StorageError(.unknown, "the write in between failed", cause: error)
         }
         return result
-    }
-
-    func commit(
-        _ batches: [WriteBatch]
-    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
-        try await upstream.commit(batches)
-    }
-
-    func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
-        try await upstream.changes(request)
     }
 }

@@ -1,0 +1,41 @@
+package import KeelStorageAdapting
+
+/// An adapter over another one, which answers whatever it does not answer itself.
+package protocol ForwardingStorageAdapter: StorageAdapter {
+    var upstream: any StorageAdapter { get }
+}
+
+extension ForwardingStorageAdapter {
+    package var capabilities: StorageCapabilities { upstream.capabilities }
+
+    package func prepare(_ schema: StorageSchema) async throws(StorageError) {
+        try await upstream.prepare(schema)
+    }
+
+    package func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
+        try await upstream.read(request)
+    }
+
+    package func commit(
+        _ batches: [WriteBatch]
+    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
+        try await upstream.commit(batches)
+    }
+
+    package func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
+        try await upstream.changes(request)
+    }
+}
+
+/// An adapter that hides the change log of another one, so that listeners poll.
+package struct PolledStorageAdapter: ForwardingStorageAdapter {
+    package let upstream: any StorageAdapter
+
+    package init(upstream: any StorageAdapter) { self.upstream = upstream }
+
+    package var capabilities: StorageCapabilities { upstream.capabilities.subtracting(.changeLog) }
+
+    package func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
+        throw StorageError(.unsupported, "this adapter shows no change log")
+    }
+}
