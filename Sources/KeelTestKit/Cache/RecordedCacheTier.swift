@@ -1,5 +1,4 @@
 public import KeelCache
-internal import Synchronization
 
 /// A cache tier that records its calls and forwards them.
 ///
@@ -12,12 +11,8 @@ internal import Synchronization
 ///
 /// A call is recorded before it is forwarded, whatever the outcome. Copies share one record.
 public struct RecordedCacheTier<Upstream: CacheTier>: CacheTier {
-    private final class Memory: Sendable {
-        let calls = Mutex<[CacheTierCall]>([])
-    }
-
     private let upstream: Upstream
-    private let memory = Memory()
+    private let memory = CallMemory<CacheTierCall>()
 
     /// Creates the decorator; prefer `tier.recorded()`.
     public init(_ upstream: Upstream) { self.upstream = upstream }
@@ -25,14 +20,14 @@ public struct RecordedCacheTier<Upstream: CacheTier>: CacheTier {
     // MARK: Recorded calls
 
     /// All calls, in order.
-    public var calls: [CacheTierCall] { memory.calls.withLock { $0 } }
+    public var calls: [CacheTierCall] { memory.all }
 
     /// The number of calls.
-    public var callCount: Int { memory.calls.withLock { $0.count } }
+    public var callCount: Int { memory.all.count }
 
     /// Returns the number of calls of a kind.
     public func callCount(of kind: CacheTierCall.Kind) -> Int {
-        memory.calls.withLock { calls in calls.count { $0.kind == kind } }
+        memory.all.count { $0.kind == kind }
     }
 
     /// The key of the most recent read.
@@ -59,40 +54,38 @@ public struct RecordedCacheTier<Upstream: CacheTier>: CacheTier {
         }
     }
 
-    /// Discards the recorded calls.
-    public func forget() { memory.calls.withLock { $0 = [] } }
-
-    private func remember(_ call: CacheTierCall) { memory.calls.withLock { $0.append(call) } }
+    /// Forgets the calls so far.
+    public func forget() { memory.forget() }
 
     // MARK: Tier
 
     public func read(_ key: [UInt8]) async throws(CacheError) -> CacheRecord? {
-        remember(.read(key))
+        memory.add(.read(key))
         return try await upstream.read(key)
     }
 
     public func write(_ records: [CacheRecord]) async throws(CacheError) {
-        remember(.write(records))
+        memory.add(.write(records))
         try await upstream.write(records)
     }
 
     public func remove(_ selection: CacheSelection) async throws(CacheError) {
-        remember(.remove(selection))
+        memory.add(.remove(selection))
         try await upstream.remove(selection)
     }
 
     public func flush() async throws(CacheError) {
-        remember(.flush)
+        memory.add(.flush)
         try await upstream.flush()
     }
 
     public func makeFile() async throws(CacheError) -> (any CacheFileWriter)? {
-        remember(.makeFile)
+        memory.add(.makeFile)
         return try await upstream.makeFile()
     }
 
     public func usage() async throws(CacheError) -> CacheTierUsage {
-        remember(.usage)
+        memory.add(.usage)
         return try await upstream.usage()
     }
 }

@@ -1,5 +1,4 @@
 public import KeelFiles
-internal import Synchronization
 
 /// A file store adapter that records its calls and forwards them.
 ///
@@ -11,12 +10,8 @@ internal import Synchronization
 ///
 /// A call is recorded before it is forwarded, whatever the outcome. Copies share one record.
 public struct RecordedFileStoreAdapter<Upstream: FileStoreAdapter>: FileStoreAdapter {
-    private final class Memory: Sendable {
-        let calls = Mutex<[FileStoreCall]>([])
-    }
-
     private let upstream: Upstream
-    private let memory = Memory()
+    private let memory = CallMemory<FileStoreCall>()
 
     /// Creates the decorator; prefer `adapter.recorded()`.
     public init(_ upstream: Upstream) { self.upstream = upstream }
@@ -24,20 +19,18 @@ public struct RecordedFileStoreAdapter<Upstream: FileStoreAdapter>: FileStoreAda
     // MARK: Recorded calls
 
     /// All calls, in order.
-    public var calls: [FileStoreCall] { memory.calls.withLock { $0 } }
+    public var calls: [FileStoreCall] { memory.all }
 
     /// The number of calls.
-    public var callCount: Int { memory.calls.withLock { $0.count } }
+    public var callCount: Int { memory.all.count }
 
     /// Returns the number of calls of a kind.
     public func callCount(of kind: FileStoreCall.Kind) -> Int {
-        memory.calls.withLock { calls in calls.count { $0.kind == kind } }
+        memory.all.count { $0.kind == kind }
     }
 
-    /// Discards the recorded calls.
-    public func forget() { memory.calls.withLock { $0 = [] } }
-
-    private func remember(_ call: FileStoreCall) { memory.calls.withLock { $0.append(call) } }
+    /// Forgets the calls so far.
+    public func forget() { memory.forget() }
 
     // MARK: Adapter
 
@@ -46,7 +39,7 @@ public struct RecordedFileStoreAdapter<Upstream: FileStoreAdapter>: FileStoreAda
     public func metadata(
         of path: FileStorePath
     ) async throws(FileStoreError) -> FileMetadata? {
-        remember(.metadata(path))
+        memory.add(.metadata(path))
         return try await upstream.metadata(of: path)
     }
 
@@ -55,7 +48,7 @@ public struct RecordedFileStoreAdapter<Upstream: FileStoreAdapter>: FileStoreAda
         range: FileRange,
         ifVersion version: FileVersion?
     ) async throws(FileStoreError) -> FileReading {
-        remember(.read(path, range))
+        memory.add(.read(path, range))
         return try await upstream.read(path, range: range, ifVersion: version)
     }
 
@@ -64,14 +57,14 @@ public struct RecordedFileStoreAdapter<Upstream: FileStoreAdapter>: FileStoreAda
         to path: FileStorePath,
         options: FileWriteOptions
     ) async throws(FileStoreError) -> FileMetadata {
-        remember(.write(path, options))
+        memory.add(.write(path, options))
         return try await upstream.write(content, to: path, options: options)
     }
 
     public func transfer(
         _ request: FileTransferRequest
     ) async throws(FileStoreError) -> FileMetadata {
-        remember(.transfer(request))
+        memory.add(.transfer(request))
         return try await upstream.transfer(request)
     }
 
@@ -79,22 +72,22 @@ public struct RecordedFileStoreAdapter<Upstream: FileStoreAdapter>: FileStoreAda
         _ path: FileStorePath,
         if condition: FileCondition
     ) async throws(FileStoreError) -> Bool {
-        remember(.delete(path, if: condition))
+        memory.add(.delete(path, if: condition))
         return try await upstream.delete(path, if: condition)
     }
 
     public func deleteEach(_ paths: [FileStorePath]) async -> [Result<Bool, FileStoreError>] {
-        for path in paths { remember(.delete(path, if: .none)) }
+        for path in paths { memory.add(.delete(path, if: .none)) }
         return await upstream.deleteEach(paths)
     }
 
     public func list(_ request: FileListRequest) async throws(FileStoreError) -> FilePage {
-        remember(.list(request))
+        memory.add(.list(request))
         return try await upstream.list(request)
     }
 
     public func changes(in folder: FileStoreFolder) async throws(FileStoreError) -> FileChanges {
-        remember(.changes(folder))
+        memory.add(.changes(folder))
         return try await upstream.changes(in: folder)
     }
 }

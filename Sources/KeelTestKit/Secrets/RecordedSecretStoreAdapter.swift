@@ -1,5 +1,4 @@
 public import KeelSecrets
-internal import Synchronization
 
 /// A secret store adapter that records its calls and forwards them.
 ///
@@ -12,12 +11,8 @@ internal import Synchronization
 ///
 /// A call is recorded, including its secret, before it is forwarded, whatever the outcome. Copies share one record.
 public struct RecordedSecretStoreAdapter<Upstream: SecretStoreAdapter>: SecretStoreAdapter {
-    private final class Memory: Sendable {
-        let calls = Mutex<[SecretStoreCall]>([])
-    }
-
     private let upstream: Upstream
-    private let memory = Memory()
+    private let memory = CallMemory<SecretStoreCall>()
 
     /// Creates the decorator; prefer `adapter.recorded()`.
     public init(_ upstream: Upstream) { self.upstream = upstream }
@@ -25,27 +20,25 @@ public struct RecordedSecretStoreAdapter<Upstream: SecretStoreAdapter>: SecretSt
     // MARK: Recorded calls
 
     /// All calls, in order.
-    public var calls: [SecretStoreCall] { memory.calls.withLock { $0 } }
+    public var calls: [SecretStoreCall] { memory.all }
 
     /// The number of calls.
-    public var callCount: Int { memory.calls.withLock { $0.count } }
+    public var callCount: Int { memory.all.count }
 
     /// Returns the number of calls of a kind.
     public func callCount(of kind: SecretStoreCall.Kind) -> Int {
-        memory.calls.withLock { calls in calls.count { $0.kind == kind } }
+        memory.all.count { $0.kind == kind }
     }
 
-    /// Discards the recorded calls.
-    public func forget() { memory.calls.withLock { $0 = [] } }
-
-    private func remember(_ call: SecretStoreCall) { memory.calls.withLock { $0.append(call) } }
+    /// Forgets the calls so far.
+    public func forget() { memory.forget() }
 
     // MARK: Adapter
 
     public func capabilities() async -> SecretStoreCapabilities { await upstream.capabilities() }
 
     public func read(_ name: SecretName) async throws(SecretError) -> [UInt8]? {
-        remember(.read(name))
+        memory.add(.read(name))
         return try await upstream.read(name)
     }
 
@@ -54,12 +47,12 @@ public struct RecordedSecretStoreAdapter<Upstream: SecretStoreAdapter>: SecretSt
         with bytes: [UInt8]?,
         expecting expectation: SecretExpectation
     ) async throws(SecretError) -> Bool {
-        remember(.replace(name, with: bytes, expecting: expectation))
+        memory.add(.replace(name, with: bytes, expecting: expectation))
         return try await upstream.replace(name, with: bytes, expecting: expectation)
     }
 
     public func accounts(of service: String) async throws(SecretError) -> [String] {
-        remember(.accounts(of: service))
+        memory.add(.accounts(of: service))
         return try await upstream.accounts(of: service)
     }
 }

@@ -1,5 +1,4 @@
 public import KeelStorageAdapting
-internal import Synchronization
 
 /// A storage adapter that records its calls and forwards them.
 ///
@@ -11,12 +10,8 @@ internal import Synchronization
 ///
 /// A call is recorded before it is forwarded, whatever the outcome. Copies share one record.
 public struct RecordedStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
-    private final class Memory: Sendable {
-        let calls = Mutex<[StorageCall]>([])
-    }
-
     private let upstream: Upstream
-    private let memory = Memory()
+    private let memory = CallMemory<StorageCall>()
 
     /// Creates the decorator; prefer `adapter.recorded()`.
     public init(_ upstream: Upstream) { self.upstream = upstream }
@@ -24,14 +19,14 @@ public struct RecordedStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
     // MARK: Recorded calls
 
     /// All calls, in order.
-    public var calls: [StorageCall] { memory.calls.withLock { $0 } }
+    public var calls: [StorageCall] { memory.all }
 
     /// The number of calls.
-    public var callCount: Int { memory.calls.withLock { $0.count } }
+    public var callCount: Int { memory.all.count }
 
     /// Returns the number of calls of a kind.
     public func callCount(of kind: StorageCall.Kind) -> Int {
-        memory.calls.withLock { calls in calls.count { $0.kind == kind } }
+        memory.all.count { $0.kind == kind }
     }
 
     /// The most recently prepared schema.
@@ -75,37 +70,35 @@ public struct RecordedStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
     }
 
     /// Discards the recorded calls.
-    public func forget() { memory.calls.withLock { $0 = [] } }
+    public func forget() { memory.forget() }
 
     private func last<Argument>(_ argument: (StorageCall) -> Argument?) -> Argument? {
         calls.reversed().lazy.compactMap(argument).first
     }
-
-    private func remember(_ call: StorageCall) { memory.calls.withLock { $0.append(call) } }
 
     // MARK: Adapter
 
     public var capabilities: StorageCapabilities { upstream.capabilities }
 
     public func prepare(_ schema: StorageSchema) async throws(StorageError) {
-        remember(.prepare(schema))
+        memory.add(.prepare(schema))
         try await upstream.prepare(schema)
     }
 
     public func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
-        remember(.read(request))
+        memory.add(.read(request))
         return try await upstream.read(request)
     }
 
     public func commit(
         _ batches: [WriteBatch]
     ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
-        remember(.commit(batches))
+        memory.add(.commit(batches))
         return try await upstream.commit(batches)
     }
 
     public func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
-        remember(.changes(request))
+        memory.add(.changes(request))
         return try await upstream.changes(request)
     }
 }
