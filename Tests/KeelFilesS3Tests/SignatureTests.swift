@@ -236,17 +236,13 @@ struct SignatureTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let (input, output) = (folder.appending(path: "in"), folder.appending(path: "out"))
         try JSONEncoder().encode(cases).write(to: input)
-        let process = Process()
-        process.executableURL = URL(filePath: try #require(S3Peer.interpreter))
         let script = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "Support/botocore-signatures.py")
-        process.arguments = [script.path, input.path, output.path]
-        process.standardInput = FileHandle.nullDevice
-        let (ended, ending) = AsyncStream<Void>.makeStream()
-        process.terminationHandler = { _ in ending.finish() }
-        try process.run()
-        for await _ in ended {}
-        try #require(process.terminationStatus == 0, "the script failed; its message stands above")
+        let run = try await ProgramRun(
+            URL(filePath: try #require(S3Peer.interpreter)),
+            [script.path, input.path, output.path]
+        )
+        try #require(run.exitCode == 0, "\(run.errors)")
         return try JSONDecoder().decode([Answer].self, from: Data(contentsOf: output))
     }
 }

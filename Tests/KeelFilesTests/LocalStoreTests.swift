@@ -1,6 +1,7 @@
 #if os(Linux) || os(macOS)
 import Foundation
 import KeelFiles
+import KeelTestKit
 import Testing
 
 @Suite("Local store beside other programs", .timeLimit(.minutes(2)))
@@ -71,7 +72,7 @@ struct LocalStoreTests {
             try FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date
         )
         _ = time
-        try Self.flipByte(of: path)
+        try await Self.flipByte(of: path)
         let code = await code { _ = try await files.read("a") }
         #expect(code == .damaged)
         // A part is not compared with the checksum of the whole.
@@ -85,7 +86,7 @@ struct LocalStoreTests {
     }
 
     /// Changes a byte and restores the time, to the nanosecond.
-    private static func flipByte(of path: String) throws {
+    private static func flipByte(of path: String) async throws {
         let script = """
             import os, sys
             path = sys.argv[1]
@@ -94,12 +95,9 @@ struct LocalStoreTests {
                 file.write(b"\\x02")
             os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
             """
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["python3", "-c", script, path]
-        try process.run()
-        process.waitUntilExit()
-        try #require(process.terminationStatus == 0)
+        let arguments = ["python3", "-c", script, path]
+        let run = try await ProgramRun(URL(filePath: "/usr/bin/env"), arguments)
+        try #require(run.exitCode == 0, "\(run.errors)")
     }
 
     @Test("Links to files and folders are never followed")

@@ -152,19 +152,9 @@ struct DownloadPeerTests {
 
     /// Runs the program to its end, and returns by how many KiB its memory grew.
     static func growth(_ arguments: [String]) async throws -> Int {
-        let process = Process()
-        process.executableURL = try CrashTrial.program("KeelTransferProgram")
-        process.arguments = arguments
-        let errors = Pipe()
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = errors
-        let (ended, ending) = AsyncStream<Void>.makeStream()
-        process.terminationHandler = { _ in ending.finish() }
-        try process.run()
-        for await _ in ended {}
-        let text = String(decoding: errors.fileHandleForReading.availableData, as: UTF8.self)
-        #expect(process.terminationStatus == 0, "\(text)")
-        return try #require(Int(text.filter(\.isNumber)), "\(text)")
+        let run = try await ProgramRun(try CrashTrial.program("KeelTransferProgram"), arguments)
+        #expect(run.exitCode == 0, "\(run.errors)")
+        return try #require(Int(run.errors.filter(\.isNumber)), "\(run.errors)")
     }
 
     /// Runs a download, and pauses it once a number of bytes is safe.

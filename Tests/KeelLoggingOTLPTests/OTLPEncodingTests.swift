@@ -85,7 +85,7 @@ struct OTLPEncodingTests {
             try await bodies(encoding, compresses: compresses, Self.sample).first
         )
         #expect(body.starts(with: [0x1F, 0x8B]) == compresses)
-        let lines = try Self.decode(body, encoding).split(separator: "\n").map(String.init)
+        let lines = try await Self.decode(body, encoding).split(separator: "\n").map(String.init)
         let numbers = [1, 5, 9, 10, 13, 17, 21]
         try #require(lines.count == numbers.count + 2)
         func line(
@@ -123,22 +123,18 @@ struct OTLPEncodingTests {
     private static func decode(
         _ body: [UInt8],
         _ encoding: OTLPLogConfiguration.Encoding
-    ) throws -> String {
+    ) async throws -> String {
         let file = URL.temporaryDirectory.appending(path: "keel-otlp-\(UUID().uuidString)")
         try Data(body).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
-        let process = Process()
-        process.executableURL = URL(filePath: try #require(python))
         let script = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "Support/decode-otlp.py")
-        process.arguments = [script.path, "\(encoding)", file.path]
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        let text = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
-        return String(decoding: text, as: UTF8.self)
+        let run = try await ProgramRun(
+            URL(filePath: try #require(python)),
+            [script.path, "\(encoding)", file.path]
+        )
+        #expect(run.exitCode == 0, "\(run.errors)")
+        return run.text
     }
 
     @Test("No request contains one of 1,000 planted secrets", arguments: ["protobuf", "json"])

@@ -123,15 +123,9 @@ struct LogFileProcessTests {
         try await withThrowingTaskGroup { group in
             for arguments in all {
                 group.addTask {
-                    let process = Process()
-                    process.executableURL = try CrashTrial.program("KeelLogCrashWriter")
-                    process.arguments = arguments
-                    process.standardOutput = FileHandle.nullDevice
-                    let (ended, ending) = AsyncStream<Void>.makeStream()
-                    process.terminationHandler = { _ in ending.finish() }
-                    try process.run()
-                    for await _ in ended {}
-                    #expect(process.terminationStatus == 0)
+                    let program = try CrashTrial.program("KeelLogCrashWriter")
+                    let run = try await ProgramRun(program, arguments)
+                    #expect(run.exitCode == 0, "\(run.errors)")
                 }
             }
             try await group.waitForAll()

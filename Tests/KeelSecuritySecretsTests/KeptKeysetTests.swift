@@ -134,18 +134,9 @@ struct KeptKeysetTests {
 
     /// Returns the output of the program.
     private static func output(_ arguments: String...) async throws -> String {
-        let process = Process()
-        process.executableURL = try CrashTrial.program("KeelKeysetProgram")
-        process.arguments = arguments
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        let (ended, ending) = AsyncStream<Void>.makeStream()
-        process.terminationHandler = { _ in ending.finish() }
-        try process.run()
-        for await _ in ended {}
-        #expect(process.terminationStatus == 0)
-        let text = String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self)
-        return text.trimmingCharacters(in: .whitespacesAndNewlines)
+        let run = try await ProgramRun(try CrashTrial.program("KeelKeysetProgram"), arguments)
+        #expect(run.exitCode == 0, "\(run.errors)")
+        return run.text.trimmingCharacters(in: .whitespacesAndNewlines)
     }
     #endif
 }

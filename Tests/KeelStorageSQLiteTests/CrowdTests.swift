@@ -81,17 +81,11 @@ struct CrowdTests {
     init() throws { folder = try TemporaryFolder() }
 
     /// Runs a program that opens the store, counts the documents of `a`, and closes it.
-    private func visit() throws -> Int? {
-        let process = Process()
-        process.executableURL = try CrashTrial.program("KeelStorageCrashWriter")
-        process.arguments = [folder.file().path, "visit"]
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        let text = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
-        return Int(String(decoding: text, as: UTF8.self).trimmingCharacters(in: .newlines))
+    private func visit() async throws -> Int? {
+        let program = try CrashTrial.program("KeelStorageCrashWriter")
+        let run = try await ProgramRun(program, [folder.file().path, "visit"])
+        #expect(run.exitCode == 0, "\(run.errors)")
+        return Int(run.text.trimmingCharacters(in: .newlines))
     }
 
     @Test("a process that comes and goes does not affect a process with several adapters")
@@ -100,15 +94,15 @@ struct CrowdTests {
         try await first.set("a/0", [:])
         let second = try folder.adapter()
         // The visitor must not believe that it has the only connection, and remove the log.
-        #expect(try visit() == 1)
+        #expect(try await visit() == 1)
         for number in 1...50 { try await first.set("a/\(number)", [:]) }
-        #expect(try visit() == 51)
+        #expect(try await visit() == 51)
         try second.close()
         let third = try folder.adapter()
-        #expect(try visit() == 51)
+        #expect(try await visit() == 51)
         for number in 51...99 { try await third.set("a/\(number)", [:]) }
         try first.close()
-        #expect(try visit() == 100)
+        #expect(try await visit() == 100)
         #expect(try await third.checkIntegrity().isSound)
     }
 

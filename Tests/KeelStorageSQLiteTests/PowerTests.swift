@@ -19,16 +19,13 @@ struct PowerTests {
     }
 
     /// Runs the writer and returns its log.
-    private func record(_ durability: String, in folder: TemporaryFolder) throws -> PowerLog {
+    private func record(_ durability: String, in folder: TemporaryFolder) async throws -> PowerLog {
         let log = folder.file("log")
-        let process = Process()
-        process.executableURL = try CrashTrial.program("KeelStorageCrashWriter")
-        process.arguments = [
-            folder.file().path, "power", log.path, durability, String(Self.batchCount),
-        ]
-        try process.run()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
+        let run = try await ProgramRun(
+            try CrashTrial.program("KeelStorageCrashWriter"),
+            [folder.file().path, "power", log.path, durability, String(Self.batchCount)]
+        )
+        #expect(run.exitCode == 0, "\(run.errors)")
         return try PowerLog(log)
     }
 
@@ -42,7 +39,7 @@ struct PowerTests {
         print("KEEL_SEED=\(seed) KEEL_POWER_POINTS=\(Self.pointCount) \(durability)")
         var random = SeededGenerator(seed: seed)
         let folder = try TemporaryFolder()
-        let log = try record(durability, in: folder)
+        let log = try await record(durability, in: folder)
         let points = (0..<Self.pointCount).map { _ in
             Int.random(in: 0...log.records.count, using: &random)
         }

@@ -41,7 +41,9 @@ struct OutboxCrashTests {
             first = (numbers.last ?? first - 1) + 2
         }
         #expect(acknowledged.count > Self.killCount / 4, "only \(acknowledged.count) writes")
-        try Self.drain(store, server)
+        let program = try CrashTrial.program("KeelOutboxCrashWriter")
+        let run = try await ProgramRun(program, [store.path, server.path, "drain"])
+        #expect(run.exitCode == 0, "\(run.errors)")
 
         let lines = try String(contentsOf: server, encoding: .utf8).split(separator: "\n")
             .map { $0.split(separator: " ").map(String.init) }
@@ -58,15 +60,6 @@ struct OutboxCrashTests {
         let local = try await storage.queryDocuments(DocumentQuery("numbers"))
         #expect(Set(local.compactMap { Int64($0.id) }) == Set(applied))
         print("\(Self.killCount) kills, \(applied.count) writes, each applied once")
-    }
-
-    private static func drain(_ store: URL, _ server: URL) throws {
-        let process = Process()
-        process.executableURL = try CrashTrial.program("KeelOutboxCrashWriter")
-        process.arguments = [store.path, server.path, "drain"]
-        try process.run()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
     }
 }
 #endif

@@ -24,7 +24,7 @@ struct CurlProxyTests {
         _ proxy: TestProxy,
         _ server: FaultServer,
         as user: String = ""
-    ) async throws -> Curl.Result {
+    ) async throws -> ProgramRun {
         var arguments = [
             "--max-time", "20", "-x", "\(kind.scheme)\(user)127.0.0.1:\(proxy.port)",
         ]

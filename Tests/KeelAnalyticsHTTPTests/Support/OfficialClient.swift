@@ -1,5 +1,4 @@
 #if TestServer
-import Dispatch
 import Foundation
 import KeelTestKit
 import KeelTestServer
@@ -32,26 +31,11 @@ enum OfficialClient {
         try await FaultServer.run(answering: server.answer) { listener in
             let script = URL(filePath: #filePath).deletingLastPathComponent()
                 .appending(path: "official-clients.py")
-            let process = Process()
-            process.executableURL = URL(filePath: try #require(interpreter))
-            process.arguments = [script.path, vendor, "http://\(listener.authority)", key]
-            let output = Pipe()
-            process.standardInput = FileHandle.nullDevice
-            process.standardOutput = output
-            process.standardError = output
-            // No thread may be blocked here: the tests have only one per processor.
-            let (ended, ending) = AsyncStream<Void>.makeStream()
-            process.terminationHandler = { _ in ending.finish() }
-            try process.run()
-            let handle = output.fileHandleForReading
-            let (texts, reading) = AsyncStream<Data>.makeStream()
-            DispatchQueue.global().async {
-                reading.yield(handle.readDataToEndOfFile())
-                reading.finish()
-            }
-            let text = await texts.first { _ in true } ?? Data()
-            for await _ in ended {}
-            return (process.terminationStatus, String(decoding: text, as: UTF8.self))
+            let run = try await ProgramRun(
+                URL(filePath: try #require(interpreter)),
+                [script.path, vendor, "http://\(listener.authority)", key]
+            )
+            return (run.exitCode, run.text + run.errors)
         }
     }
 }

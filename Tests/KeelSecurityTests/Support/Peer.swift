@@ -1,5 +1,5 @@
-import Dispatch
 import Foundation
+import KeelTestKit
 import Testing
 
 /// Other implementations, called through the Python interpreter in `KEEL_PYTHON`.
@@ -29,16 +29,11 @@ enum Peer {
         try JSONEncoder().encode(tasks).write(to: input)
         let script = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "security-peer.py")
-        let process = Process()
-        process.executableURL = URL(filePath: try #require(interpreter))
-        process.arguments = [script.path, input.path, output.path]
-        process.standardInput = FileHandle.nullDevice
-        // This must not block a thread, because the tests have only as many as there are processors.
-        let (ended, ending) = AsyncStream<Void>.makeStream()
-        process.terminationHandler = { _ in ending.finish() }
-        try process.run()
-        for await _ in ended {}
-        try #require(process.terminationStatus == 0, "the script failed; its message stands above")
+        let run = try await ProgramRun(
+            URL(filePath: try #require(interpreter)),
+            [script.path, input.path, output.path]
+        )
+        try #require(run.exitCode == 0, "\(run.errors)")
         let answers = try JSONDecoder().decode(
             [[String: String]].self,
             from: Data(contentsOf: output)
