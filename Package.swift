@@ -341,7 +341,7 @@ let package = Package(
             ]
         ),
         tests(of: "KeelCore", []),
-        tests(of: "KeelDocuments", ["KeelConformance", "KeelCore"]),
+        tests(of: "KeelDocuments", ["KeelCore"]),
         tests(of: "KeelDependencies", ["KeelDependenciesTesting"]),
         tests(of: "KeelFiles", ["KeelConformance", "KeelCore", "KeelFileCrashWriter"]),
         tests(
@@ -433,7 +433,7 @@ let package = Package(
             ]
         ),
         tests(of: "KeelStorage", ["KeelConformance", "KeelCore"]),
-        tests(of: "KeelStorageAdapting", ["KeelConformance", "KeelCore"]),
+        tests(of: "KeelStorageAdapting", ["KeelCore"]),
         tests(
             of: "KeelStorageObservability",
             ["KeelCore", "KeelStorage"] + observability + observabilityDoubles

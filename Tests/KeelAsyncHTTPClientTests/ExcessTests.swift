@@ -184,7 +184,7 @@ struct ExcessTests {
 
     @Test("A response arrives whole however it is split, and its connection is reused")
     func pieces() async throws {
-        var random = SeededGenerator(seed: 20)
+        var random = SeededRandom(seed: 20)
         let sizes = (0..<40).map { _ in Int.random(in: 0...5000, using: &random) }
         let parts = sizes.map { _ in Int.random(in: 1...4, using: &random) }
         try await serve { connection in

@@ -1,4 +1,5 @@
 import KeelCore
+import KeelTestKit
 import Testing
 
 @Suite("CBOR reader")
@@ -161,7 +162,7 @@ struct CBORReaderTests {
 
     @Test("UTF-8 validation agrees with the standard library")
     func validation() throws {
-        var random = SplitMix64(seed: 8949)
+        var random = SeededRandom(seed: 8949)
         let seeds = [
             "plain ascii that is long", "na\u{ef}ve \u{6c34}\u{10151}\u{ff}\u{d7ff}\u{e000}",
         ]

@@ -1,3 +1,4 @@
+import KeelTestKit
 import Testing
 
 @testable import KeelCore
@@ -20,7 +21,7 @@ struct SecretPrefilterTests {
         arguments: [UInt64(41), 42, 43]
     )
     func misses(seed: UInt64) {
-        var random = SplitMix64(seed: seed)
+        var random = SeededRandom(seed: seed)
         var (found, passed) = (0, 0)
         for _ in 0..<20_000 {
             let text = (0..<Int.random(in: 0...8, using: &random))
@@ -110,7 +111,7 @@ struct RecentNamesTests {
     @Test("Names beyond the capacity still get correct verdicts")
     func many() {
         var (names, asked) = (RecentNames(), 0)
-        var random = SplitMix64(seed: 5)
+        var random = SeededRandom(seed: 5)
         for _ in 0..<20_000 {
             let number = Int.random(in: 0..<2_000, using: &random)
             let name = number % 3 == 0 ? "key\(number)secret" : "key\(number)name"

@@ -5,21 +5,6 @@ import KeelHTTPCompression
 import KeelTestKit
 import Testing
 
-/// A small generator with a seed, so that a failure can be repeated.
-struct SplitMix64: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
-    }
-}
-
 private let get = HTTPRequest(method: .get, scheme: "https", authority: "example.org", path: "/")
 
 private func reply(
@@ -171,7 +156,7 @@ struct ResponseDecompressionTests {
 
     @Test("Damaged bytes are never taken for the text", arguments: [UInt64(1), 2])
     func fuzz(seed: UInt64) async throws {
-        var random = SplitMix64(seed: seed)
+        var random = SeededRandom(seed: seed)
         for round in 0..<3_000 {
             var bytes =
                 [Vectors.gzip, Vectors.zlib, Vectors.raw, Vectors.gzipMembers]

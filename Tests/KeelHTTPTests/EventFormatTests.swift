@@ -1,5 +1,6 @@
 import Foundation
 import KeelHTTP
+import KeelTestKit
 import Testing
 
 @Suite("Format of server-sent events")
@@ -38,7 +39,7 @@ struct EventFormatTests {
         let environment = ProcessInfo.processInfo.environment
         let count = environment["KEEL_SSE_STREAMS"].flatMap(Int.init) ?? 20_000
         let seed = environment["KEEL_SSE_SEED"].flatMap(UInt64.init) ?? .random(in: 0 ... .max)
-        var random = SeededGenerator(seed: seed)
+        var random = SeededRandom(seed: seed)
         for number in 0..<count {
             let bytes = Self.stream(&random)
             let expected = ReferenceEventParser.read(bytes)
@@ -69,7 +70,7 @@ struct EventFormatTests {
             "ü", "…", "\u{1F600}", "\u{FEFF}", "message", "a longer piece of text",
         ].map { Array($0.utf8) } + [[0xFF], [0xC3], [0xE2, 0x80], [0xEF, 0xBB], [0x80]]
 
-    private static func stream(_ random: inout SeededGenerator) -> [UInt8] {
+    private static func stream(_ random: inout SeededRandom) -> [UInt8] {
         var bytes: [UInt8] = []
         for _ in 0..<Int.random(in: 0...40, using: &random) {
             bytes += words[Int.random(in: 0..<words.count, using: &random)]

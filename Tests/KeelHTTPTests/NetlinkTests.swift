@@ -1,6 +1,7 @@
 #if os(Linux)
 import Foundation
 import Glibc
+import KeelTestKit
 import Synchronization
 import Testing
 
@@ -53,7 +54,7 @@ struct NetlinkTests {
                     NetlinkMessage.read(Array(recording[..<count]), answering: 1).count <= whole
                 )
             }
-            var random = SeededGenerator(seed: 1)
+            var random = SeededRandom(seed: 1)
             for _ in 0..<2000 {
                 var bytes = recording
                 for _ in 0..<4 {

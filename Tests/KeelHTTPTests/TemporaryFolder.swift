@@ -1,4 +1,5 @@
 import Foundation
+import KeelTestKit
 
 /// A folder for one test, removed with the last reference to this object.
 final class TemporaryFolder: Sendable {
@@ -28,7 +29,7 @@ final class TemporaryFolder: Sendable {
 
     /// Returns bytes with a very long period.
     static func bytes(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
-        var generator = SplitMix(seed: seed)
+        var generator = SeededRandom(seed: seed)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(count + 8)
         while bytes.count < count {

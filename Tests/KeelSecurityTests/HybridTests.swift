@@ -1,6 +1,7 @@
 #if Crypto
 import Foundation
 import KeelSecurity
+import KeelTestKit
 import Testing
 
 /// The key algorithms for HPKE.
@@ -135,7 +136,7 @@ struct HybridPeerTests {
         let made = try await Peer.run([["do": "publicKeyset", "keyset": secret]])
         let theirHalf = try Keyset(cleartextJSON: try #require(made[0].bytes, "\(made[0])"))
         let ourHalf = try owner.publicKeyset()
-        var random = Seeded(state: 61)
+        var random = SeededRandom(seed: 61)
         var tasks: [[String: String]] = []
         var plain: [Data] = []
         for number in 0..<Self.cases {

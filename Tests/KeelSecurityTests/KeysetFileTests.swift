@@ -148,7 +148,7 @@ struct KeysetFileTests {
         try await file().create(old)
         let start = files.steps.count
         let new = try await file().change { keyset throws(SecurityError) in try keyset.rotate() }
-        var random = Seeded(state: 5)
+        var random = SeededRandom(seed: 5)
         var found: Set<UInt32> = []
         for count in start...files.steps.count {
             for _ in 0..<8 {

@@ -1,6 +1,7 @@
 #if Crypto
 import Foundation
 import KeelCore
+import KeelTestKit
 import Testing
 
 @testable import KeelSecurity
@@ -197,7 +198,7 @@ struct KeysetTests {
     func damaged() throws {
         let bytes = try Keyset.make(.aes256GCM).cleartextBinary()
         for length in 0..<bytes.count { _ = try? Keyset(cleartextBinary: bytes.prefix(length)) }
-        var random = Seeded(state: 3)
+        var random = SeededRandom(seed: 3)
         for _ in 0..<2000 {
             var changed = bytes
             changed[Int.random(in: 0..<bytes.count, using: &random)] = random.data(1)[0]

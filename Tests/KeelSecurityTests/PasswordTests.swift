@@ -1,6 +1,7 @@
 #if Crypto
 import Foundation
 import KeelCore
+import KeelTestKit
 import Testing
 
 @testable import KeelSecurity
@@ -75,7 +76,7 @@ struct PasswordTests {
 struct PasswordPeerTests {
     @Test("argon2-cffi verifies 200 of Keel's hashes and rejects other passwords")
     func theyVerify() async throws {
-        var random = Seeded(state: 41)
+        var random = SeededRandom(seed: 41)
         var tasks: [[String: String]] = []
         for number in 0..<200 {
             let lanes = Int.random(in: 1...4, using: &random)
@@ -101,7 +102,7 @@ struct PasswordPeerTests {
 
     @Test("Keel verifies 200 hashes by argon2-cffi, of every variant")
     func weVerify() async throws {
-        var random = Seeded(state: 42)
+        var random = SeededRandom(seed: 42)
         let tasks = (0..<200).map { number in
             let lanes = Int.random(in: 1...4, using: &random)
             return [
@@ -123,7 +124,7 @@ struct PasswordPeerTests {
 
     @Test("Keel verifies 200 hashes by the reference program, of every variant")
     func sameAsTheTool() async throws {
-        var random = Seeded(state: 43)
+        var random = SeededRandom(seed: 43)
         let tasks = (0..<200).map { number in
             let lanes = Int.random(in: 1...4, using: &random)
             return [

@@ -1,6 +1,7 @@
 #if Crypto
 import Foundation
 import KeelSecurity
+import KeelTestKit
 import Testing
 
 @Suite("Public keys")
@@ -139,7 +140,7 @@ struct PublicKeyPeerTests {
     func rsa() async throws {
         let key = try RSAPrivateKey()
         let pem = Data(try key.cleartextPEM().utf8).base64EncodedString()
-        var random = Seeded(state: 51)
+        var random = SeededRandom(seed: 51)
         let secrets = (0..<50).map { random.data($0 * 6) }
         var tasks: [[String: String]] = []
         for secret in secrets {
@@ -178,7 +179,7 @@ struct PublicKeyPeerTests {
         let key = SigningKey(algorithm)
         let name = algorithm == .ed25519 ? "ed25519" : "p256"
         let raw = key.cleartextRawRepresentation().base64EncodedString()
-        var random = Seeded(state: 52)
+        var random = SeededRandom(seed: 52)
         let texts = (0..<200).map { random.data($0) }
         var tasks: [[String: String]] = []
         for text in texts {

@@ -2,6 +2,7 @@
 import Foundation
 import KeelCore
 import KeelSecurity
+import KeelTestKit
 import Testing
 
 @Suite("Security service")
@@ -44,7 +45,7 @@ struct ServiceTests {
     @Test("The hash of chunks of any size equals the hash of the whole")
     func streamingHash() async throws {
         let security = SecurityService()
-        var random = Seeded(state: 1)
+        var random = SeededRandom(seed: 1)
         let whole = random.data(10_000)
         for size in [1, 63, 64, 65, 4096, 20_000] {
             let pieces = AsyncStream<Data> { stream in

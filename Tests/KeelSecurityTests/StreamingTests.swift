@@ -17,7 +17,7 @@ struct StreamingTests {
     @Test("Encrypted data can be decrypted in chunks of any size", arguments: streamAlgorithms)
     func roundTrip(_ algorithm: KeyAlgorithm) throws {
         let streams = try StreamingEncryption(keyset: .make(algorithm))
-        var random = Seeded(state: 21)
+        var random = SeededRandom(seed: 21)
         for size in Self.sizes + [3_000_000] where size < 100_000 || algorithm != .aes256GCMHKDF4KB
         {
             let plain = random.data(size)
@@ -61,7 +61,7 @@ struct StreamingTests {
     func flips() throws {
         let streams = try StreamingEncryption(keyset: .make(.aes256GCMHKDF4KB))
         let sealed = try Self.encrypted(Data(count: 9000), streams)
-        var random = Seeded(state: 22)
+        var random = SeededRandom(seed: 22)
         let places = Array(0..<60) + (0..<400).map { _ in Int.random(in: 0..<9000, using: &random) }
         for place in places {
             var changed = sealed
@@ -99,7 +99,7 @@ struct StreamingTests {
     func rotation() throws {
         var keyset = try Keyset.make(.aes256GCMHKDF4KB)
         let old = keyset.primaryID
-        var random = Seeded(state: 23)
+        var random = SeededRandom(seed: 23)
         let plain = random.data(30_000)
         let sealed = try Self.encrypted(plain, try StreamingEncryption(keyset: keyset))
         try keyset.rotate(to: .aes256GCMHKDF1MB)
@@ -190,7 +190,7 @@ struct StreamingTests {
     @Test("Any range can be read on its own", arguments: [0, 1, 4040, 4041, 8120, 30_000])
     func seeking(_ size: Int) throws {
         let streams = try StreamingEncryption(keyset: .make(.aes256GCMHKDF4KB))
-        var random = Seeded(state: 24)
+        var random = SeededRandom(seed: 24)
         let plain = random.data(size)
         let sealed = try Self.encrypted(plain, streams)
         let reader = try streams.seekable(size: sealed.count, associatedData: Self.place) {

@@ -1,13 +1,14 @@
 #if Crypto
 import Foundation
 import KeelSecurity
+import KeelTestKit
 import Testing
 
 @Suite("Tink's streams in Python", .enabled(if: Peer.isPresent, Peer.absence))
 struct TinkStreamTests {
     @Test("Streams are decrypted in both directions", arguments: streamAlgorithms, [true, false])
     func bothWays(_ algorithm: KeyAlgorithm, _ isTheirs: Bool) async throws {
-        var random = Seeded(state: 31)
+        var random = SeededRandom(seed: 31)
         let keyset = try await isTheirs ? theirKeyset(algorithm) : Keyset.make(algorithm)
         let streams = try StreamingEncryption(keyset: keyset)
         let json = keyset.cleartextJSON().base64EncodedString()
@@ -44,7 +45,7 @@ struct TinkStreamTests {
     }
 
     /// Returns random sizes and those at segment boundaries; fewer if segments are large.
-    private func sizes(_ algorithm: KeyAlgorithm, using random: inout Seeded) -> [Int] {
+    private func sizes(_ algorithm: KeyAlgorithm, using random: inout SeededRandom) -> [Int] {
         let (segment, count) =
             switch algorithm {
             case .aes256GCMHKDF4KB: (4096, 252)

@@ -1,6 +1,7 @@
 #if Crypto
 import Foundation
 import KeelSecurity
+import KeelTestKit
 import Testing
 
 @Suite("Tink in Python", .enabled(if: Peer.isPresent, Peer.absence))
@@ -12,7 +13,7 @@ struct TinkTests {
         arguments: valueAlgorithms.filter { $0 != .chaCha20Poly1305 }
     )
     func theyRead(_ algorithm: KeyAlgorithm) async throws {
-        var random = Seeded(state: 11)
+        var random = SeededRandom(seed: 11)
         var keyset = try Keyset.make(algorithm)
         var tasks: [[String: String]] = []
         var plain: [Data] = []
@@ -46,7 +47,7 @@ struct TinkTests {
         arguments: ["AES256_GCM", "AES128_GCM", "AES256_GCM_SIV", "AES256_GCM_RAW"]
     )
     func weRead(_ template: String) async throws {
-        var random = Seeded(state: 12)
+        var random = SeededRandom(seed: 12)
         let made = try await Peer.run(
             ["json", "binary"].map { ["do": "make", "template": template, "format": $0] }
         )
@@ -76,7 +77,7 @@ struct TinkTests {
 
     @Test("ChaCha20-Poly1305 matches the Python package cryptography")
     func chaCha() async throws {
-        var random = Seeded(state: 14)
+        var random = SeededRandom(seed: 14)
         let key = random.data(32)
         let service = SecurityService(
             keyset: try Keyset.known(
@@ -119,7 +120,7 @@ struct TinkTests {
         let kek = [UInt8](0..<32)
         let kekJSON = try Keyset.known("AesGcmKey", key: kek).cleartextJSON().base64EncodedString()
         let key = try await FixedKeySource(bytes: kek).keyEncryptionKey()
-        var random = Seeded(state: 13)
+        var random = SeededRandom(seed: 13)
         for format in [Keyset.Format.json, .binary] {
             let keyset = try Keyset.make(.aes256GCM)
             let place = random.data(9)

@@ -3,6 +3,7 @@ import Foundation
 import KeelStorage
 import KeelStorageAdapting
 import KeelStorageSQLite
+import KeelTestKit
 import Testing
 
 @Suite("Reads limited in bytes")
@@ -122,7 +123,7 @@ struct BoundedReadTests {
 
     @Test("Pages of changes end early without missing a change", arguments: UInt64(1)...4)
     func changes(_ seed: UInt64) async throws {
-        var random = SeededGenerator(seed: seed)
+        var random = SeededRandom(seed: seed)
         let folder = try TemporaryFolder()
         let adapters: [any StorageAdapter] = [try folder.adapter(), InMemoryStorageAdapter()]
         for isFromStart in [true, false] {

@@ -4,6 +4,7 @@ import GRDB
 import KeelStorage
 import KeelStorageAdapting
 import KeelStorageSQLite
+import KeelTestKit
 import Testing
 
 /// Random writes to a store with a short log, and readers that read at random times.
@@ -18,17 +19,6 @@ struct CompactedLogFuzzTests {
         var removals: [DocumentPath: Timestamp] = [:]
     }
 
-    private struct Source: RandomNumberGenerator {
-        var state: UInt64
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var value = state
-            value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-            return value ^ (value >> 31)
-        }
-    }
-
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
@@ -36,7 +26,7 @@ struct CompactedLogFuzzTests {
     @Test(arguments: [true, false], 1...4)
     func agrees(dropsNothing: Bool, turn: Int) async throws {
         let seed = UInt64.random(in: .min ... .max)
-        var random = Source(state: seed)
+        var random = SeededRandom(seed: seed)
         let clock = WallClock()
         let open = { [folder] (bytes: Int) in
             try folder.adapter { configuration in
@@ -81,7 +71,7 @@ struct CompactedLogFuzzTests {
     private func write(
         _ adapter: SQLiteStorageAdapter,
         _ step: Int,
-        _ random: inout Source,
+        _ random: inout SeededRandom,
         _ removed: inout [DocumentPath: Timestamp]
     ) async throws {
         var writes: [DocumentWrite] = []
@@ -118,7 +108,7 @@ struct CompactedLogFuzzTests {
     private func follow(
         _ reader: inout Reader,
         _ adapter: SQLiteStorageAdapter,
-        _ random: inout Source
+        _ random: inout SeededRandom
     ) async throws -> Bool {
         var isSound = true
         var request = ChangeRequest(after: reader.cursor)

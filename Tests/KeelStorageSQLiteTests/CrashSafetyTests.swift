@@ -22,7 +22,7 @@ struct CrashSafetyTests {
         let environment = ProcessInfo.processInfo.environment
         let seed = environment["KEEL_SEED"].flatMap { UInt64($0) } ?? .random(in: 0 ... .max)
         print("KEEL_SEED=\(seed) KEEL_KILLS=\(Self.killCount)")
-        var random = SeededGenerator(seed: seed)
+        var random = SeededRandom(seed: seed)
         var next: Int64 = 1
         var lastPosition: ChangeCursor?
         var acknowledgedCount = 0

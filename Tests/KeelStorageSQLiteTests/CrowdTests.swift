@@ -119,7 +119,7 @@ struct CrowdTests {
         let environment = ProcessInfo.processInfo.environment
         let seed = environment["KEEL_SEED"].flatMap { UInt64($0) } ?? .random(in: 0 ... .max)
         print("KEEL_SEED=\(seed) KEEL_CROWD_ROUNDS=\(Self.roundCount)")
-        var random = SeededGenerator(seed: seed)
+        var random = SeededRandom(seed: seed)
         let listener = try folder.adapter()
         let all = DocumentQuery("crowd")
         // On two adapters, with and without limits, by ids and by values.

@@ -3,6 +3,7 @@ import Foundation
 import KeelStorage
 import KeelStorageAdapting
 import KeelStorageSQLite
+import KeelTestKit
 import Testing
 
 @Suite("Disk failures")
@@ -57,7 +58,7 @@ struct FailureTests {
         try await filled()
         let handle = try FileHandle(forUpdating: folder.file())
         let size = try handle.seekToEnd()
-        var random = SeededGenerator(seed: 7)
+        var random = SeededRandom(seed: 7)
         for page in stride(from: UInt64(4_096 * 6), to: size, by: 4_096) {
             try handle.seek(toOffset: page)
             try handle.write(

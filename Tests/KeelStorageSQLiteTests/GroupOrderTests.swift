@@ -2,6 +2,7 @@
 import GRDB
 import KeelStorage
 import KeelStorageAdapting
+import KeelTestKit
 import Testing
 
 @testable import KeelStorageSQLite
@@ -15,7 +16,7 @@ struct GroupOrderTests {
     // Two of them differ in their bytes but are equal in Swift.
     private static let ids = ["a", "a-", "a0", "ab", "b", "\u{e9}", "e\u{301}", "z"]
 
-    private static func path(_ random: inout SeededGenerator) -> DocumentPath {
+    private static func path(_ random: inout SeededRandom) -> DocumentPath {
         let depth = Int.random(in: 1...4, using: &random)
         let parts = (0..<depth).map { level in
             // The last collection usually belongs to the group.
@@ -29,7 +30,7 @@ struct GroupOrderTests {
 
     private static func query(
         _ paths: [DocumentPath],
-        _ random: inout SeededGenerator
+        _ random: inout SeededRandom
     ) -> DocumentQuery {
         func bound() -> DocumentValue { .reference(paths.randomElement(using: &random) ?? "c/a") }
         let isBelow = Int.random(in: 0..<4, using: &random) == 0
@@ -101,7 +102,7 @@ struct GroupOrderTests {
     @Test("Queries agree with the in-memory store", arguments: File.allCases)
     private func agree(_ file: File) async throws {
         let seed = UInt64.random(in: .min ... .max)
-        var random = SeededGenerator(seed: seed)
+        var random = SeededRandom(seed: seed)
         for round in 0..<12 {
             let count = Int.random(in: 1...60, using: &random)
             let paths = Array(Set((0..<count).map { _ in Self.path(&random) }))

@@ -37,7 +37,7 @@ struct PowerTests {
         let environment = ProcessInfo.processInfo.environment
         let seed = environment["KEEL_SEED"].flatMap { UInt64($0) } ?? .random(in: 0 ... .max)
         print("KEEL_SEED=\(seed) KEEL_POWER_POINTS=\(Self.pointCount) \(durability)")
-        var random = SeededGenerator(seed: seed)
+        var random = SeededRandom(seed: seed)
         let folder = try TemporaryFolder()
         let log = try await record(durability, in: folder)
         let points = (0..<Self.pointCount).map { _ in

@@ -4,6 +4,7 @@ import GRDB
 import KeelStorage
 import KeelStorageAdapting
 import KeelStorageSQLite
+import KeelTestKit
 import Testing
 
 @Suite("Scopes and origins in the change log")
@@ -17,7 +18,7 @@ struct ScopeTests {
         arguments: 1...40
     )
     func random(seed: UInt64) async throws {
-        var random = SeededGenerator(seed: seed)
+        var random = SeededRandom(seed: seed)
         let adapter = try folder.adapter("\(seed).sqlite")
         var scope = ChangeScope()
         let interests: [ChangeScope] = [

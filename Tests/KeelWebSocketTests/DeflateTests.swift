@@ -1,5 +1,6 @@
 #if WebSocket
 import KeelHTTP
+import KeelTestKit
 import Testing
 
 @testable import KeelWebSocket
@@ -65,7 +66,7 @@ struct DeflateTests {
     )
     func roundTrip(_ window: Int, _ forgets: Bool) throws {
         let seed = UInt64.random(in: 1...9_999_999)
-        var generator = SeededGenerator(seed: seed)
+        var generator = SeededRandom(seed: seed)
         for level in [1, 6, 9] {
             let deflater = Deflater(windowBits: window, forgetsContext: forgets, level: level)
             let inflater = Inflater(windowBits: window, forgetsContext: forgets, maximumRatio: nil)

@@ -1,5 +1,6 @@
 #if WebSocket
 import KeelHTTP
+import KeelTestKit
 import Synchronization
 import Testing
 
@@ -32,7 +33,7 @@ struct FuzzTests {
     }
 
     /// Returns a valid stream of random frames.
-    private func stream(deflate: Bool, using generator: inout SeededGenerator) -> [UInt8] {
+    private func stream(deflate: Bool, using generator: inout SeededRandom) -> [UInt8] {
         let deflater = Deflater(windowBits: 15, forgetsContext: false, level: 6)
         var frames: [Frame] = []
         for _ in 0..<Int.random(in: 1...8, using: &generator) {
@@ -60,7 +61,7 @@ struct FuzzTests {
     @Test("Events are the same wherever the bytes are split", arguments: [false, true])
     func cuts(_ deflate: Bool) {
         let seed = Self.seed()
-        var generator = SeededGenerator(seed: seed)
+        var generator = SeededRandom(seed: seed)
         for _ in 0..<10 {
             let bytes = stream(deflate: deflate, using: &generator)
             let whole = events(of: [bytes], deflate: deflate)
@@ -91,7 +92,7 @@ struct FuzzTests {
     @Test("Random and damaged bytes never break the receiver", arguments: [false, true])
     func damage(_ deflate: Bool) {
         let seed = Self.seed()
-        var generator = SeededGenerator(seed: seed)
+        var generator = SeededRandom(seed: seed)
         var violations = 0
         for round in 0..<20_000 {
             var bytes: [UInt8]
@@ -122,7 +123,7 @@ struct FuzzTests {
         let ends = Mutex<[WebSocketError.Code?]>([])
         try await RawServer.run { peer in
             let number = UInt64(round.next())
-            var generator = SeededGenerator(seed: seed &+ number)
+            var generator = SeededRandom(seed: seed &+ number)
             try await peer.upgrade(
                 number % 2 == 0 ? [] : ["Sec-WebSocket-Extensions: permessage-deflate"]
             )

@@ -1,6 +1,7 @@
 #if WebSocket
 import HTTPTypes
 import KeelHTTP
+import KeelTestKit
 import KeelWebSocket
 import Testing
 
@@ -73,7 +74,7 @@ struct InteroperationTests {
     @Test("A thousand random messages are echoed unchanged", arguments: compressions)
     func echo(_ compression: Compression) async throws {
         let seed = UInt64.random(in: 1...9_999_999)
-        var generator = SeededGenerator(seed: seed)
+        var generator = SeededRandom(seed: seed)
         let messages = (0..<1000).map { index -> WebSocketMessage in
             let length = index % 100 == 0 ? 70_000 : Int.random(in: 0...600, using: &generator)
             switch index % 3 {

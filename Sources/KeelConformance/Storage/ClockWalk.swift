@@ -1,5 +1,6 @@
 package import KeelStorage
 package import KeelStorageAdapting
+internal import KeelTestKit
 internal import Synchronization
 import Testing
 
@@ -28,7 +29,7 @@ package struct ClockWalk: Sendable {
     package let steps: Int
     package let wall = Wall()
 
-    package init(seed: UInt64 = SeededGenerator.chosenSeed(), steps: Int = 1_500) {
+    package init(seed: UInt64 = SeededRandom.chosenSeed(), steps: Int = 1_500) {
         self.seed = seed
         self.steps = steps
     }
@@ -78,7 +79,7 @@ private struct ClockWalkRun {
     }
 
     var adapter: any StorageAdapter
-    var random: SeededGenerator
+    var random: SeededRandom
     private let wall: ClockWalk.Wall
     private let history: Duration?
     private let collection: CollectionPath
@@ -98,7 +99,7 @@ private struct ClockWalkRun {
         self.adapter = adapter
         self.wall = wall
         self.history = history
-        random = SeededGenerator(seed: seed)
+        random = SeededRandom(seed: seed)
         truth = wall.now
         collection = CollectionPath("walk\(seed)")
     }

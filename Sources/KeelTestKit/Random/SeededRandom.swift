@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// A generator that gives the same numbers for the same seed (SplitMix64).
 ///
 /// Use it for tests with random input, which print their seed so that a failure can be repeated. It is not suitable
@@ -7,6 +9,12 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
 
     /// Creates a generator.
     public init(seed: UInt64) { state = seed }
+
+    /// The seed in the environment variable `KEEL_SEED`, or a new one.
+    public static func chosenSeed() -> UInt64 {
+        let given = ProcessInfo.processInfo.environment["KEEL_SEED"].flatMap { UInt64($0) }
+        return given ?? UInt64.random(in: 1...9_999_999_999)
+    }
 
     public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15

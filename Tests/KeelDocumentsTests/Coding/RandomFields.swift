@@ -1,8 +1,8 @@
-import KeelConformance
 import KeelDocuments
+import KeelTestKit
 
 extension DocumentFields {
-    static func random(depth: Int, using generator: inout SeededGenerator) -> DocumentFields {
+    static func random(depth: Int, using generator: inout SeededRandom) -> DocumentFields {
         var fields = DocumentFields()
         for _ in 0..<Int.random(in: 0...(depth * 4), using: &generator) {
             let length = Int.random(in: 1...12, using: &generator)
@@ -19,7 +19,7 @@ extension DocumentValue {
     static func random(
         depth: Int,
         isInArray: Bool,
-        using generator: inout SeededGenerator
+        using generator: inout SeededRandom
     ) -> DocumentValue {
         let bits = generator.next()
         switch Int.random(in: 0...(depth > 0 ? (isInArray ? 9 : 10) : 8), using: &generator) {

@@ -1,7 +1,7 @@
 import Foundation
-import KeelConformance
 import KeelCore
 import KeelDocuments
+import KeelTestKit
 import Testing
 
 /// Encodes a value, checks that the bytes are deterministic, and decodes them.
@@ -117,7 +117,7 @@ struct RoundTripTests {
 
     @Test("Random values are preserved and encoded like their data model")
     func random() throws {
-        var generator = SeededGenerator(seed: 20_260_301)
+        var generator = SeededRandom(seed: 20_260_301)
         for _ in 0..<300 {
             let fields = DocumentFields.random(depth: 3, using: &generator)
             let body = try DocumentEncoder().encode(fields)
@@ -131,7 +131,7 @@ struct RoundTripTests {
 
     @Test("Random bytes and damaged documents never trap")
     func damage() throws {
-        var generator = SeededGenerator(seed: 7)
+        var generator = SeededRandom(seed: 7)
         for _ in 0..<300 {
             var bytes = DocumentBody(DocumentFields.random(depth: 3, using: &generator)).bytes
             for _ in 0..<3 where !bytes.isEmpty {

@@ -1,6 +1,6 @@
 import Foundation
-import KeelConformance
 import KeelDocuments
+import KeelTestKit
 import Testing
 
 @Suite("Property wrappers")
@@ -140,7 +140,7 @@ struct ModelInJSONTests {
         ] {
             #expect(Timestamp(rfc3339: text) == nil, "\(text)")
         }
-        var generator = SeededGenerator(seed: 3)
+        var generator = SeededRandom(seed: 3)
         for _ in 0..<5000 {
             let word = Int64(bitPattern: generator.next())
             let time = Timestamp(microseconds: word >> Int64.random(in: 0...40, using: &generator))

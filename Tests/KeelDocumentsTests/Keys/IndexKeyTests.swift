@@ -1,12 +1,12 @@
-import KeelConformance
 import KeelDocuments
+import KeelTestKit
 import Testing
 
 @Suite("Order of index keys")
 struct IndexKeyTests {
     private typealias Keyed = (value: DocumentValue, key: [UInt8])
 
-    private static let seed = SeededGenerator.chosenSeed()
+    private static let seed = SeededRandom.chosenSeed()
 
     private func keyed(_ values: [DocumentValue]) -> [Keyed] {
         values.map { ($0, IndexKey.key($0)) }
@@ -36,7 +36,7 @@ struct IndexKeyTests {
     @Test("Keys of a hundred thousand random pairs compare like their values")
     func ordersRandomPairs() async {
         print("IndexKeyTests: seed \(Self.seed)")
-        var source = RandomValues(random: SeededGenerator(seed: Self.seed))
+        var source = RandomValues(random: SeededRandom(seed: Self.seed))
         let values = (0..<460).map { _ in source.value() }
         let (pairs, words) = await disagreement(among: keyed(values))
         #expect(words == nil, "seed \(Self.seed)")
@@ -45,7 +45,7 @@ struct IndexKeyTests {
 
     @Test("Keys of fifty thousand random number pairs compare exactly like the numbers")
     func ordersNumbers() async {
-        var source = RandomValues(random: SeededGenerator(seed: Self.seed &+ 1))
+        var source = RandomValues(random: SeededRandom(seed: Self.seed &+ 1))
         var values: [DocumentValue] = []
         while values.count < 320 {
             let value = source.value(depth: 0)
@@ -58,7 +58,7 @@ struct IndexKeyTests {
 
     @Test("Descending keys have the reverse order, and no key is a prefix of another")
     func descends() async {
-        var source = RandomValues(random: SeededGenerator(seed: Self.seed &+ 2))
+        var source = RandomValues(random: SeededRandom(seed: Self.seed &+ 2))
         let values = (0..<250).map { _ in source.value() }
         let keys = values.map { value in
             var descending: [UInt8] = []
@@ -80,7 +80,7 @@ struct IndexKeyTests {
 
     @Test("Composite keys compare by the first value, then by the second")
     func joins() async {
-        var source = RandomValues(random: SeededGenerator(seed: Self.seed &+ 3))
+        var source = RandomValues(random: SeededRandom(seed: Self.seed &+ 3))
         for _ in 0..<3_000 {
             await Task.yield()
             let (one, other) = (
@@ -95,7 +95,7 @@ struct IndexKeyTests {
 
     @Test("A path has the same key as a reference and as a position, in path order")
     func keysPaths() {
-        var source = RandomValues(random: SeededGenerator(seed: Self.seed &+ 4))
+        var source = RandomValues(random: SeededRandom(seed: Self.seed &+ 4))
         var paths: [DocumentPath] = []
         while paths.count < 120 {
             if case .reference(let path) = source.value(depth: 0) { paths.append(path) }

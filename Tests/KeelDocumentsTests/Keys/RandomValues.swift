@@ -1,9 +1,9 @@
-import KeelConformance
 import KeelDocuments
+import KeelTestKit
 
 /// Random values of every kind, close to each other, where ordering errors are most likely.
 struct RandomValues {
-    var random: SeededGenerator
+    var random: SeededRandom
 
     mutating func value(depth: Int = 2) -> DocumentValue {
         switch Int.random(in: 0..<(depth > 0 ? 14 : 11), using: &random) {

@@ -92,7 +92,7 @@ struct AuthExplorerTests {
 /// A scheduler that resumes waiting tasks one at a time, in a seeded order.
 private final class Scheduler: Sendable {
     private struct State {
-        var random: SeededGenerator
+        var random: SeededRandom
         var waiting: [CheckedContinuation<Void, Never>] = []
         var isFree = false
         var isFinished = false
@@ -101,7 +101,7 @@ private final class Scheduler: Sendable {
     private let state: Mutex<State>
 
     init(seed: UInt64) {
-        state = Mutex(State(random: SeededGenerator(seed: seed)))
+        state = Mutex(State(random: SeededRandom(seed: seed)))
     }
 
     func choose(_ count: Int) -> Int {
@@ -138,20 +138,5 @@ private final class Scheduler: Sendable {
             return state.waiting
         }
         for task in rest { task.resume() }
-    }
-}
-
-/// SplitMix64: the same numbers for the same seed on every machine.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

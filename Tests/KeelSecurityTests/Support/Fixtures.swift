@@ -1,6 +1,7 @@
 import Foundation
 import KeelCore
 import KeelSecurity
+import KeelTestKit
 import Testing
 
 /// A constant key-encryption key.
@@ -50,18 +51,7 @@ let streamAlgorithms: [KeyAlgorithm] = [
 ]
 #endif
 
-/// A random number generator with a fixed seed.
-struct Seeded: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
-    }
-
+extension SeededRandom {
     mutating func data(_ count: Int) -> Data {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(count + 8)

@@ -1,5 +1,5 @@
-import KeelConformance
 import KeelStorageAdapting
+import KeelTestKit
 import Testing
 
 /// Tests of the group order over an in-memory directory.
@@ -46,10 +46,10 @@ struct GroupOrderTests {
         }
     }
 
-    private static let seed = SeededGenerator.chosenSeed()
+    private static let seed = SeededRandom.chosenSeed()
     private static let ids = ["a", "a-", "a0", "ab", "b", "é"]
 
-    private static func path(_ random: inout SeededGenerator) -> DocumentPath {
+    private static func path(_ random: inout SeededRandom) -> DocumentPath {
         let depth = Int.random(in: 1...4, using: &random)
         let parts = (0..<depth).map { level in
             let name =
@@ -100,7 +100,7 @@ struct GroupOrderTests {
     @Test("Groups are in path order in both directions between any bounds")
     func agrees() throws {
         print("GroupOrderTests: seed \(Self.seed)")
-        var random = SeededGenerator(seed: Self.seed)
+        var random = SeededRandom(seed: Self.seed)
         for _ in 0..<300 {
             let documents = Set((0..<20).map { _ in Self.path(&random) })
             var directory = Directory(paths: Array(Set(documents.map(\.collection))).sorted())

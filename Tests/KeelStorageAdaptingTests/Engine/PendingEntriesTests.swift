@@ -1,5 +1,5 @@
-import KeelConformance
 import KeelStorageAdapting
+import KeelTestKit
 import Testing
 
 @Suite("Pending index entries")
@@ -11,7 +11,7 @@ struct PendingEntriesTests {
         let row: Int64
     }
 
-    private static let seed = SeededGenerator.chosenSeed()
+    private static let seed = SeededRandom.chosenSeed()
 
     @Test("Entries are ordered by index, collection and key, then by insertion")
     func order() {
@@ -36,7 +36,7 @@ struct PendingEntriesTests {
     @Test("Random additions and removals result in the expected entries")
     func agrees() {
         print("PendingEntriesTests: seed \(Self.seed)")
-        var random = SeededGenerator(seed: Self.seed)
+        var random = SeededRandom(seed: Self.seed)
         for _ in 0..<50 {
             let entries = PendingEntries()
             var expected: Set<Entry> = []

@@ -1,5 +1,5 @@
-import KeelConformance
 import KeelStorageAdapting
+import KeelTestKit
 import Testing
 
 @Suite("Truncated keys of index entries")
@@ -10,7 +10,7 @@ struct EntryKeyTests {
         return key
     }
 
-    private static func value(_ random: inout SeededGenerator) -> DocumentValue {
+    private static func value(_ random: inout SeededRandom) -> DocumentValue {
         let length = Int.random(in: 1_490...1_510, using: &random)
         let text = String(repeating: "x", count: length)
         let end = ["", "a", "b", "\u{0}", "\u{0}\u{0}"].randomElement(using: &random) ?? ""
@@ -25,7 +25,7 @@ struct EntryKeyTests {
     @Test("Truncated keys compare like full keys or are equal if both are truncated")
     func order() {
         let seed = UInt64.random(in: .min ... .max)
-        var random = SeededGenerator(seed: seed)
+        var random = SeededRandom(seed: seed)
         for _ in 0..<2_000 {
             let values = [Self.value(&random), Self.value(&random)]
             let whole = values.map { IndexKey.key($0) }

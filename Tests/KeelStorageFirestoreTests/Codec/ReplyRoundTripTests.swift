@@ -1,6 +1,7 @@
 import KeelStorage
 import KeelStorageAdapting
 import KeelStorageFirestore
+import KeelTestKit
 import Testing
 
 @testable import KeelConformance
@@ -17,7 +18,7 @@ struct ReplyRoundTripTests {
 
     @Test("a document is decoded unchanged")
     func documents() throws {
-        var source = FuzzSource(seed: SeededGenerator.chosenSeed(), name: "fuzz")
+        var source = FuzzSource(seed: SeededRandom.chosenSeed(), name: "fuzz")
         for number in 1...500 {
             let document = Document(
                 path: source.path(),

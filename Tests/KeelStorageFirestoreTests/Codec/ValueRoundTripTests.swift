@@ -1,6 +1,7 @@
 import KeelStorage
 import KeelStorageAdapting
 import KeelStorageFirestore
+import KeelTestKit
 import Testing
 
 @testable import KeelConformance
@@ -12,7 +13,7 @@ struct ValueRoundTripTests {
     private static let decoding = FirestoreDecoding(database: database, isExtended: true)
 
     private func source() -> FuzzSource {
-        let seed = SeededGenerator.chosenSeed()
+        let seed = SeededRandom.chosenSeed()
         print("ValueRoundTripTests: seed \(seed)")
         return FuzzSource(seed: seed, name: "fuzz")
     }
@@ -40,7 +41,7 @@ struct ValueRoundTripTests {
 
     @Test("doubles are decoded unchanged")
     func doubles() throws {
-        var random = SeededGenerator(seed: SeededGenerator.chosenSeed())
+        var random = SeededRandom(seed: SeededRandom.chosenSeed())
         for _ in 0..<3000 {
             let number = Double(bitPattern: random.next())
             let json = try sent(Self.encoding.value(.double(number)))

@@ -88,7 +88,7 @@ struct ListenerTrafficTests {
 
     @Test("Listeners that come and go at random end with the store's state", arguments: 1...12)
     func random(seed: UInt64) async throws {
-        var random = SeededGenerator(seed: seed)
+        var random = SeededRandom(seed: seed)
         let collections: [CollectionPath] = ["a", "b", "c"]
         var listeners: [Task<Void, any Error>] = []
         for round in 0..<40 {

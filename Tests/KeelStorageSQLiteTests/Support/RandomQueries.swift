@@ -1,14 +1,15 @@
 import KeelStorage
+import KeelTestKit
 
 /// Makes documents and queries from few fields and values, so that they often match.
 struct RandomQueries {
-    var random: SeededGenerator
+    var random: SeededRandom
     private let fields: [FieldPath] = ["a", "b", "c.d", "tags"]
     /// Whether many values and ids are longer than the part that an index holds.
     let areLong: Bool
 
     init(seed: UInt64, areLong: Bool = false) {
-        random = SeededGenerator(seed: seed)
+        random = SeededRandom(seed: seed)
         self.areLong = areLong
     }
 

@@ -1,5 +1,6 @@
 internal import KeelStorage
 public import KeelStorageAdapting
+public import KeelTestKit
 import Testing
 
 /// A run of random operations on two adapters, which must give the same results.
@@ -22,7 +23,7 @@ public struct DifferentialFuzz: Sendable {
     public let operations: Int
 
     /// Creates a run.
-    public init(seed: UInt64 = SeededGenerator.chosenSeed(), operations: Int = 20_000) {
+    public init(seed: UInt64 = SeededRandom.chosenSeed(), operations: Int = 20_000) {
         self.seed = seed
         self.operations = operations
     }

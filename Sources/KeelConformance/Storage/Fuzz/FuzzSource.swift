@@ -1,13 +1,14 @@
 import KeelStorage
+internal import KeelTestKit
 
 /// A source of values, documents and paths from small pools, which make collisions frequent.
 struct FuzzSource {
-    var random: SeededGenerator
+    var random: SeededRandom
     /// The name of the collections and the group of a run.
     let name: String
 
     init(seed: UInt64, name: String) {
-        random = SeededGenerator(seed: seed)
+        random = SeededRandom(seed: seed)
         self.name = name
     }
 
