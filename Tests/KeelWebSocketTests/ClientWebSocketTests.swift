@@ -182,12 +182,7 @@ struct ClientWebSocketTests {
             let byte = try await peer.readByte()
             #expect(byte == nil)
         } while: { port in
-            let target = HTTPRequest(
-                method: .get,
-                scheme: "wss",
-                authority: "localhost:\(port)",
-                path: "/"
-            )
+            let target = secureRequest(port)
             let error = try await failure {
                 try await client.webSocketTransport(over: transport).withConnection(
                     to: target,

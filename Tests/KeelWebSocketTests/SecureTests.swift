@@ -91,12 +91,7 @@ struct SecureTests {
         } while: { port in
             let error = try await failure {
                 try await transport.withConnection(
-                    to: HTTPRequest(
-                        method: .get,
-                        scheme: "wss",
-                        authority: "localhost:\(port)",
-                        path: "/"
-                    ),
+                    to: secureRequest(port),
                     configuration: configuration { $0.pins = pins }
                 ) { _ in }
             }
@@ -187,12 +182,7 @@ struct SecureTests {
         } while: { port in
             let error = try await failure {
                 try await transport.withConnection(
-                    to: HTTPRequest(
-                        method: .get,
-                        scheme: "wss",
-                        authority: "localhost:\(port)",
-                        path: "/"
-                    ),
+                    to: secureRequest(port),
                     configuration: configuration()
                 ) { _ in }
             }

@@ -16,6 +16,10 @@ func request(_ port: Int, path: String = "/", _ fields: HTTPFields = [:]) -> HTT
     )
 }
 
+func secureRequest(_ port: Int) -> HTTPRequest {
+    HTTPRequest(method: .get, scheme: "wss", authority: "localhost:\(port)", path: "/")
+}
+
 /// Returns a configuration without compression, pings and short timeouts, changed by the test.
 func configuration(
     _ change: (inout WebSocketConfiguration) -> Void = { _ in }
