@@ -240,10 +240,11 @@ extension DocumentQuery {
     package var completeOrders: [Order] {
         var orders = orders
         let direction = orders.last?.direction ?? .ascending
-        let unordered = Set(
-            (filter?.comparisons ?? []).filter(\.comparison.isInequality).map(\.field)
-        ).subtracting(orders.map(\.field))
-        orders += unordered.filter { !$0.isDocumentID }.sorted().map { Order($0, direction) }
+        let inequalities = (filter?.comparisons ?? []).filter(\.comparison.isInequality)
+        if !inequalities.isEmpty {
+            let unordered = Set(inequalities.map(\.field)).subtracting(orders.map(\.field))
+            orders += unordered.filter { !$0.isDocumentID }.sorted().map { Order($0, direction) }
+        }
         if !orders.contains(where: \.field.isDocumentID) {
             orders.append(Order(.documentID, direction))
         }

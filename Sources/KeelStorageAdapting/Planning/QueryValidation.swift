@@ -73,7 +73,7 @@ package enum QueryValidation {
 
     /// Throws for a path with a reserved name below the top level, where Keel has its own collections.
     private static func checkPlace(_ path: String) throws(StorageError) {
-        guard path.contains("__") else { return }
+        guard path.utf8.contains(UInt8(ascii: "_")) else { return }
         for segment in path.split(separator: "/").dropFirst()
         where StoredName.isReserved(String(segment)) {
             throw invalid("“\(path)” has a segment of the reserved form “__…__”")
@@ -167,8 +167,9 @@ package enum QueryValidation {
             }
         }
         // Orders after the path have no effect, but the order of an inequality would.
-        let place = query.completeOrders.firstIndex(where: \.field.isDocumentID)
-        guard place == nil || place == query.completeOrders.count - 1 else {
+        let orders = query.completeOrders
+        let place = orders.firstIndex(where: \.field.isDocumentID)
+        guard place == nil || place == orders.count - 1 else {
             throw invalid("no order can follow the document’s id, which is unique")
         }
         if case .last = query.limit, query.orders.isEmpty {

@@ -304,7 +304,11 @@ struct QueryExecution {
     }
 
     /// Whether further documents cannot change the counts.
-    var isCountDone: Bool { mostCounted.map { streamedCount >= $0 } ?? false }
+    var isCountDone: Bool {
+        // Not with `map`: its closure would copy this whole value for each row.
+        guard let mostCounted else { return false }
+        return streamedCount >= mostCounted
+    }
 
     private var takenCount: Int { isStreamed ? streamedCount : found.count }
 
@@ -371,8 +375,11 @@ struct QueryExecution {
         guard !isStreamed else { return }
         size.add(document, with: key.count)
         // A large collection must not be held in memory for the sake of its first few documents.
-        let isLong = prepared.window.map { found.count > 2 * $0 + 1_000 } ?? false
-        if isLong || size.isFarOver { try dropLast() }
+        if size.isFarOver {
+            try dropLast()
+        } else if let window = prepared.window, found.count > 2 * window + 1_000 {
+            try dropLast()
+        }
     }
 
     /// Drops the documents after the window, and after the byte limit.
