@@ -1,5 +1,6 @@
 import HTTPTypes
 import KeelCache
+import KeelHTTP
 import KeelTestKit
 import Testing
 
@@ -41,7 +42,7 @@ struct DecisionTests {
     func countsAge(_ field: String?, _ date: Int64?, _ delay: Int64, _ expected: Int64) {
         var fields = HTTPFields()
         fields[.age] = field
-        fields[.date] = date.map { CacheDate.text(start + delay + $0) }
+        fields[.date] = date.map { HTTPDate.text(start + delay + $0) }
         let response = stored(fields, received: delay)
         #expect(ResponseAge.seconds(of: response, at: instant(delay + 100)) == expected)
     }

@@ -1,6 +1,7 @@
 import HTTPTypes
 import KeelCache
 import KeelCore
+import KeelHTTP
 import KeelTestKit
 import Testing
 
@@ -196,12 +197,12 @@ struct DirectiveTests {
 
     @Test("Written dates are parsed back unchanged")
     func writesDates() {
-        #expect(CacheDate.text(784_111_777) == "Sun, 06 Nov 1994 08:49:37 GMT")
-        #expect(CacheDate.text(951_782_400) == "Tue, 29 Feb 2000 00:00:00 GMT")
+        #expect(HTTPDate.text(784_111_777) == "Sun, 06 Nov 1994 08:49:37 GMT")
+        #expect(HTTPDate.text(951_782_400) == "Tue, 29 Feb 2000 00:00:00 GMT")
         var random = SeededRandom(seed: 7)
         for _ in 0..<2000 {
             let seconds = Int64.random(in: -10_000_000_000...100_000_000_000, using: &random)
-            #expect(CacheDate.seconds(CacheDate.text(seconds), now: 0) == seconds)
+            #expect(CacheDate.seconds(HTTPDate.text(seconds), now: 0) == seconds)
         }
     }
 

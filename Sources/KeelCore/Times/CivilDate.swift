@@ -37,4 +37,15 @@ package struct CivilDate: Hashable, Sendable {
         let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
         return era * 146_097 + dayOfEra - 719_468
     }
+
+    /// Whether the month has such a day.
+    package var exists: Bool {
+        (1...12).contains(month) && day >= 1 && CivilDate(days: days) == self
+    }
+
+    /// Returns the date of a time in seconds since 1970, and the seconds since its midnight, both in UTC.
+    package static func split(_ seconds: Int64) -> (date: CivilDate, second: Int64) {
+        let second = ((seconds % 86_400) + 86_400) % 86_400
+        return (CivilDate(days: (seconds - second) / 86_400), second)
+    }
 }

@@ -1,3 +1,4 @@
+/// Times as RFC 3339 text, the form of ISO 8601 that web services use.
 package enum InternetTime {
     /// Returns the text of a time, such as `2026-03-01T12:30:00.250000Z`.
     ///
@@ -6,8 +7,12 @@ package enum InternetTime {
         let fraction = ((time % 1_000_000) + 1_000_000) % 1_000_000
         // Rounded down, also before 1970.
         let seconds = time / 1_000_000 - (time % 1_000_000 < 0 ? 1 : 0)
-        let second = ((seconds % 86_400) + 86_400) % 86_400
-        let date = CivilDate(days: (seconds - second) / 86_400)
+        return text(ofSeconds: seconds, fraction: fraction, digits: 6)
+    }
+
+    /// Returns the text of a time in seconds, with a fraction of a number of digits.
+    package static func text(ofSeconds seconds: Int64, fraction: Int64, digits: Int) -> String {
+        let (date, second) = CivilDate.split(seconds)
         var text = TimeText()
         switch date.year {
         case 0...9999: text.append(date.year, 4, "-")
@@ -22,29 +27,32 @@ package enum InternetTime {
         text.append(date.day, 2, "T")
         text.append(second / 3600, 2, ":")
         text.append(second / 60 % 60, 2, ":")
-        text.append(second % 60, 2, ".")
-        text.append(fraction, 6, "Z")
+        text.append(second % 60, 2, digits > 0 ? "." : "Z")
+        if digits > 0 { text.append(fraction, digits, "Z") }
         return text.string
     }
 
     /// Returns the time of a text in microseconds since 1970, truncating further digits.
     package static func microseconds(of text: String) -> Int64? {
-        var rest = text.utf8[...]
-        let sign: Int64 = rest.first == UInt8(ascii: "-") ? -1 : 1
-        let isLongYear = sign < 0 || rest.first == UInt8(ascii: "+")
-        if isLongYear { rest.removeFirst() }
-        guard let year = rest.take(digits: isLongYear ? 6 : 4, before: "-"),
-            let month = rest.take(digits: 2, before: "-"), (1...12).contains(month),
-            let day = rest.take(digits: 2, before: "Tt "), (1...31).contains(day),
-            let hour = rest.take(digits: 2, before: ":"), hour < 24,
-            let minute = rest.take(digits: 2, before: ":"), minute < 60,
-            let second = rest.take(digits: 2, before: nil), second < 61,
-            let fraction = rest.takeFraction(), let offset = rest.takeOffset(), rest.isEmpty
-        else { return nil }
-        let date = CivilDate(sign * year, month, day)
-        guard CivilDate(days: date.days) == date else { return nil }
-        let seconds = date.days * 86_400 + hour * 3600 + minute * 60 + second - offset
-        return Int64(exactly: Int128(seconds) * 1_000_000 + Int128(fraction))
+        guard let (seconds, fraction) = read(text, isLenient: false) else { return nil }
+        return Int64(exactly: Int128(seconds) * 1_000_000 + Int128(fraction / 1_000_000_000))
+    }
+
+    /// Returns the time of a text in seconds since 1970, and its fraction in femtoseconds, truncated.
+    ///
+    /// A second of 60 is the first second of the next minute.
+    ///
+    /// - Parameter isLenient: Whether a comma may begin the fraction and the offset lack its colon or its minutes; years
+    ///   with a sign are then refused.
+    package static func read(
+        _ text: String,
+        isLenient: Bool
+    ) -> (seconds: Int64, femtoseconds: Int64)? {
+        var text = text
+        return text.withUTF8 { bytes in
+            var reader = Reader(bytes: bytes, isLenient: isLenient)
+            return reader.time()
+        }
     }
 }
 
@@ -73,57 +81,66 @@ private struct TimeText {
     }
 }
 
-extension Substring.UTF8View {
-    private static let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+private struct Reader {
+    let bytes: UnsafeBufferPointer<UInt8>
+    let isLenient: Bool
+    var position = 0
 
-    private mutating func takeDigit() -> Int64? {
-        guard let byte = first, Self.digits.contains(byte) else { return nil }
-        removeFirst()
-        return Int64(byte - UInt8(ascii: "0"))
+    mutating func time() -> (Int64, Int64)? {
+        let sign: Int64? = isLenient ? nil : take("-") ? -1 : take("+") ? 1 : nil
+        guard let year = number(sign == nil ? 4 : 6), take("-"), let month = number(2), take("-"),
+            let day = number(2), (1...12).contains(month), take("T") || take("t") || take(" "),
+            let hour = number(2), hour < 24, take(":"), let minute = number(2), minute < 60,
+            take(":"), let second = number(2), second <= 60,
+            let fraction = fraction(), let offset = offset(), position == bytes.count
+        else { return nil }
+        let date = CivilDate((sign ?? 1) * year, month, day)
+        guard date.exists else { return nil }
+        return (date.days * 86_400 + hour * 3600 + minute * 60 + second - offset, fraction)
     }
 
-    /// Removes a number with a fixed number of digits, and a separator after it.
-    fileprivate mutating func take(digits count: Int, before separators: String?) -> Int64? {
-        var number: Int64 = 0
-        for _ in 0..<count {
-            guard let digit = takeDigit() else { return nil }
-            number = number * 10 + digit
-        }
-        if let separators {
-            guard let next = popFirst(), separators.utf8.contains(next) else { return nil }
-        }
-        return number
-    }
-
-    /// Removes a fraction of a second, if there is one, and returns it in microseconds.
-    fileprivate mutating func takeFraction() -> Int64? {
-        guard first == UInt8(ascii: ".") else { return 0 }
-        removeFirst()
+    /// The fraction of a second in femtoseconds; 0 if there is none.
+    private mutating func fraction() -> Int64? {
+        guard take(".") || isLenient && take(",") else { return 0 }
         var fraction: Int64 = 0
-        var count = 0
-        while let digit = takeDigit() {
-            if count < 6 { fraction = fraction * 10 + digit }
-            count += 1
-        }
-        guard count > 0 else { return nil }
-        while count < 6 {
-            fraction *= 10
-            count += 1
+        var unit: Int64 = 1_000_000_000_000_000
+        guard position < bytes.count, Self.digits.contains(bytes[position]) else { return nil }
+        while let digit = number(1) {
+            unit /= 10
+            fraction += digit * unit
         }
         return fraction
     }
 
-    /// Removes the offset from UTC and returns it in seconds.
-    fileprivate mutating func takeOffset() -> Int64? {
-        guard let direction = popFirst() else { return nil }
-        switch direction {
-        case UInt8(ascii: "Z"), UInt8(ascii: "z"): return 0
-        case UInt8(ascii: "+"), UInt8(ascii: "-"):
-            guard let hours = take(digits: 2, before: ":"), hours < 24,
-                let minutes = take(digits: 2, before: nil), minutes < 60
-            else { return nil }
-            return (direction == UInt8(ascii: "-") ? -1 : 1) * (hours * 3600 + minutes * 60)
-        default: return nil
+    /// The offset from UTC in seconds.
+    private mutating func offset() -> Int64? {
+        if take("Z") || take("z") { return 0 }
+        guard let sign: Int64 = take("+") ? 1 : take("-") ? -1 : nil,
+            let hours = number(2), hours < 24
+        else { return nil }
+        let hasColon = take(":")
+        if isLenient, position == bytes.count { return sign * hours * 3600 }
+        guard hasColon || isLenient, let minutes = number(2), minutes < 60 else { return nil }
+        return sign * (hours * 3600 + minutes * 60)
+    }
+
+    private static let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+
+    private mutating func number(_ count: Int) -> Int64? {
+        var value: Int64 = 0
+        for _ in 0..<count {
+            guard position < bytes.count, Self.digits.contains(bytes[position]) else { return nil }
+            value = value * 10 + Int64(bytes[position] - UInt8(ascii: "0"))
+            position += 1
         }
+        return value
+    }
+
+    private mutating func take(_ character: Unicode.Scalar) -> Bool {
+        guard position < bytes.count, bytes[position] == UInt8(ascii: character) else {
+            return false
+        }
+        position += 1
+        return true
     }
 }

@@ -14,9 +14,7 @@ struct SignatureTime: Hashable, Sendable {
     let text: String
 
     init(_ date: Date) {
-        let seconds = Int64(date.timeIntervalSince1970.rounded(.down))
-        let second = ((seconds % 86_400) + 86_400) % 86_400
-        let civil = CivilDate(days: (seconds - second) / 86_400)
+        let (civil, second) = CivilDate.split(Int64(date.timeIntervalSince1970.rounded(.down)))
         day = Self.digits(civil.year, 4) + Self.digits(civil.month, 2) + Self.digits(civil.day, 2)
         let parts = [second / 3600, second / 60 % 60, second % 60].map { Self.digits($0, 2) }
         text = day + "T" + parts.joined() + "Z"

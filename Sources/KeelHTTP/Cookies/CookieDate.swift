@@ -1,3 +1,5 @@
+import KeelCore
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -26,9 +28,11 @@ enum CookieDate {
         guard let time, let day, let month, var year else { return nil }
         if (70...99).contains(year) { year += 1900 }
         if (0...69).contains(year) { year += 2000 }
-        guard (1...31).contains(day), year >= 1601, time.0 <= 23, time.1 <= 59, time.2 <= 59
+        let date = CivilDate(Int64(year), Int64(month), Int64(day))
+        guard date.exists, year >= 1601, time.0 <= 23, time.1 <= 59, time.2 <= 59
         else { return nil }
-        return date(year, month, day, time)
+        let seconds = Int(date.days) * 86_400 + time.0 * 3600 + time.1 * 60 + time.2
+        return Date(timeIntervalSince1970: TimeInterval(seconds))
     }
 
     private static func isDelimiter(_ byte: UInt8) -> Bool {
@@ -68,21 +72,4 @@ enum CookieDate {
     private static let months = [
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
     ]
-
-    private static func date(
-        _ year: Int,
-        _ month: Int,
-        _ day: Int,
-        _ time: (Int, Int, Int)
-    ) -> Date? {
-        let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-        let lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
-        guard day <= lengths[month - 1] else { return nil }
-        // Days since 1 March of year 0, so that the leap day is the last of a year.
-        let shifted = month > 2 ? year : year - 1
-        let passed = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        let days = 365 * shifted + shifted / 4 - shifted / 100 + shifted / 400 + passed - 719_468
-        let seconds = ((days * 24 + time.0) * 60 + time.1) * 60 + time.2
-        return Date(timeIntervalSince1970: TimeInterval(seconds))
-    }
 }

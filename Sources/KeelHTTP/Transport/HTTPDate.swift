@@ -1,3 +1,5 @@
+import KeelCore
+
 /// A point in time in HTTP's format, in whole seconds (RFC 9110 section 5.6.7).
 package struct HTTPDate: Sendable, Hashable {
     /// Seconds since 1 January 1970, UTC.
@@ -36,11 +38,11 @@ package struct HTTPDate: Sendable, Hashable {
         guard clock.count == 3,
             let hour = Self.number(String(clock[0]), 0...23, digits: 2...2),
             let minute = Self.number(String(clock[1]), 0...59, digits: 2...2),
-            let second = Self.number(String(clock[2]), 0...60, digits: 2...2),
-            day <= Self.length(of: month + 1, year)
+            let second = Self.number(String(clock[2]), 0...60, digits: 2...2)
         else { return nil }
-        let days = Self.days(to: year, month + 1, day)
-        seconds = days * 86400 + hour * 3600 + minute * 60 + min(second, 59)
+        let date = CivilDate(year, Int64(month) + 1, day)
+        guard date.exists else { return nil }
+        seconds = date.days * 86400 + hour * 3600 + minute * 60 + min(second, 59)
     }
 
     private static let months = [
@@ -67,20 +69,20 @@ package struct HTTPDate: Sendable, Hashable {
         return year > current + 50 ? year - 100 : year
     }
 
-    private static func length(of month: Int, _ year: Int64) -> Int64 {
-        let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-        return switch month {
-        case 2: isLeap ? 29 : 28
-        case 4, 6, 9, 11: 30
-        default: 31
-        }
+    /// Returns the preferred form, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
+    package static func text(_ seconds: Int64) -> String {
+        let (date, second) = CivilDate.split(seconds)
+        // January 1, 1970, was a Thursday.
+        let weekday = weekdays[Int((date.days % 7 + 7) % 7)]
+        let clock = [second / 3600, second / 60 % 60, second % 60].map { padded($0, 2) }
+        return "\(weekday), \(padded(date.day, 2)) \(months[Int(date.month) - 1]) "
+            + "\(padded(date.year, 4)) \(clock.joined(separator: ":")) GMT"
     }
 
-    // Days since 1970, in years that begin in March so that leap days come last.
-    private static func days(to year: Int64, _ month: Int, _ day: Int64) -> Int64 {
-        let shifted = month > 2 ? year : year - 1
-        let monthsSinceMarch = Int64((month + 9) % 12)
-        let leapDays = shifted / 4 - shifted / 100 + shifted / 400
-        return 365 * shifted + leapDays + (153 * monthsSinceMarch + 2) / 5 + day - 1 - 719_468
+    private static let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+
+    private static func padded(_ number: Int64, _ width: Int) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
     }
 }

@@ -1,5 +1,6 @@
 import HTTPTypes
 import KeelCache
+import KeelHTTP
 
 /// The validation of a stored response by the origin (RFC 9111 section 4.3).
 enum Validation {
@@ -95,7 +96,7 @@ extension StoredResponse {
     func dated() -> StoredResponse {
         guard fields[.date] == nil else { return self }
         var dated = self
-        dated.fields[.date] = CacheDate.text(received.seconds)
+        dated.fields[.date] = HTTPDate.text(received.seconds)
         return dated
     }
 }
