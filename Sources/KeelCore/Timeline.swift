@@ -39,3 +39,9 @@ package struct Timeline: Sendable {
         )
     }
 }
+
+/// Returns a function that measures the time since this call.
+package func stopwatch(on clock: some Clock<Duration>) -> @Sendable () -> Duration {
+    let start = clock.now
+    return { start.duration(to: clock.now) }
+}

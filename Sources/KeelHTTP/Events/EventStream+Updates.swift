@@ -72,7 +72,7 @@ extension EventStream {
                         limits: stream.policy.limits,
                         lastEventID: lastEventID
                     )
-                    let age = EventStream.stopwatch(stream.client.configuration.clock)
+                    let age = stopwatch(on: stream.client.configuration.clock)
                     stage = .open(body.makeAsyncIterator(), since: age)
                     return .open
                 } catch {

@@ -108,13 +108,6 @@ extension EventStream {
         let codings = plan.codings(of: client.configuration)
         return (try? body.make(codings))?.isReplayable ?? false
     }
-
-    static func stopwatch<C: Clock<Duration>>(
-        _ clock: C
-    ) -> @Sendable () -> Duration {
-        let start = clock.now
-        return { start.duration(to: clock.now) }
-    }
 }
 
 extension NetworkClient {

@@ -1,4 +1,5 @@
 public import HTTPTypes
+import KeelCore
 import Synchronization
 
 /// An event of a call, for logs, metrics, traces and inspectors.
@@ -105,7 +106,7 @@ package struct HTTPEventRecorder: Sendable {
     package init?(_ observers: [any HTTPEventObserver], clock: any Clock<Duration>) {
         guard !observers.isEmpty else { return nil }
         self.observers = observers
-        elapsed = Self.stopwatch(clock)
+        elapsed = stopwatch(on: clock)
     }
 
     package func record(_ kind: HTTPEvent.Kind, id: HTTPCallID, attempt: Int) {
@@ -121,11 +122,6 @@ package struct HTTPEventRecorder: Sendable {
 
     /// Begins another request of the call, to which the events recorded from now on belong.
     mutating func beginRequest() { request = requests.next() }
-
-    private static func stopwatch<C: Clock<Duration>>(_ clock: C) -> @Sendable () -> Duration {
-        let start = clock.now
-        return { start.duration(to: clock.now) }
-    }
 }
 
 /// A counter of the requests of one call, some of which may be concurrent.

@@ -190,9 +190,3 @@ public final class ReconnectingWebSocket: Sendable {
         for observer in observers { observer.finish() }
     }
 }
-
-/// Returns a function that measures the time since this call.
-package func stopwatch(on clock: some Clock<Duration>) -> @Sendable () -> Duration {
-    let start = clock.now
-    return { start.duration(to: clock.now) }
-}

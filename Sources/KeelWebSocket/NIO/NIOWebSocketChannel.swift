@@ -1,4 +1,5 @@
 #if WebSocket
+import KeelCore
 import KeelHTTP
 import NIOCore
 import Synchronization

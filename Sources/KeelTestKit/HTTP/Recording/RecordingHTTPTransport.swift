@@ -128,14 +128,9 @@ private final class ArchiveRecording: Sendable {
             body: body ?? [],
             rules: rules,
             startedAt: now(),
-            elapsed: Self.stopwatch(clock)
+            elapsed: stopwatch(on: clock)
         ) { entry in
             self.entries.withLock { $0[position] = entry }
         }
-    }
-
-    private static func stopwatch<C: Clock<Duration>>(_ clock: C) -> @Sendable () -> Duration {
-        let start = clock.now
-        return { start.duration(to: clock.now) }
     }
 }
