@@ -37,24 +37,7 @@ final class DiskFile: OpenFile {
     }
 
     func read(at offset: Int, count: Int) throws(FileSystemError) -> [UInt8] {
-        var number: Int32 = 0
-        let bytes = [UInt8](unsafeUninitializedCapacity: max(0, count)) { buffer, filled in
-            while filled < count {
-                let length = pread(
-                    descriptor,
-                    buffer.baseAddress.map { $0 + filled },
-                    count - filled,
-                    off_t(offset + filled)
-                )
-                if length == 0 { return }
-                if length > 0 {
-                    filled += length
-                } else if errno != EINTR {
-                    number = errno
-                    return
-                }
-            }
-        }
+        let (bytes, number) = DescriptorCalls.read(descriptor, at: offset, count: count)
         guard number == 0 else { throw FileSystemError("pread", path, number: number) }
         return bytes
     }
@@ -81,19 +64,8 @@ final class DiskFile: OpenFile {
     }
 
     func append(_ bytes: UnsafeRawBufferPointer) throws(FileSystemError) {
-        var done = 0
-        while done < bytes.count {
-            let length = Self.write(
-                descriptor,
-                bytes.baseAddress.map { $0 + done },
-                bytes.count - done
-            )
-            if length >= 0 {
-                done += length
-            } else if errno != EINTR {
-                throw failure("write")
-            }
-        }
+        let number = DescriptorCalls.append(descriptor, bytes)
+        guard number == 0 else { throw FileSystemError("write", path, number: number) }
     }
 
     func modificationTime() throws(FileSystemError) -> Int64? {
@@ -114,32 +86,14 @@ final class DiskFile: OpenFile {
     }
 
     func sync() throws(FileSystemError) {
-        #if canImport(Darwin)
-        // On Darwin, fsync leaves the bytes in the drive's cache. Not every volume supports F_FULLFSYNC.
-        if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
-        #endif
-        while fsync(descriptor) != 0 {
-            guard errno == EINTR else { throw failure("fsync") }
-        }
+        let number = DescriptorCalls.sync(descriptor)
+        guard number == 0 else { throw FileSystemError("fsync", path, number: number) }
     }
 
     func isStill(at path: String) -> Bool {
         var status = stat()
         guard stat(path, &status) == 0 else { return false }
         return status.st_ino == inode && status.st_dev == device
-    }
-
-    /// Calls the system's `write`, which a method of this type hides.
-    private static func write(_ file: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
-        #if canImport(Darwin)
-        Darwin.write(file, bytes, count)
-        #elseif canImport(Glibc)
-        Glibc.write(file, bytes, count)
-        #elseif canImport(Musl)
-        Musl.write(file, bytes, count)
-        #elseif canImport(Bionic)
-        Bionic.write(file, bytes, count)
-        #endif
     }
 
     private func failure(_ call: String) -> FileSystemError {

@@ -1,3 +1,5 @@
+import KeelCore
+
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Glibc)
@@ -51,6 +53,15 @@ public struct HTTPFileError: Error, Sendable, Hashable, CustomStringConvertible 
         self.reason = reason
         self.path = path
         self.number = number
+    }
+
+    init(_ reason: Reason, _ path: String, _ error: FileSystemError) {
+        let isNotAFile = reason == .open && error.number == FileSystemError.notAFile
+        self.init(
+            isNotAFile ? .notAFile : reason,
+            path,
+            number: isNotAFile ? nil : error.number
+        )
     }
 
     /// The path, the reason and the system's message on one line.

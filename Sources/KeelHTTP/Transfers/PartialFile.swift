@@ -1,14 +1,5 @@
+import KeelCore
 import Synchronization
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Android)
-import Android
-#endif
 
 /// A file that appears under its name only when it is complete.
 ///
@@ -17,9 +8,11 @@ import Android
 final class PartialFile: Sendable {
     private let path: String
     private let partialPath: String
-    private let descriptor: Int32
+    private let files = DiskFileSystem(permissions: 0o666)
+    private let file: any OpenFile
+    private let size = Mutex(0)
     private let isFinished = Mutex(false)
-    private let queue = FileQueue()
+    private let queue = DiskQueue()
 
     /// Creates the file next to its final name, with the default permissions.
     init(becoming path: String) throws(HTTPFileError) {
@@ -27,13 +20,15 @@ final class PartialFile: Sendable {
         let folder = Self.folder(of: path)
         let number = UInt64.random(in: .min ... .max)
         partialPath = folder + "/.keel-" + String(number, radix: 36) + ".part"
-        descriptor = open(partialPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-        guard descriptor >= 0 else { throw HTTPFileError(.open, path, number: errno) }
+        do throws(FileSystemError) {
+            file = try files.open(partialPath, for: .creating)
+        } catch {
+            throw HTTPFileError(.open, path, error)
+        }
     }
 
     deinit {
-        if !isFinished.withLock({ $0 }) { unlink(partialPath) }
-        close(descriptor)
+        if !isFinished.withLock({ $0 }) { try? files.remove(partialPath) }
     }
 
     private static func folder(of path: String) -> String {
@@ -42,50 +37,42 @@ final class PartialFile: Sendable {
     }
 
     func append(_ bytes: [UInt8]) async throws(HTTPFileError) {
-        try await queue.run { () throws(HTTPFileError) in
-            var written = 0
-            while written < bytes.count {
-                let count = bytes.withUnsafeBytes { buffer in
-                    write(
-                        self.descriptor,
-                        buffer.baseAddress.map { $0 + written },
-                        bytes.count - written
-                    )
-                }
-                if count < 0 {
-                    guard errno != EINTR else { continue }
-                    throw HTTPFileError(.write, self.path, number: errno)
-                }
-                written += count
-            }
+        try await run(.write) { file throws(FileSystemError) in
+            let offset = self.size.withLock { $0 }
+            try file.write(bytes, at: offset)
+            self.size.withLock { $0 = offset + bytes.count }
         }
     }
 
     /// Flushes the bytes to disk and renames the file, replacing any earlier one.
     func commit() async throws(HTTPFileError) {
-        try await queue.run { () throws(HTTPFileError) in
-            guard fsync(self.descriptor) == 0 else {
-                throw HTTPFileError(.write, self.path, number: errno)
-            }
-            guard rename(self.partialPath, self.path) == 0 else {
-                throw HTTPFileError(.rename, self.path, number: errno)
-            }
+        try await run(.write) { file throws(FileSystemError) in try file.sync() }
+        try await run(.rename) { _ throws(FileSystemError) in
+            try self.files.rename(self.partialPath, to: self.path)
             self.isFinished.withLock { $0 = true }
             // The new name survives a power failure only once the folder is on disk as well. Some file systems do not
             // support this; the file is in place all the same.
             let folder = Self.folder(of: self.path)
-            let descriptor = open(folder.isEmpty ? "/" : folder, O_RDONLY | O_CLOEXEC)
-            guard descriptor >= 0 else { return }
-            _ = fsync(descriptor)
-            close(descriptor)
+            try? self.files.syncFolder(folder.isEmpty ? "/" : folder)
+        }
+    }
+
+    private func run(
+        _ reason: HTTPFileError.Reason,
+        _ work: @escaping @Sendable (any OpenFile) throws(FileSystemError) -> Void
+    ) async throws(HTTPFileError) {
+        do throws(FileSystemError) {
+            try await queue.run { [file] () throws(FileSystemError) in try work(file) }
+        } catch {
+            throw HTTPFileError(reason, path, error)
         }
     }
 
     /// Removes the file, unless it has been committed.
     func discard() async {
-        try? await queue.run { () throws(HTTPFileError) in
+        await queue.run {
             self.isFinished.withLock { isFinished in
-                if !isFinished { unlink(self.partialPath) }
+                if !isFinished { try? self.files.remove(self.partialPath) }
                 isFinished = true
             }
         }

@@ -1,15 +1,5 @@
-import Dispatch
+import KeelCore
 import Synchronization
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Android)
-import Android
-#endif
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
@@ -17,71 +7,33 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A queue on which the operations of one file wait for the disk.
-///
-/// They would otherwise block the few threads of the concurrency pool.
-struct FileQueue: Sendable {
-    private let queue = DispatchQueue(label: "keel.http.file")
-
-    func run<Value: Sendable>(
-        _ work: @escaping @Sendable () throws(HTTPFileError) -> Value
-    ) async throws(HTTPFileError) -> Value {
-        let result = await withCheckedContinuation { waiter in
-            queue.async {
-                do throws(HTTPFileError) {
-                    waiter.resume(returning: Result<Value, HTTPFileError>.success(try work()))
-                } catch {
-                    waiter.resume(returning: .failure(error))
-                }
-            }
-        }
-        return try result.get()
-    }
-}
-
 /// A file open for reading; closed when it is dropped.
 final class ReadableFile: Sendable {
     /// The length in bytes when the file was opened.
     let length: Int64
 
     private let path: String
-    private let descriptor: Int32
-    private let queue = FileQueue()
+    private let file: any OpenFile
+    private let queue = DiskQueue()
 
     init(_ path: String) throws(HTTPFileError) {
         self.path = path
-        // Without O_NONBLOCK, opening a pipe without a writer would block forever.
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw HTTPFileError(.open, path, number: errno) }
-        var status = stat()
-        let failure = fstat(descriptor, &status) == 0 ? nil : errno
-        guard failure == nil, status.st_mode & S_IFMT == S_IFREG else {
-            close(descriptor)
-            throw failure.map { HTTPFileError(.open, path, number: $0) }
-                ?? HTTPFileError(.notAFile, path)
+        do throws(FileSystemError) {
+            file = try DiskFileSystem().open(path, for: .reading)
+            length = Int64(try file.size())
+        } catch {
+            throw HTTPFileError(.open, path, error)
         }
-        self.descriptor = descriptor
-        length = Int64(status.st_size)
-    }
-
-    deinit {
-        close(descriptor)
     }
 
     /// Returns at most `count` bytes from `offset`; an empty array at the end of the file.
     func read(at offset: Int64, upTo count: Int) async throws(HTTPFileError) -> [UInt8] {
-        try await queue.run { () throws(HTTPFileError) in
-            var failure: Int32?
-            let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-                var read = -1
-                repeat {
-                    read = pread(self.descriptor, buffer.baseAddress, count, off_t(offset))
-                } while read < 0 && errno == EINTR
-                if read < 0 { failure = errno }
-                initialized = max(read, 0)
+        do throws(FileSystemError) {
+            return try await queue.run { [file] () throws(FileSystemError) in
+                try file.read(at: Int(offset), count: count)
             }
-            if let failure { throw HTTPFileError(.read, self.path, number: failure) }
-            return bytes
+        } catch {
+            throw HTTPFileError(.read, path, error)
         }
     }
 }

@@ -1,11 +1,13 @@
 import Dispatch
 
 /// A serial queue for a transfer's disk work, which would otherwise block the cooperative pool.
-struct DiskQueue: Sendable {
+package struct DiskQueue: Sendable {
     private let queue = DispatchQueue(label: "keel.http.transfer")
 
+    package init() {}
+
     /// Runs work on the queue and returns its result.
-    func run<Value: Sendable, Failure: Error>(
+    package func run<Value: Sendable, Failure: Error>(
         _ work: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
         let result = await withCheckedContinuation { waiter in
