@@ -1,5 +1,6 @@
 #if Crypto
 internal import HTTPTypes
+internal import KeelCore
 public import KeelFiles
 
 #if canImport(FoundationEssentials)
@@ -30,7 +31,7 @@ extension S3FileStoreAdapter {
                 let document = try await connection.document(of: call).document
                 let isEncoded = document.text("EncodingType") == "url"
                 func key(_ text: String) -> String {
-                    isEncoded ? AWSEncoding.decode(text, plusIsSpace: true) : text
+                    isEncoded ? PercentEncoding.decode(text, plusIsSpace: true) : text
                 }
                 for element in document.all("Upload") {
                     guard let text = element.text("Key"), let id = element.text("UploadId"),

@@ -1,5 +1,6 @@
 #if Crypto
 internal import HTTPTypes
+internal import KeelCore
 public import KeelFiles
 
 extension S3FileStoreAdapter {
@@ -80,7 +81,7 @@ extension S3FileStoreAdapter {
         let isEncoded = document.text("EncodingType") == "url"
         func path(_ element: XMLElement, _ name: String) -> String? {
             guard let text = element.text(name) else { return nil }
-            let key = isEncoded ? AWSEncoding.decode(text, plusIsSpace: true) : text
+            let key = isEncoded ? PercentEncoding.decode(text, plusIsSpace: true) : text
             let root = configuration.root.prefix
             guard key.utf8.starts(with: root.utf8) else { return nil }
             let path = String(Substring(key.utf8.dropFirst(root.utf8.count)))

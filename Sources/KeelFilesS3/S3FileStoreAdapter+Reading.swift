@@ -97,7 +97,7 @@ extension S3FileStoreAdapter {
         }
         let metadata = try S3Object.metadata(of: path, fields)
         // Some servers send a part with status 200, so the field decides.
-        let part = fields.first("content-range").flatMap(ContentRange.init)
+        let part = ContentRange.part(in: fields)
         return Begun(metadata: metadata, range: part?.bytes ?? 0..<metadata.size, reply: reply)
     }
 

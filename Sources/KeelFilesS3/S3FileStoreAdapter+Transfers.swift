@@ -57,7 +57,7 @@ extension S3FileStoreAdapter {
         )
         let place =
             configuration.bucket + "/"
-            + AWSEncoding.encode(try keyOf(request.source), keepsSlashes: true)
+            + PercentEncoding.encode(try keyOf(request.source), keepsSlashes: true)
         guard source.size <= copyByteCount else {
             return try await copyInParts(source, file, place)
         }

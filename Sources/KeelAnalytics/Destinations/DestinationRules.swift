@@ -87,11 +87,8 @@ public struct DestinationRules: Sendable {
     private func hash(_ text: String) -> String? { hash(Array(text.utf8)) }
 
     private func hash(_ bytes: [UInt8]) -> String? {
-        guard let print = try? hashing?.fingerprint(bytes, context: Array("KeelAnalytics".utf8))
-        else { return nil }
-        return print.map { byte in
-            (byte < 16 ? "0" : "") + String(byte, radix: 16)
-        }.joined()
+        let print = try? hashing?.fingerprint(bytes, context: Array("KeelAnalytics".utf8))
+        return print.map { Hexadecimal.text(of: $0) }
     }
 }
 

@@ -12,22 +12,12 @@ package enum Hexadecimal {
 
     /// Returns the bytes of digits in either case, or nil for anything else.
     package static func bytes(of text: some StringProtocol) -> [UInt8]? {
-        let digits = text.utf8.map(value)
-        guard digits.count.isMultiple(of: 2) else { return nil }
         var bytes: [UInt8] = []
-        for index in stride(from: 0, to: digits.count, by: 2) {
-            guard let high = digits[index], let low = digits[index + 1] else { return nil }
-            bytes.append(high << 4 | low)
+        var half: UInt8?
+        for digit in text.utf8 {
+            guard let value = digit.hexDigitValue else { return nil }
+            if let high = half.take() { bytes.append(high << 4 | value) } else { half = value }
         }
-        return bytes
-    }
-
-    private static func value(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-        default: nil
-        }
+        return half == nil ? bytes : nil
     }
 }

@@ -14,7 +14,7 @@ extension CBORItem: CustomStringConvertible {
         switch self {
         case .unsigned(let value): output += "\(value)"
         case .negative(let complement): output += Self.negative(Self.bigEndian(complement))
-        case .bytes(let content): output += "h'\(Self.hex(content))'"
+        case .bytes(let content): output += "h'\(Hexadecimal.text(of: content))'"
         case .text(let content): Self.quote(content, to: &output)
         case .array(let items):
             output += "["
@@ -50,27 +50,10 @@ extension CBORItem: CustomStringConvertible {
 
     // MARK: Strings
 
-    private static func hex(_ content: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef")
-        return String(content.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
-    }
-
-    /// Writes a text as a JSON string (RFC 8259 section 7).
     private static func quote(_ text: String, to output: inout String) {
-        output += "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": output += "\\\""
-            case "\\": output += "\\\\"
-            case "\n": output += "\\n"
-            case "\r": output += "\\r"
-            case "\t": output += "\\t"
-            case _ where scalar.value < 0x20:
-                output += "\\u00" + hex([UInt8(scalar.value)])
-            default: output.unicodeScalars.append(scalar)
-            }
-        }
-        output += "\""
+        var bytes: [UInt8] = []
+        JSONString.append(text, to: &bytes)
+        output += String(decoding: bytes, as: UTF8.self)
     }
 
     // MARK: Numbers

@@ -14,7 +14,7 @@ extension UInt8 {
 
     var asciiLowercased: UInt8 { isASCIIUppercase ? self | 0x20 : self }
 
-    var hexDigitValue: UInt8? {
+    package var hexDigitValue: UInt8? {
         if isASCIIDigit { return self &- 0x30 }
         return isASCIIHexDigit ? (self | 0x20) &- 0x61 &+ 10 : nil
     }

@@ -291,21 +291,8 @@ enum JSONText {
     /// Returns the escaped text, without quotes.
     static func escaped(_ text: [UInt8]) -> [UInt8] {
         var raw: [UInt8] = []
-        raw.reserveCapacity(text.count)
-        for byte in text {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"): raw += [UInt8(ascii: "\\"), byte]
-            case 0x0A: raw += "\\n".utf8
-            case 0x0D: raw += "\\r".utf8
-            case 0x09: raw += "\\t".utf8
-            case 0..<0x20:
-                let digits = String(byte, radix: 16)
-                raw += (digits.utf8.count == 1 ? "\\u000" : "\\u00").utf8
-                raw += digits.utf8
-            default: raw.append(byte)
-            }
-        }
-        return raw
+        text.withUnsafeBufferPointer { JSONString.append(utf8: $0, to: &raw) }
+        return Array(raw.dropFirst().dropLast())
     }
 
     private static let plain: [UInt8: UInt8] = [

@@ -1,4 +1,5 @@
 #if Crypto
+internal import KeelCore
 internal import KeelFiles
 
 /// The address of a bucket.
@@ -44,7 +45,7 @@ struct S3Address: Hashable, Sendable {
 
     /// Returns the percent-encoded path of a key, or of the bucket.
     func path(of key: String?) -> String {
-        pathPrefix + AWSEncoding.encode(key ?? "", keepsSlashes: true)
+        pathPrefix + PercentEncoding.encode(key ?? "", keepsSlashes: true)
     }
 
     // MARK: Parts

@@ -205,8 +205,8 @@ public struct AWSSignatureV4: Sendable {
             let name = item.prefix { $0 != UInt8(ascii: "=") }
             let value = item.dropFirst(name.count + 1)
             return (
-                name: AWSEncoding.decode(Substring(name)),
-                value: AWSEncoding.decode(Substring(value))
+                name: PercentEncoding.decode(Substring(name)),
+                value: PercentEncoding.decode(Substring(value))
             )
         }
         return (String(Substring(path)), query)

@@ -52,7 +52,7 @@ struct CanonicalRequest: Sendable {
     private static func path(_ path: String, _ rules: AWSSignatureV4.Rules) -> String {
         var path = path.isEmpty ? "/" : path
         if rules.normalizesPath { path = normalized(path) }
-        return rules.encodesPath ? AWSEncoding.encode(path, keepsSlashes: true) : path
+        return rules.encodesPath ? PercentEncoding.encode(path, keepsSlashes: true) : path
     }
 
     /// Returns the path without empty and relative segments (RFC 3986, section 5.2.4, and no `//`).
@@ -71,7 +71,7 @@ struct CanonicalRequest: Sendable {
     }
 
     static func query(_ query: [(name: String, value: String)]) -> String {
-        query.map { (AWSEncoding.encode($0.name), AWSEncoding.encode($0.value)) }
+        query.map { (PercentEncoding.encode($0.name), PercentEncoding.encode($0.value)) }
             .sorted { left, right in
                 left.0 == right.0
                     ? left.1.utf8.lexicographicallyPrecedes(right.1.utf8)

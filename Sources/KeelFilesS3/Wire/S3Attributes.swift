@@ -1,4 +1,5 @@
 internal import HTTPTypes
+internal import KeelCore
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
@@ -64,7 +65,7 @@ enum S3Attributes {
                 bytes += data
             case "Q", "q":
                 let text = parts[3].replacing("_", with: " ").replacing("%", with: "%25")
-                bytes += Array(AWSEncoding.decode(text.replacing("=", with: "%")).utf8)
+                bytes += Array(PercentEncoding.decode(text.replacing("=", with: "%")).utf8)
             default: return value
             }
         }

@@ -16,8 +16,9 @@ enum S3Object {
         of path: FileStorePath,
         _ fields: HTTPFields
     ) throws(S3Failure) -> FileMetadata {
-        let range = fields.first("content-range").flatMap(ContentRange.init)
-        guard let size = range?.size ?? fields[.contentLength].flatMap({ Int($0) }), size >= 0,
+        guard
+            let size = ContentRange.part(in: fields)?.size
+                ?? fields[.contentLength].flatMap({ Int($0) }), size >= 0,
             let tag = fields.first("etag"),
             let modified = fields.first("last-modified").flatMap({ HTTPDate($0)?.seconds })
         else {
@@ -95,21 +96,12 @@ enum S3Object {
     }
 }
 
-/// The field `Content-Range` of a part of an object (RFC 9110, section 14.4).
-struct ContentRange: Hashable, Sendable {
-    let bytes: Range<Int>
-    let size: Int
-
-    init?(_ text: String) {
-        guard text.hasPrefix("bytes ") else { return nil }
-        let parts = text.dropFirst(6).split(separator: "/")
-        guard parts.count == 2, let size = Int(parts[1]) else { return nil }
-        let ends = parts[0].split(separator: "-").map { Int($0) }
-        guard ends.count == 2, let first = ends[0], let last = ends[1], first >= 0, first <= last,
-            last < size
-        else { return nil }
-        bytes = first..<last + 1
-        self.size = size
+extension ContentRange {
+    /// Returns the bytes of a part of an object, and the object's size; nil if either is unknown.
+    static func part(in fields: HTTPFields) -> (bytes: Range<Int>, size: Int)? {
+        let range = fields[.contentRange].flatMap { ContentRange($0) }
+        guard let positions = range?.positions, let size = range?.total else { return nil }
+        return (Int(positions.lowerBound)..<Int(positions.upperBound) + 1, Int(size))
     }
 }
 #endif

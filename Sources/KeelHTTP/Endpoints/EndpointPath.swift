@@ -1,3 +1,5 @@
+import KeelCore
+
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
@@ -145,7 +147,7 @@ extension EndpointPath: ExpressibleByStringInterpolation {
 
         /// Appends a value that stays inside its segment.
         public mutating func appendInterpolation(_ value: some StringProtocol) {
-            append(value.isEmpty ? nil : PercentEncoding.encode(value))
+            append(value.isEmpty ? nil : PercentEncoding.encode(String(value)))
         }
 
         /// Appends a number or another value with a lossless description.

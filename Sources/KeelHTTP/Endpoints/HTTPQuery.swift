@@ -1,3 +1,5 @@
+import KeelCore
+
 /// The query of a request: ordered names and values, encoded when the request is built.
 ///
 /// ```swift

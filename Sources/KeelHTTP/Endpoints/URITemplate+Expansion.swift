@@ -1,3 +1,5 @@
+import KeelCore
+
 extension URITemplate.Mark {
     /// The text before the first defined variable.
     fileprivate var first: String {
@@ -28,7 +30,9 @@ extension URITemplate.Mark {
     var keepsReserved: Bool { self == .reserved || self == .fragment }
 
     fileprivate func encode(_ text: some StringProtocol) -> String {
-        keepsReserved ? PercentEncoding.encodeReserved(text.utf8) : PercentEncoding.encode(text)
+        keepsReserved
+            ? PercentEncoding.encodeReserved(Array(text.utf8))
+            : PercentEncoding.encode(String(text))
     }
 }
 

@@ -1,3 +1,5 @@
+import KeelCore
+
 /// A parser of URI templates (RFC 6570 section 2).
 struct URITemplateParser {
     private let bytes: [UInt8]
@@ -38,7 +40,7 @@ struct URITemplateParser {
             }
             position += 1
         }
-        return PercentEncoding.encodeReserved(bytes[start..<position])
+        return PercentEncoding.encodeReserved(Array(bytes[start..<position]))
     }
 
     private mutating func expression() throws(URITemplateError) -> URITemplate.Expression {

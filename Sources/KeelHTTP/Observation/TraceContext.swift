@@ -1,3 +1,5 @@
+import KeelCore
+
 /// The place of a request in a distributed trace (W3C Trace Context, level 2).
 public struct TraceContext: Sendable, Hashable {
     /// The identifier of the trace, 16 bytes, not all zero.
@@ -66,7 +68,8 @@ public struct TraceContext: Sendable, Hashable {
 
     /// The value of the field `traceparent`, in version 00.
     public var parent: String {
-        "00-\(Self.text(traceID))-\(Self.text(spanID))-\(Self.text([flags]))"
+        let parts = [[0], traceID, spanID, [flags]]
+        return parts.map { Hexadecimal.text(of: $0) }.joined(separator: "-")
     }
 
     /// The flags of version 00; others are not passed on.
@@ -84,24 +87,8 @@ public struct TraceContext: Sendable, Hashable {
 
     /// Returns the bytes of hexadecimal digits, which must be lowercase.
     private static func bytes(_ digits: ArraySlice<UInt8>) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        var half: UInt8?
-        for digit in digits {
-            let value: UInt8
-            switch digit {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = digit - UInt8(ascii: "0")
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = digit - UInt8(ascii: "a") + 10
-            default: return nil
-            }
-            if let high = half.take() { bytes.append(high << 4 | value) } else { half = value }
-        }
-        return bytes
-    }
-
-    private static func text(_ bytes: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        let text = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-        return String(decoding: text, as: UTF8.self)
+        let isLowercase = !digits.contains { (UInt8(ascii: "A")...UInt8(ascii: "F")).contains($0) }
+        return isLowercase ? Hexadecimal.bytes(of: String(decoding: digits, as: UTF8.self)) : nil
     }
 }
 

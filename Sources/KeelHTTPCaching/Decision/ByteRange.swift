@@ -41,30 +41,6 @@ enum ByteRange: Hashable, Sendable {
     }
 }
 
-/// The part of a representation in a response (RFC 9110 section 14.4).
-struct ContentRange: Hashable, Sendable {
-    var first: Int64
-    var last: Int64
-    var total: Int64?
-
-    /// Reads the `Content-Range` field of a response with one part; nil without a valid one.
-    init?(_ fields: HTTPFields) {
-        guard let text = fields[.contentRange], text.lowercased().hasPrefix("bytes ") else {
-            return nil
-        }
-        let halves = text.dropFirst(6).split(separator: "/", omittingEmptySubsequences: false)
-        guard halves.count == 2 else { return nil }
-        let ends = halves[0].split(separator: "-", omittingEmptySubsequences: false)
-        guard ends.count == 2, let first = DeltaSeconds(String(ends[0])).valid,
-            let last = DeltaSeconds(String(ends[1])).valid, first <= last
-        else { return nil }
-        total = DeltaSeconds(String(halves[1])).valid
-        guard halves[1] == "*" || (total ?? 0) > last else { return nil }
-        self.first = first
-        self.last = last
-    }
-}
-
 extension StoredResponse {
     /// The stored bytes of a range, and the `Content-Range` of a response with them.
     struct Slice: Hashable, Sendable {

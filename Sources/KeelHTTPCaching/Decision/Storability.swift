@@ -19,7 +19,7 @@ enum Storability {
         guard status >= 200, status != 304, !exchange.requestDirectives.noStore,
             permitsStoring(directives, status),
             permitsSharing(exchange.request, directives, rules),
-            status != 206 || ContentRange(fields) != nil,
+            status != 206 || StoredResponse.StoredPart(fields) != nil,
             !VaryMatch.isNeverMatched(fields)
         else { return false }
         let lifetime = FreshnessLifetime(

@@ -1,5 +1,6 @@
 import HTTPTypes
 import KeelCache
+import KeelHTTP
 
 /// A stored response, without its body.
 struct StoredResponse: Hashable, Sendable {
@@ -37,6 +38,15 @@ struct StoredResponse: Hashable, Sendable {
         var first: Int64
         /// The length of the whole representation, if known.
         var total: Int64?
+    }
+}
+
+extension StoredResponse.StoredPart {
+    /// Reads the `Content-Range` field of a response with one part; nil without a valid one.
+    init?(_ fields: HTTPFields) {
+        let range = fields[.contentRange].flatMap { ContentRange($0) }
+        guard let range, let positions = range.positions else { return nil }
+        self.init(first: positions.lowerBound, total: range.total)
     }
 }
 

@@ -67,7 +67,6 @@ extension CacheExchange {
                 coversAuthorization: owner.coversAuthorization
             )
         else { return nil }
-        let range = head.status.code == 206 ? ContentRange(head.headerFields) : nil
         return StoredResponse(
             status: head.status,
             fields: Storability.storedFields(head.headerFields, rules),
@@ -76,7 +75,7 @@ extension CacheExchange {
             received: arrival.received,
             body: store.makeBodyID(),
             length: 0,
-            part: range.map { StoredResponse.StoredPart(first: $0.first, total: $0.total) },
+            part: head.status.code == 206 ? .init(head.headerFields) : nil,
             groups: CacheGroups.membership(head.headerFields)
         ).dated()
     }

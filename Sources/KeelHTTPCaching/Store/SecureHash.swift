@@ -9,9 +9,5 @@ extension SecureHash {
     static func short(_ text: String) -> [UInt8] { Array(digest(Array(text.utf8)).prefix(16)) }
 
     /// Returns the first 16 bytes of the hash as hexadecimal digits.
-    static func name(_ text: String) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        let bytes = short(text).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-        return String(decoding: bytes, as: UTF8.self)
-    }
+    static func name(_ text: String) -> String { Hexadecimal.text(of: short(text)) }
 }

@@ -1,4 +1,5 @@
 import HTTPTypes
+import KeelCore
 import KeelHTTP
 import KeelHTTPCompression
 import Synchronization
@@ -214,26 +215,10 @@ struct VendorRequest {
         var fields: [String: String] = [:]
         for pair in text.split(separator: "&") {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let value = parts.count == 2 ? decoded(parts[1]) : ""
-            fields[decoded(parts[0])] = value
+            let value = parts.count == 2 ? PercentEncoding.decode(parts[1], plusIsSpace: true) : ""
+            fields[PercentEncoding.decode(parts[0], plusIsSpace: true)] = value
         }
         return fields
-    }
-
-    private static func decoded(_ text: Substring) -> String {
-        var bytes: [UInt8] = []
-        var units = text.utf8[...]
-        while let unit = units.popFirst() {
-            if unit == UInt8(ascii: "%"),
-                let byte = UInt8(String(decoding: units.prefix(2), as: UTF8.self), radix: 16)
-            {
-                bytes.append(byte)
-                units = units.dropFirst(2)
-            } else {
-                bytes.append(unit == UInt8(ascii: "+") ? UInt8(ascii: " ") : unit)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Decompresses with the middleware that decompresses responses.

@@ -1,4 +1,5 @@
 public import HTTPTypes
+internal import KeelCore
 internal import KeelHTTP
 internal import Synchronization
 
@@ -31,29 +32,14 @@ extension ScriptedHTTPTransport {
             for (segment, place) in zip(segments, places) {
                 if place.hasPrefix("{"), place.hasSuffix("}") {
                     guard !segment.isEmpty else { return nil }
-                    parameters[String(place.dropFirst().dropLast())] = Self.decoded(segment)
+                    parameters[String(place.dropFirst().dropLast())] = PercentEncoding.decode(
+                        segment
+                    )
                 } else if segment != place {
                     return nil
                 }
             }
             return Match(call: call, parameters: parameters)
-        }
-
-        private static func decoded(_ segment: Substring) -> String {
-            var bytes: [UInt8] = []
-            var rest = Array(segment.utf8)[...]
-            while let byte = rest.popFirst() {
-                let digits = String(decoding: rest.prefix(2), as: UTF8.self)
-                if byte == UInt8(ascii: "%"), digits.count == 2,
-                    let value = UInt8(digits, radix: 16)
-                {
-                    bytes.append(value)
-                    rest = rest.dropFirst(2)
-                } else {
-                    bytes.append(byte)
-                }
-            }
-            return String(decoding: bytes, as: UTF8.self)
         }
     }
 

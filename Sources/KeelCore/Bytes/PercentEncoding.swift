@@ -1,14 +1,15 @@
 /// Percent-encoding of single values (RFC 3986 section 2).
-enum PercentEncoding {
+package enum PercentEncoding {
     /// Returns `text` with every byte encoded that is not unreserved (RFC 3986 section 2.3).
     ///
     /// The result means exactly this text in any place: in a path segment, or in the name or the value of a query item.
-    static func encode(_ text: some StringProtocol) -> String {
-        if text.utf8.allSatisfy(isUnreserved) { return String(text) }
+    /// With `keepsSlashes`, slashes are kept as well.
+    package static func encode(_ text: String, keepsSlashes: Bool = false) -> String {
+        if text.utf8.allSatisfy(isUnreserved) { return text }
         var encoded = ""
         encoded.reserveCapacity(text.utf8.count)
         for byte in text.utf8 {
-            if isUnreserved(byte) {
+            if isUnreserved(byte) || keepsSlashes && byte == UInt8(ascii: "/") {
                 encoded.unicodeScalars.append(Unicode.Scalar(byte))
             } else {
                 append(byte, to: &encoded)
@@ -22,8 +23,8 @@ enum PercentEncoding {
     /// Slashes, percent triplets and the delimiters that RFC 3986 section 3.3 allows in a segment are kept. Returns nil
     /// if the text contains a question mark or a number sign, which would end the path, or a percent sign that begins
     /// no triplet.
-    static func encodePath(_ text: some StringProtocol) -> String? {
-        if text.utf8.allSatisfy(isOfPath) { return String(text) }
+    package static func encodePath(_ text: String) -> String? {
+        if text.utf8.allSatisfy(isOfPath) { return text }
         var encoded = ""
         let bytes = Array(text.utf8)
         for (index, byte) in bytes.enumerated() {
@@ -44,9 +45,8 @@ enum PercentEncoding {
 
     /// Returns a text with every byte encoded that is neither unreserved nor reserved (RFC 3986 section 2.2); percent
     /// triplets are kept.
-    static func encodeReserved(_ text: some Collection<UInt8>) -> String {
+    package static func encodeReserved(_ bytes: [UInt8]) -> String {
         var encoded = ""
-        let bytes = Array(text)
         for (index, byte) in bytes.enumerated() {
             let isKept =
                 byte == UInt8(ascii: "%")
@@ -61,11 +61,36 @@ enum PercentEncoding {
         return encoded
     }
 
+    /// Decodes percent triplets, leaving invalid ones unchanged.
+    package static func decode(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String {
+        String(decoding: decode(Array(text.utf8), plusIsSpace: plusIsSpace), as: UTF8.self)
+    }
+
+    /// Decodes percent triplets, leaving invalid ones unchanged.
+    package static func decode(_ bytes: [UInt8], plusIsSpace: Bool) -> [UInt8] {
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(bytes.count)
+        var index = 0
+        while index < bytes.count {
+            if bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count,
+                let high = bytes[index + 1].hexDigitValue, let low = bytes[index + 2].hexDigitValue
+            {
+                decoded.append(high << 4 | low)
+                index += 3
+            } else {
+                let isSpace = plusIsSpace && bytes[index] == UInt8(ascii: "+")
+                decoded.append(isSpace ? 0x20 : bytes[index])
+                index += 1
+            }
+        }
+        return decoded
+    }
+
     /// Whether the bytes begin with a percent sign and two hexadecimal digits.
-    static func isTriplet(_ bytes: ArraySlice<UInt8>) -> Bool {
+    package static func isTriplet(_ bytes: ArraySlice<UInt8>) -> Bool {
         let triplet = bytes.prefix(3)
         return triplet.count == 3 && triplet.first == UInt8(ascii: "%")
-            && triplet.dropFirst().allSatisfy(isHexadecimalDigit)
+            && triplet.dropFirst().allSatisfy(\.isASCIIHexDigit)
     }
 
     private static func append(_ byte: UInt8, to text: inout String) {
@@ -93,16 +118,6 @@ enum PercentEncoding {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"),
             UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
-            true
-        default:
-            false
-        }
-    }
-
-    private static func isHexadecimalDigit(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-            UInt8(ascii: "A")...UInt8(ascii: "F"):
             true
         default:
             false
