@@ -110,10 +110,4 @@ struct StorageObserver: Sendable {
     }
 }
 
-/// Returns a function that measures the time since this call.
-private func stopwatch(on clock: some Clock<Duration>) -> () -> Duration {
-    let start = clock.now
-    return { start.duration(to: clock.now) }
-}
-
 #endif

@@ -1,3 +1,4 @@
+import KeelCore
 import KeelHTTP
 
 #if canImport(FoundationEssentials)
@@ -38,7 +39,7 @@ struct JSONWriter {
     /// Writes the name of a member; its value must follow.
     mutating func key(_ name: String) {
         separate()
-        quote(name)
+        JSONString.append(name, to: &bytes)
         bytes.append(UInt8(ascii: ":"))
         needsComma = false
     }
@@ -62,7 +63,7 @@ struct JSONWriter {
     /// Writes a string.
     mutating func value(_ text: String) {
         separate()
-        quote(text)
+        JSONString.append(text, to: &bytes)
     }
 
     /// Writes an integer.
@@ -117,35 +118,6 @@ struct JSONWriter {
     mutating func array(_ name: String, _ body: (inout JSONWriter) -> Void) {
         key(name)
         array(body)
-    }
-
-    // MARK: Strings
-
-    private mutating func quote(_ text: String) {
-        var text = text
-        bytes.append(UInt8(ascii: "\""))
-        text.withUTF8 { units in
-            var start = 0
-            for (position, unit) in units.enumerated()
-            where unit < 0x20 || unit == UInt8(ascii: "\"") || unit == UInt8(ascii: "\\") {
-                bytes.append(contentsOf: units[start..<position])
-                bytes.append(contentsOf: Self.escape(of: unit).utf8)
-                start = position + 1
-            }
-            bytes.append(contentsOf: units[start...])
-        }
-        bytes.append(UInt8(ascii: "\""))
-    }
-
-    private static func escape(of unit: UInt8) -> String {
-        switch unit {
-        case UInt8(ascii: "\""): #"\""#
-        case UInt8(ascii: "\\"): #"\\"#
-        case UInt8(ascii: "\n"): #"\n"#
-        case UInt8(ascii: "\r"): #"\r"#
-        case UInt8(ascii: "\t"): #"\t"#
-        default: (unit < 16 ? #"\u000"# : #"\u00"#) + String(unit, radix: 16)
-        }
     }
 }
 

@@ -33,9 +33,9 @@ extension StoredLogRecord {
                 guard let field = LogField(keyValue: pair) else { return nil }
                 record.take(field)
             case (Fields.traceID, .data(let id)):
-                record.fields.append(LogField("trace_id", .text(Self.hexadecimal(id))))
+                record.fields.append(LogField("trace_id", .text(Hexadecimal.text(of: id))))
             case (Fields.spanID, .data(let id)):
-                record.fields.append(LogField("span_id", .text(Self.hexadecimal(id))))
+                record.fields.append(LogField("span_id", .text(Hexadecimal.text(of: id))))
             default: continue
             }
         }
@@ -47,10 +47,6 @@ extension StoredLogRecord {
 
     fileprivate static func text(_ bytes: ArraySlice<UInt8>) -> String {
         String(decoding: bytes, as: UTF8.self)
-    }
-
-    private static func hexadecimal(_ bytes: ArraySlice<UInt8>) -> String {
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }
 

@@ -84,20 +84,8 @@ extension LogField {
     /// The bytes of a hexadecimal identifier, if the field has one of the names and such a value.
     fileprivate func identifier(among names: [String], byteCount: Int) -> [UInt8]? {
         guard names.contains(name), case .text(let text) = value,
-            text.utf8.count == 2 * byteCount
+            text.utf8.count == 2 * byteCount, let bytes = Hexadecimal.bytes(of: text)
         else { return nil }
-        var bytes: [UInt8] = []
-        var high: UInt8?
-        for byte in text.utf8 {
-            let digit: UInt8
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - UInt8(ascii: "a") + 10
-            case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = byte - UInt8(ascii: "A") + 10
-            default: return nil
-            }
-            if let first = high.take() { bytes.append(first << 4 | digit) } else { high = digit }
-        }
         // All zeros is not a valid identifier (W3C Trace Context).
         return bytes.allSatisfy { $0 == 0 } ? nil : bytes
     }

@@ -47,25 +47,11 @@ enum PrivateFile {
         guard status.st_mode & 0o077 == 0 else {
             throw SecretError(.permissionDenied, "Users other than its owner can access \(path).")
         }
-        var bytes = [UInt8](repeating: 0, count: limit)
-        var filled = 0
-        while filled < limit {
-            let count = bytes.withUnsafeMutableBytes { buffer in
-                pread(
-                    descriptor,
-                    buffer.baseAddress.map { $0 + filled },
-                    limit - filled,
-                    off_t(filled)
-                )
-            }
-            if count == 0 { break }
-            if count > 0 {
-                filled += count
-            } else if errno != EINTR {
-                let error = FileSystemError("pread", path, number: errno)
-                throw SecretError(error, otherwise: .missingKey)
-            }
+        let (bytes, failure) = DescriptorCalls.read(descriptor, at: 0, count: limit)
+        guard failure == 0 else {
+            let error = FileSystemError("pread", path, number: failure)
+            throw SecretError(error, otherwise: .missingKey)
         }
-        return Array(bytes.prefix(filled))
+        return bytes
     }
 }

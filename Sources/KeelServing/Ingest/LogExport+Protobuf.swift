@@ -117,13 +117,7 @@ extension LogExport {
     }
 
     private static func hexadecimal(_ bytes: ArraySlice<UInt8>) -> DocumentValue? {
-        guard !bytes.isEmpty else { return nil }
-        return .string(
-            bytes.map { byte in
-                let digits = String(byte, radix: 16)
-                return byte < 16 ? "0" + digits : digits
-            }.joined()
-        )
+        bytes.isEmpty ? nil : .string(Hexadecimal.text(of: bytes))
     }
 
     private static let damaged = FirestoreDecoding.flaw(

@@ -1,4 +1,5 @@
 import HTTPTypes
+import KeelCore
 
 /// The parsed and decoded target of a request (RFC 3986 sections 2.1 and 3).
 struct RequestTarget {
@@ -61,8 +62,8 @@ struct RequestTarget {
         while let byte = rest.popFirst() {
             switch byte {
             case UInt8(ascii: "%"):
-                guard let high = rest.popFirst().flatMap(digit),
-                    let low = rest.popFirst().flatMap(digit)
+                guard let high = rest.popFirst()?.hexDigitValue,
+                    let low = rest.popFirst()?.hexDigitValue
                 else { return nil }
                 bytes.append(high << 4 | low)
             case UInt8(ascii: "+") where plusIsSpace: bytes.append(UInt8(ascii: " "))
@@ -70,14 +71,5 @@ struct RequestTarget {
             }
         }
         return String(validating: bytes, as: UTF8.self)
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 }

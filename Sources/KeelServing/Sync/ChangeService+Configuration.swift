@@ -1,3 +1,6 @@
+internal import KeelStorage
+internal import KeelStorageAdapting
+
 extension ChangeService {
     /// The limits and dependencies of a change service.
     package struct Configuration: Sendable {
@@ -23,7 +26,7 @@ extension ChangeService {
         /// The clock of heartbeats, delays and waiting page requests.
         package var clock: any Clock<Duration> = ContinuousClock()
         /// Returns a new epoch for a store's data, once in its life.
-        package var makeEpoch: @Sendable () -> String = { StoreEpoch.random() }
+        package var makeEpoch: @Sendable () -> String = { WriteBatch.randomID() }
 
         /// Creates a configuration with default limits.
         package init() {}

@@ -56,12 +56,4 @@ final class StoreEpoch: Sendable {
         else { return nil }
         return epoch
     }
-
-    /// Returns 128 random bits in hexadecimal.
-    static func random() -> String {
-        (0..<2).map { _ in
-            let digits = String(UInt64.random(in: .min ... .max), radix: 16)
-            return String(repeating: "0", count: 16 - digits.count) + digits
-        }.joined()
-    }
 }

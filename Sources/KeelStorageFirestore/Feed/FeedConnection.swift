@@ -69,7 +69,7 @@ struct FeedConnection: Sendable {
     ) async throws(StorageError) -> HTTPReply {
         var fields = try await headers()
         fields[.accept] = accept
-        let scope = FeedQuery.encoded(configuration.scope)
+        let scope = PercentEncoding.encode(configuration.scope)
         let head = HTTPRequest(
             method: .get,
             scheme: configuration.scheme,

@@ -1,3 +1,4 @@
+internal import KeelCore
 internal import KeelStorageAdapting
 
 /// The URL query of a request for changes.
@@ -29,9 +30,13 @@ struct FeedQuery: Sendable {
         let count = scope.documents.count + scope.collections.count + scope.groups.count
         guard count + scope.selections.count <= mostInterests else { return nil }
         var text = ""
-        for path in scope.documents.sorted() { text += "&document=\(encoded(path.string))" }
-        for path in scope.collections.sorted() { text += "&collection=\(encoded(path.string))" }
-        for name in scope.groups.sorted() { text += "&group=\(encoded(name))" }
+        for path in scope.documents.sorted() {
+            text += "&document=\(PercentEncoding.encode(path.string))"
+        }
+        for path in scope.collections.sorted() {
+            text += "&collection=\(PercentEncoding.encode(path.string))"
+        }
+        for name in scope.groups.sorted() { text += "&group=\(PercentEncoding.encode(name))" }
         var queries: [String] = []
         for selection in scope.selections {
             guard let query = try? encoding.query(selection.query) else { return nil }
@@ -39,7 +44,9 @@ struct FeedQuery: Sendable {
             let json = FirestoreJSON.members([
                 "parent": parent == encoding.root ? nil : .string(parent), "structuredQuery": query,
             ])
-            queries.append("&query=\(encoded(String(decoding: json.bytes, as: UTF8.self)))")
+            queries.append(
+                "&query=\(PercentEncoding.encode(String(decoding: json.bytes, as: UTF8.self)))"
+            )
         }
         for query in queries.sorted() { text += query }
         return text.utf8.count <= maximumBytes ? text : nil
@@ -47,24 +54,6 @@ struct FeedQuery: Sendable {
 
     mutating func add(_ name: String, _ value: String) {
         if !text.isEmpty { text += "&" }
-        text += "\(name)=\(Self.encoded(value))"
+        text += "\(name)=\(PercentEncoding.encode(value))"
     }
-
-    /// Returns text with all bytes percent-encoded except unreserved characters (RFC 3986 section 2.3).
-    static func encoded(_ text: String) -> String {
-        var bytes: [UInt8] = []
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
-                UInt8(ascii: "_"), UInt8(ascii: "~"):
-                bytes.append(byte)
-            default:
-                bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    private static let digits = Array("0123456789ABCDEF".utf8)
 }

@@ -63,7 +63,7 @@ extension FirestoreEncoding {
     ) throws(CBORError) {
         let range = try reader.readTextRange()
         reader.bytes[range].withUnsafeBufferPointer { text in
-            FirestoreJSON.append(utf8: text, to: &bytes)
+            JSONString.append(utf8: text, to: &bytes)
         }
     }
 
