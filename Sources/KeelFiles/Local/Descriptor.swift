@@ -1,4 +1,5 @@
 internal import CKeelAttributes
+internal import KeelCore
 
 #if canImport(Darwin)
 internal import Darwin
@@ -107,40 +108,14 @@ final class Descriptor: Sendable {
 
     /// Makes written bytes, or the names in a folder, survive a power failure.
     func sync() -> Int32 {
-        let number = synchronize()
+        let number = DescriptorCalls.sync(self.number)
         if number == 0, let trace { trace.note(.sync(inode)) }
         return number
     }
 
-    private func synchronize() -> Int32 {
-        #if canImport(Darwin)
-        // On Darwin, fsync leaves the bytes in the drive's cache. Not every volume supports F_FULLFSYNC.
-        if fcntl(number, F_FULLFSYNC) == 0 { return 0 }
-        #endif
-        while fsync(number) != 0 {
-            if errno != EINTR { return errno }
-        }
-        return 0
-    }
-
     /// Appends all bytes to the file.
     func write(_ bytes: [UInt8]) -> Int32 {
-        let failure = bytes.withUnsafeBytes { buffer -> Int32 in
-            var done = 0
-            while done < buffer.count {
-                let count = Self.write(
-                    number,
-                    buffer.baseAddress.map { $0 + done },
-                    buffer.count - done
-                )
-                if count >= 0 {
-                    done += count
-                } else if errno != EINTR {
-                    return errno
-                }
-            }
-            return 0
-        }
+        let failure = bytes.withUnsafeBytes { DescriptorCalls.append(number, $0) }
         if failure == 0, let trace, let status = status() {
             trace.note(.write(file: status.inode, bytes: bytes, modified: status.modified))
         }
@@ -178,24 +153,7 @@ final class Descriptor: Sendable {
     ///
     /// - Returns: The bytes, or the error number.
     func read(at offset: Int, count: Int) -> Result<[UInt8], Failure> {
-        var failure: Int32 = 0
-        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            while filled < count {
-                let length = pread(
-                    number,
-                    buffer.baseAddress.map { $0 + filled },
-                    count - filled,
-                    off_t(offset + filled)
-                )
-                if length == 0 { return }
-                if length > 0 {
-                    filled += length
-                } else if errno != EINTR {
-                    failure = errno
-                    return
-                }
-            }
-        }
+        let (bytes, failure) = DescriptorCalls.read(number, at: offset, count: count)
         return failure == 0 ? .success(bytes) : .failure(Failure(number: failure))
     }
 
@@ -246,21 +204,5 @@ final class Descriptor: Sendable {
         case Int32(DT_DIR): .folder
         default: .other
         }
-    }
-
-    private static func write(
-        _ descriptor: Int32,
-        _ bytes: UnsafeRawPointer?,
-        _ count: Int
-    ) -> Int {
-        #if canImport(Darwin)
-        Darwin.write(descriptor, bytes, count)
-        #elseif canImport(Glibc)
-        Glibc.write(descriptor, bytes, count)
-        #elseif canImport(Musl)
-        Musl.write(descriptor, bytes, count)
-        #elseif canImport(Bionic)
-        Bionic.write(descriptor, bytes, count)
-        #endif
     }
 }

@@ -46,12 +46,6 @@ final class UploadStallTimeout: Sendable {
         }
     }
 
-    private enum Outcome: Sendable {
-        case ended(Result<HTTPReply, TransportError>)
-        case silent
-        case cancelled
-    }
-
     /// Sends a request with this body, and cancels it if no piece was taken for the limit.
     ///
     /// A stall is detected after at most twice the limit. The method returns only after the exchange has ended.
@@ -59,45 +53,17 @@ final class UploadStallTimeout: Sendable {
         _ clock: any Clock<Duration>,
         _ exchange: @escaping @Sendable () async throws(TransportError) -> HTTPReply
     ) async throws(TransportError) -> HTTPReply {
-        let result = await withTaskGroup(
-            of: Outcome.self,
-            returning: Result<HTTPReply, TransportError>.self
-        ) { group in
-            group.addTask {
-                do throws(TransportError) {
-                    return .ended(.success(try await exchange()))
-                } catch {
-                    return .ended(.failure(error))
-                }
-            }
-            group.addTask { await self.silence(on: clock) }
-            var isSilent = false
-            while let outcome = await group.next() {
-                switch outcome {
-                case .ended(let result):
-                    group.cancelAll()
-                    // The reply may have arrived just as the exchange was canceled.
-                    guard isSilent, case .failure = result else { return result }
-                    return .failure(TransportError(.responseTimeout))
-                case .silent:
-                    isSilent = true
-                    group.cancelAll()
-                case .cancelled:
-                    // The exchange is canceled as well, and reports it.
-                    continue
-                }
-            }
-            return .failure(TransportError(.cancelled))
-        }
-        return try result.get()
-    }
-
-    private func silence(on clock: any Clock<Duration>) async -> Outcome {
-        while true {
-            let seen = moments.withLock { $0 }
-            guard (try? await clock.sleep(for: limit)) != nil else { return .cancelled }
-            if moments.withLock({ $0 }) == seen { return .silent }
-        }
+        var isSilent = false
+        let result = await withStallTimeout(
+            limit,
+            on: clock,
+            moments: { self.moments.withLock { $0 } },
+            onStall: { isSilent = true },
+            exchange
+        )
+        // The reply may have arrived just as the exchange was canceled.
+        guard isSilent, case .failure = result else { return try result.get() }
+        throw TransportError(.responseTimeout)
     }
 }
 #endif

@@ -43,12 +43,6 @@ final class StallWatch: Sendable {
         }
     }
 
-    private enum Outcome<Value: Sendable>: Sendable {
-        case finished(Result<Value, TransportError>)
-        case stalled
-        case clockStopped
-    }
-
     /// Runs `operation` and cancels it after a stall of one to two times the limit.
     ///
     /// The method returns only after `operation` has ended. Time counts only once the exchange has begun.
@@ -56,51 +50,69 @@ final class StallWatch: Sendable {
         _ clock: any Clock<Duration>,
         _ operation: @escaping @Sendable () async throws(TransportError) -> Value
     ) async throws(TransportError) -> Value {
-        let result = await withTaskGroup(
-            of: Outcome<Value>.self,
-            returning: Result<Value, TransportError>.self
-        ) { group in
-            group.addTask {
-                do throws(TransportError) {
-                    return .finished(.success(try await operation()))
-                } catch {
-                    return .finished(.failure(error))
-                }
-            }
-            group.addTask {
-                do {
-                    try await self.sleepWhileMoving(clock)
-                    return .stalled
-                } catch {
-                    return .clockStopped
-                }
-            }
-            while let outcome = await group.next() {
-                switch outcome {
-                case .finished(let result):
-                    group.cancelAll()
-                    return result
-                case .stalled:
-                    let failure = failure
-                    group.cancelAll()
-                    await group.waitForAll()
-                    return .failure(failure)
-                case .clockStopped:
-                    // The caller was canceled; the operation is canceled as well and reports it.
-                    continue
-                }
-            }
-            return .failure(TransportError(.cancelled))
-        }
+        var failure: TransportError?
+        let result = await withStallTimeout(
+            limit,
+            on: clock,
+            moments: { self.hasBegun ? self.moments : nil },
+            onStall: { failure = self.failure },
+            operation
+        )
+        if let failure { throw failure }
         return try result.get()
     }
+}
 
-    private func sleepWhileMoving(_ clock: any Clock<Duration>) async throws {
-        var goesOn: Bool
-        repeat {
-            let seen = moments
-            try await clock.sleep(for: limit)
-            goesOn = !hasBegun || moments != seen
-        } while goesOn
+private enum StallOutcome<Value: Sendable>: Sendable {
+    case finished(Result<Value, TransportError>)
+    case stalled
+    case clockStopped
+}
+
+/// Runs an operation and cancels it after a stall of one to two times the limit.
+///
+/// - Parameters:
+///   - limit: The longest expected time between two moments of progress.
+///   - clock: The clock.
+///   - moments: Returns the number of moments of progress so far, or nil while time does not count.
+///   - onStall: Called before a stalled operation is canceled.
+///   - operation: The operation.
+/// - Returns: The result of the operation, once it has ended.
+package func withStallTimeout<Value: Sendable>(
+    _ limit: Duration,
+    on clock: any Clock<Duration>,
+    moments: @escaping @Sendable () -> Int?,
+    onStall: () -> Void,
+    _ operation: @escaping @Sendable () async throws(TransportError) -> Value
+) async -> Result<Value, TransportError> {
+    await withTaskGroup(of: StallOutcome<Value>.self) { group in
+        group.addTask {
+            do throws(TransportError) {
+                return .finished(.success(try await operation()))
+            } catch {
+                return .finished(.failure(error))
+            }
+        }
+        group.addTask {
+            while true {
+                let seen = moments()
+                guard (try? await clock.sleep(for: limit)) != nil else { return .clockStopped }
+                if let now = moments(), now == seen { return .stalled }
+            }
+        }
+        while let outcome = await group.next() {
+            switch outcome {
+            case .finished(let result):
+                group.cancelAll()
+                return result
+            case .stalled:
+                onStall()
+                group.cancelAll()
+            case .clockStopped:
+                // The caller was canceled; the operation is canceled as well and reports it.
+                continue
+            }
+        }
+        return .failure(TransportError(.cancelled))
     }
 }
