@@ -70,6 +70,8 @@ private struct StreamFollower {
     mutating func follow(seed: UInt64) async throws {
         var random = SeededRandom(seed: seed)
         while !isDone {
+            // A stream that starts over does not report what was removed before it.
+            if lastID.isEmpty { documents = [:] }
             let query = isNarrow ? "collection=a" : ""
             var stream = try await service.stream(query, lastEventID: lastID)
             var rest = Int.random(in: 1..<60, using: &random)
