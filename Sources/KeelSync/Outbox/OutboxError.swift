@@ -26,86 +26,72 @@ public struct OutboxError: KeelError {
 extension OutboxError {
     /// The kinds of failure; later versions may add more.
     public struct Code: KeelErrorCode {
-        public let name: String
-        public let isTransient: Bool
-        public let advice: String
-        let summary: String
+        public let kind: ErrorKind
+        public var name: String { kind.name }
+        public var isTransient: Bool { kind.isTransient }
+        public var advice: String { kind.advice }
 
-        private init(
-            _ name: String,
-            isTransient: Bool = false,
-            _ summary: String,
-            advice: String
-        ) {
-            self.name = name
-            self.isTransient = isTransient
-            self.summary = summary
-            self.advice = advice
-        }
-
-        public static func == (one: Self, other: Self) -> Bool { one.name == other.name }
-
-        public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+        public init(kind: ErrorKind) { self.kind = kind }
     }
 }
 
 extension OutboxError.Code {
     /// The server refused the write for good, or every attempt that the policy allows failed.
     public static let rejected = Self(
-        "rejected",
-        "The server did not take the write.",
+        name: "rejected",
+        summary: "The server did not take the write.",
         advice: "Look at the rejected writes of the outbox: send it again, change it, or drop it."
     )
 
     /// The write was dropped from the outbox before a server took it.
     public static let discarded = Self(
-        "discarded",
-        "The write was dropped before it was sent.",
+        name: "discarded",
+        summary: "The write was dropped before it was sent.",
         advice: "Nothing to do, if dropping it was meant; otherwise put it in again."
     )
 
     /// There is no such write in the outbox.
     public static let notFound = Self(
-        "notFound",
-        "There is no such write in the outbox.",
+        name: "notFound",
+        summary: "There is no such write in the outbox.",
         advice: "It may have been sent or dropped meanwhile: look at the outbox again."
     )
 
     /// The write is being sent and cannot be changed now.
     public static let sending = Self(
-        "sending",
+        name: "sending",
         isTransient: true,
-        "The write is being sent just now.",
+        summary: "The write is being sent just now.",
         advice: "Try again when the attempt is over."
     )
 
     /// The write is in the outbox and cannot be read; the cause says why.
     public static let damaged = Self(
-        "damaged",
-        "The write is in the outbox and cannot be read.",
+        name: "damaged",
+        summary: "The write is in the outbox and cannot be read.",
         advice: "See the cause. It is sent once it can be read; if that will not be, drop it and "
             + "put the write in again."
     )
 
     /// The store that the outbox is kept in failed; the cause says why.
     public static let storage = Self(
-        "storage",
-        "The store of the outbox failed.",
+        name: "storage",
+        summary: "The store of the outbox failed.",
         advice: "See the cause; what was put into the outbox before is still there."
     )
 
     /// The store cannot be used just now; the cause says why.
     public static let storageUnavailable = Self(
-        "storageUnavailable",
+        name: "storageUnavailable",
         isTransient: true,
-        "The store of the outbox cannot be used just now.",
+        summary: "The store of the outbox cannot be used just now.",
         advice: "Try again with the same write: its id keeps it from being sent twice."
     )
 
     /// The call was cancelled; a write that is in the outbox stays in it.
     public static let cancelled = Self(
-        "cancelled",
-        "The call was cancelled.",
+        name: "cancelled",
+        summary: "The call was cancelled.",
         advice: "Nothing to do: a write that is in the outbox is sent all the same."
     )
 

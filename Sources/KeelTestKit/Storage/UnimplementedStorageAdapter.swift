@@ -1,3 +1,4 @@
+internal import KeelCore
 public import KeelStorageAdapting
 
 /// An adapter that nobody expects to be called: each call fails with the name of what is missing.
