@@ -4,11 +4,43 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
+/// What an error code stands for: a name, whether a retry can help, and advice.
+///
+/// Two kinds are equal if their names are.
+public struct ErrorKind: Hashable, Sendable {
+    /// The name of the code, stable across versions and safe as a metric label.
+    public let name: String
+    /// Whether the same call may succeed when it is repeated a little later.
+    public let isTransient: Bool
+    /// Advice for the reader of the error, in one or two sentences.
+    public let advice: String
+    /// The message of errors without their own; by default the name.
+    package let summary: String
+
+    /// Creates a kind.
+    public init(name: String, isTransient: Bool = false, summary: String? = nil, advice: String) {
+        self.name = name
+        self.isTransient = isTransient
+        self.advice = advice
+        self.summary = summary ?? name
+    }
+
+    public static func == (left: Self, right: Self) -> Bool { left.name == right.name }
+    public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+}
+
 /// The kinds of failures of one area of Keel.
 ///
 /// Codes are static members of an open set, so later versions can add one without breaking a caller's `switch`.
 /// ``KeelErrorCode/known`` lists all of them; a test checks the advice of each.
+///
+/// A conforming type is a struct whose only stored property is ``kind``. Each area has its own type rather than one
+/// generic type for all, so that its page of documentation lists its codes; Keel's own types forward the other
+/// properties, so that an app that logs a code need not import KeelCore.
 public protocol KeelErrorCode: Hashable, Sendable, CustomStringConvertible {
+    /// What the code stands for.
+    var kind: ErrorKind { get }
+
     /// The name of the code, stable across versions and safe as a metric label.
     var name: String { get }
 
@@ -18,6 +50,9 @@ public protocol KeelErrorCode: Hashable, Sendable, CustomStringConvertible {
     /// Advice for the reader of the error, in one or two sentences.
     var advice: String { get }
 
+    /// Creates a code.
+    init(kind: ErrorKind)
+
     /// The codes that this version of Keel itself reports.
     static var known: [Self] { get }
 
@@ -26,7 +61,39 @@ public protocol KeelErrorCode: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension KeelErrorCode {
+    /// Creates a code, for an adapter whose failure none of the known codes describes.
+    ///
+    /// - Parameters:
+    ///   - name: The code's name, stable across versions.
+    ///   - isTransient: Whether the same call may succeed when it is repeated a little later.
+    ///   - summary: The message of errors without their own; by default the name.
+    ///   - advice: What the reader of the error can do, in one or two sentences.
+    public init(name: String, isTransient: Bool = false, summary: String? = nil, advice: String) {
+        self.init(
+            kind: ErrorKind(name: name, isTransient: isTransient, summary: summary, advice: advice)
+        )
+    }
+
+    public var name: String { kind.name }
+
+    public var isTransient: Bool { kind.isTransient }
+
+    public var advice: String { kind.advice }
+
+    /// The message of errors without their own.
+    package var summary: String { kind.summary }
+
     public var description: String { name }
+
+    /// Returns the code of a failure that repeats with the call; it is named after the calling property.
+    package static func permanent(_ advice: String, name: String = #function) -> Self {
+        Self(name: name, advice: advice)
+    }
+
+    /// Returns the code of a failure that may pass; it is named after the calling property.
+    package static func transient(_ advice: String, name: String = #function) -> Self {
+        Self(name: name, isTransient: true, advice: advice)
+    }
 }
 
 /// An error of one of Keel's areas.

@@ -1,34 +1,33 @@
+internal import KeelCore
 public import KeelFiles
 
 extension FileStoreError.Code {
     /// The server has no bucket with the configured name.
-    public static let bucketNotFound = Self(
-        name: "bucketNotFound",
-        advice:
+    public static var bucketNotFound: Self {
+        .permanent(
             "Check the bucket's name and the endpoint, or create the bucket: Keel does not create it."
-    )
+        )
+    }
     /// There are no credentials to sign with.
-    public static let credentialsMissing = Self(
-        name: "credentialsMissing",
-        advice:
+    public static var credentialsMissing: Self {
+        .permanent(
             "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or pass credentials to the adapter."
-    )
+        )
+    }
     /// The server refused the credentials: they are unknown, wrong or expired.
-    public static let credentialsRefused = Self(
-        name: "credentialsRefused",
-        advice: "Check the access key, its secret and the session token; they may have expired."
-    )
+    public static var credentialsRefused: Self {
+        .permanent("Check the access key, its secret and the session token; they may have expired.")
+    }
     /// The bucket is in another region than the one that requests are signed for.
-    public static let wrongRegion = Self(
-        name: "wrongRegion",
-        advice: "Set the adapter's region to the one named in the message."
-    )
+    public static var wrongRegion: Self {
+        .permanent("Set the adapter's region to the one named in the message.")
+    }
     /// The server's reply does not conform to the S3 API.
-    public static let invalidReply = Self(
-        name: "invalidReply",
-        advice:
+    public static var invalidReply: Self {
+        .permanent(
             "Check the endpoint: it may not be an S3 server, or an intermediary may answer for it."
-    )
+        )
+    }
 
     /// `permissionDenied`, with advice for a bucket instead of a folder.
     static let accessDenied = Self(

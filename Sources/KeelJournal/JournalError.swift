@@ -20,11 +20,6 @@ public struct JournalError: KeelError {
         self.message = message
         self.cause = cause
     }
-
-    /// The code, the message and the cause on one line, suitable for a log.
-    public var description: String {
-        "\(code.name): \(message)" + (cause.map { " (cause: \($0))" } ?? "")
-    }
 }
 
 extension JournalError {

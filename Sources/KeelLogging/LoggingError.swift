@@ -41,67 +41,50 @@ public struct LoggingError: KeelError {
 extension LoggingError {
     /// The kinds of logging failure; later versions may add more.
     public struct Code: KeelErrorCode {
-        public let name: String
-        public let isTransient: Bool
-        public let advice: String
+        public let kind: ErrorKind
+        public var name: String { kind.name }
+        public var isTransient: Bool { kind.isTransient }
+        public var advice: String { kind.advice }
 
-        /// Creates a code.
-        public init(name: String, isTransient: Bool = false, advice: String) {
-            self.name = name
-            self.isTransient = isTransient
-            self.advice = advice
-        }
-
-        public static func == (left: Self, right: Self) -> Bool { left.name == right.name }
-        public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+        public init(kind: ErrorKind) { self.kind = kind }
     }
 }
 
 extension LoggingError.Code {
     /// A limit, a name or an address is outside the allowed range.
-    public static let invalidArgument = Self(
-        name: "invalidArgument",
-        advice: "Correct the call as the message says; repeating it unchanged fails again."
-    )
+    public static var invalidArgument: Self {
+        .permanent("Correct the call as the message says; repeating it unchanged fails again.")
+    }
     /// There is no log at the path.
-    public static let notFound = Self(
-        name: "notFound",
-        advice: "Check the path: it must be a log file, or the folder of a journal."
-    )
+    public static var notFound: Self {
+        .permanent("Check the path: it must be a log file, or the folder of a journal.")
+    }
     /// The disk is full.
-    public static let diskFull = Self(
-        name: "diskFull",
-        isTransient: true,
-        advice: "Free some disk space; earlier records are still stored."
-    )
+    public static var diskFull: Self {
+        .transient("Free some disk space; earlier records are still stored.")
+    }
     /// The folder, or a file in it, cannot be read or written.
-    public static let permissionDenied = Self(
-        name: "permissionDenied",
-        advice: "Make the folder of the logs readable and writable for the program's user."
-    )
+    public static var permissionDenied: Self {
+        .permanent("Make the folder of the logs readable and writable for the program's user.")
+    }
     /// Another program held the lock of the logs beyond the waiting time.
-    public static let busy = Self(
-        name: "busy",
-        isTransient: true,
-        advice: "Look for a hanging process that holds the lock of the logs, or use another file."
-    )
+    public static var busy: Self {
+        .transient(
+            "Look for a hanging process that holds the lock of the logs, or use another file."
+        )
+    }
     /// The file system failed for another reason; the cause has the error number.
-    public static let fileFailed = Self(
-        name: "fileFailed",
-        isTransient: true,
-        advice: "See the cause; earlier records are still stored."
-    )
+    public static var fileFailed: Self {
+        .transient("See the cause; earlier records are still stored.")
+    }
     /// The journal of records to ship failed; see the cause.
-    public static let journalFailed = Self(
-        name: "journalFailed",
-        isTransient: true,
-        advice: "See the cause, an error of the journal, and its advice."
-    )
+    public static var journalFailed: Self {
+        .transient("See the cause, an error of the journal, and its advice.")
+    }
     /// The call was canceled.
-    public static let cancelled = Self(
-        name: "cancelled",
-        advice: "Nothing to do: the caller stopped waiting for the result."
-    )
+    public static var cancelled: Self {
+        .permanent("Nothing to do: the caller stopped waiting for the result.")
+    }
 
     public static let known: [Self] = [
         .invalidArgument, .notFound, .diskFull, .permissionDenied, .busy, .fileFailed,

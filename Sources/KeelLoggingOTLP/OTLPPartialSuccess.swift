@@ -34,8 +34,9 @@ enum OTLPPartialSuccess {
 
     /// Parses an `ExportLogsServiceResponse`; an unreadable one counts as refusing nothing.
     static func rejected(_ body: [UInt8], isJSON: Bool) -> Int {
-        let count = isJSON ? fromJSON(body) : fromProtobuf(body)
-        return max(0, Int(clamping: count ?? 0))
+        guard isJSON else { return max(0, Int(clamping: fromProtobuf(body) ?? 0)) }
+        let response = try? JSONDecoder().decode(OTLPLogsResponse.self, from: Data(body))
+        return response?.rejectedCount ?? 0
     }
 
     private static func fromProtobuf(_ body: [UInt8]) -> Int64? {
@@ -54,33 +55,6 @@ enum OTLPPartialSuccess {
             }
         }
         return nil
-    }
-
-    private struct Response: Decodable {
-        struct Partial: Decodable {
-            let rejectedLogRecords: Number?
-        }
-
-        let partialSuccess: Partial?
-    }
-
-    /// A 64-bit number: a string in Protocol Buffers' JSON, but a number from some servers.
-    private struct Number: Decodable {
-        let value: Int64?
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.singleValueContainer()
-            if let text = try? container.decode(String.self) {
-                value = Int64(text)
-            } else {
-                value = try? container.decode(Int64.self)
-            }
-        }
-    }
-
-    private static func fromJSON(_ body: [UInt8]) -> Int64? {
-        let response = try? JSONDecoder().decode(Response.self, from: Data(body))
-        return response?.partialSuccess?.rejectedLogRecords?.value
     }
 }
 

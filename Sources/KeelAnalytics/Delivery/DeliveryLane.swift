@@ -27,7 +27,7 @@ final class DeliveryLane: Sendable {
     let state: Mutex<LaneState>
 
     let timeline: Timeline
-    private let turn = Turn()
+    private let queue = TaskQueue()
 
     /// Opens the lane, without scanning the pending records.
     init(_ entry: AnalyticsConfiguration.Entry, of tracker: Tracker) throws(JournalError) {
@@ -74,8 +74,8 @@ final class DeliveryLane: Sendable {
     ///
     /// If forced, ignores the delay after a failure.
     func deliver(isForced: Bool = false) async -> Ending {
-        guard await turn.take() else { return .cancelled }
-        defer { turn.give() }
+        guard await queue.enter() else { return .cancelled }
+        defer { queue.leave() }
         while !Task.isCancelled {
             switch begin(isForced: isForced) {
             case .ending(let ending): return ending

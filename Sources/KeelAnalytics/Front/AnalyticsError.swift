@@ -25,77 +25,58 @@ public struct AnalyticsError: KeelError {
 extension AnalyticsError {
     /// The kinds of analytics failure; later versions may add more.
     public struct Code: KeelErrorCode {
-        public let name: String
-        public let isTransient: Bool
-        public let advice: String
+        public let kind: ErrorKind
+        public var name: String { kind.name }
+        public var isTransient: Bool { kind.isTransient }
+        public var advice: String { kind.advice }
 
-        /// Creates a code.
-        public init(name: String, isTransient: Bool = false, advice: String) {
-            self.name = name
-            self.isTransient = isTransient
-            self.advice = advice
-        }
-
-        public static func == (left: Self, right: Self) -> Bool { left.name == right.name }
-        public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+        public init(kind: ErrorKind) { self.kind = kind }
     }
 }
 
 extension AnalyticsError.Code {
     /// A name, a limit or a rule is outside the allowed range.
-    public static let invalidArgument = Self(
-        name: "invalidArgument",
-        advice: "Correct the call as the message says; repeating it unchanged fails again."
-    )
+    public static var invalidArgument: Self {
+        .permanent("Correct the call as the message says; repeating it unchanged fails again.")
+    }
     /// Another service, in this process or another, is using the folder.
-    public static let inUse = Self(
-        name: "inUse",
-        isTransient: true,
-        advice: "Share one AnalyticsService, or give each instance a separate folder."
-    )
+    public static var inUse: Self {
+        .transient("Share one AnalyticsService, or give each instance a separate folder.")
+    }
     /// There is no analytics data in the folder, or no destination of the name.
-    public static let notFound = Self(
-        name: "notFound",
-        advice: "Check the path and the name: the folder must be that of the app's service."
-    )
+    public static var notFound: Self {
+        .permanent("Check the path and the name: the folder must be that of the app's service.")
+    }
     /// The user has not consented to the event's purpose, so it was not stored.
-    public static let denied = Self(
-        name: "denied",
-        advice: "Nothing to do: the user decided. Track again after grantConsent(for:)."
-    )
+    public static var denied: Self {
+        .permanent("Nothing to do: the user decided. Track again after grantConsent(for:).")
+    }
     /// The event exceeds the maximum record size.
-    public static let tooLarge = Self(
-        name: "tooLarge",
-        advice: "Shorten the event's properties, or raise the journal's recordByteLimit."
-    )
+    public static var tooLarge: Self {
+        .permanent("Shorten the event's properties, or raise the journal's recordByteLimit.")
+    }
     /// The journal has reached its bounds and is configured to refuse new records.
-    public static let full = Self(
-        name: "full",
-        isTransient: true,
-        advice: "Let destinations catch up, raise the journal's bounds, or drop the oldest events."
-    )
+    public static var full: Self {
+        .transient(
+            "Let destinations catch up, raise the journal's bounds, or drop the oldest events."
+        )
+    }
     /// The disk is full.
-    public static let diskFull = Self(
-        name: "diskFull",
-        isTransient: true,
-        advice: "Free some disk space; earlier events are still stored."
-    )
+    public static var diskFull: Self {
+        .transient("Free some disk space; earlier events are still stored.")
+    }
     /// The folder, or a file in it, cannot be read or written.
-    public static let permissionDenied = Self(
-        name: "permissionDenied",
-        advice: "Make the folder readable and writable for the program's user."
-    )
+    public static var permissionDenied: Self {
+        .permanent("Make the folder readable and writable for the program's user.")
+    }
     /// The file system or the journal failed for another reason; see the cause.
-    public static let fileFailed = Self(
-        name: "fileFailed",
-        isTransient: true,
-        advice: "See the cause; earlier events are still stored."
-    )
+    public static var fileFailed: Self {
+        .transient("See the cause; earlier events are still stored.")
+    }
     /// The call was canceled.
-    public static let cancelled = Self(
-        name: "cancelled",
-        advice: "Nothing to do: the caller stopped waiting for the result."
-    )
+    public static var cancelled: Self {
+        .permanent("Nothing to do: the caller stopped waiting for the result.")
+    }
 
     public static let known: [Self] = [
         .invalidArgument, .inUse, .notFound, .denied, .tooLarge, .full, .diskFull,

@@ -79,7 +79,7 @@ public struct AnalyticsService: Sendable {
         try configuration.check()
         let folder = path.hasSuffix("/") ? String(path.dropLast()) : path
         let file = SettingsFile(in: folder, files: files)
-        let board = StatusBoard()
+        let board = StateBroadcast(AnalyticsStatus())
         let settings: AnalyticsSettings
         do throws(FileSystemError) {
             try files.makeFolder(folder)
@@ -124,7 +124,7 @@ public struct AnalyticsService: Sendable {
     private static func settings(
         in file: SettingsFile,
         _ configuration: AnalyticsConfiguration,
-        _ board: StatusBoard
+        _ board: StateBroadcast<AnalyticsStatus>
     ) throws(FileSystemError) -> AnalyticsSettings {
         var fresh = AnalyticsSettings(
             anonymousID: RecordID.random(configuration.random).text
@@ -148,7 +148,7 @@ public struct AnalyticsService: Sendable {
     /// The current status: refused calls, and the activity of each destination.
     public var status: AnalyticsStatus {
         for lane in lanes { lane.refresh() }
-        return tracker.board.status
+        return tracker.board.value
     }
 
     /// Returns an endless stream of the current status and each change by a delivery or a decision.
@@ -156,7 +156,7 @@ public struct AnalyticsService: Sendable {
     /// A slow reader receives only the latest status.
     ///
     /// - Returns: A stream for one reader.
-    public func statusUpdates() -> AsyncStream<AnalyticsStatus> { tracker.board.follow() }
+    public func statusUpdates() -> AsyncStream<AnalyticsStatus> { tracker.board.watch() }
 
     /// Returns the fate of every event, per destination, counted on disk.
     ///

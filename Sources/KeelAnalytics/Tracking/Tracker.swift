@@ -21,7 +21,7 @@ final class Tracker: Sendable {
 
     let journal: Journal
     let consents: ConsentBook
-    let board: StatusBoard
+    let board: StateBroadcast<AnalyticsStatus>
     /// Raised after each append and each decision of the user.
     let arrivals = Signal()
     /// Raised to send before the interval is over.
@@ -37,7 +37,7 @@ final class Tracker: Sendable {
         _ settings: AnalyticsSettings,
         in file: SettingsFile,
         journal: Journal,
-        board: StatusBoard,
+        board: StateBroadcast<AnalyticsStatus>,
         configuration: AnalyticsConfiguration
     ) {
         self.journal = journal

@@ -77,7 +77,7 @@ public struct OTLPEventDestination: AnalyticsDestination {
         switch status {
         case 200..<300:
             // An unreadable body is still a success, by the status.
-            let lost = (try? reply.decode(as: Answer.self))?.rejected ?? 0
+            let lost = (try? reply.decode(as: OTLPLogsResponse.self))?.rejectedCount ?? 0
             let rejection = AnalyticsRejection(
                 "refused",
                 "The receiver refused \(lost) of \(count) records and did not say which; "
@@ -85,35 +85,11 @@ public struct OTLPEventDestination: AnalyticsDestination {
             )
             return .settled(
                 rejected: Dictionary(
-                    uniqueKeysWithValues: (0..<min(max(lost, 0), count)).map { ($0, rejection) }
+                    uniqueKeysWithValues: (0..<min(lost, count)).map { ($0, rejection) }
                 )
             )
         default:
             return DeliveryOutcome(refusal: reply)
         }
-    }
-
-    private struct Answer: Decodable {
-        struct PartialSuccess: Decodable {
-            let rejected: Int
-
-            enum CodingKeys: String, CodingKey {
-                case rejected = "rejectedLogRecords"
-            }
-
-            init(from decoder: any Decoder) throws {
-                let container = try decoder.container(keyedBy: CodingKeys.self)
-                // An int64 is a string in Protocol Buffers' JSON, but not all servers comply.
-                if let number = try? container.decodeIfPresent(Int.self, forKey: .rejected) {
-                    rejected = number
-                } else {
-                    let text = try container.decodeIfPresent(String.self, forKey: .rejected)
-                    rejected = text.flatMap { Int($0) } ?? 0
-                }
-            }
-        }
-
-        let partialSuccess: PartialSuccess?
-        var rejected: Int { partialSuccess?.rejected ?? 0 }
     }
 }

@@ -3,19 +3,12 @@ public import KeelCore
 extension StorageError {
     /// The kinds of storage failure; later versions may add more.
     public struct Code: KeelErrorCode {
-        public let name: String
-        public let isTransient: Bool
-        public let advice: String
+        public let kind: ErrorKind
+        public var name: String { kind.name }
+        public var isTransient: Bool { kind.isTransient }
+        public var advice: String { kind.advice }
 
-        /// Creates a code for a failure that only this adapter has.
-        public init(name: String, isTransient: Bool = false, advice: String) {
-            self.name = name
-            self.isTransient = isTransient
-            self.advice = advice
-        }
-
-        public static func == (left: Self, right: Self) -> Bool { left.name == right.name }
-        public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+        public init(kind: ErrorKind) { self.kind = kind }
     }
 }
 

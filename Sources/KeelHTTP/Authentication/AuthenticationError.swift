@@ -37,104 +37,87 @@ extension AuthenticationError: CustomReflectable {
 extension AuthenticationError {
     /// The kinds of failure; later versions may add more.
     public struct Code: KeelErrorCode {
-        public let name: String
-        public let isTransient: Bool
-        public let advice: String
+        public let kind: ErrorKind
+        public var name: String { kind.name }
+        public var isTransient: Bool { kind.isTransient }
+        public var advice: String { kind.advice }
 
-        /// The default message of an error with this code.
-        package let summary: String
-
-        private init(_ name: String, isTransient: Bool, _ summary: String, advice: String) {
-            self.name = name
-            self.isTransient = isTransient
-            self.advice = advice
-            self.summary = summary
-        }
-
-        public static func == (one: Self, other: Self) -> Bool { one.name == other.name }
-
-        public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+        public init(kind: ErrorKind) { self.kind = kind }
     }
 }
 
 extension AuthenticationError.Code {
     /// No user is signed in, or the session of the call has ended.
     public static let signedOut = Self(
-        "signedOut",
-        isTransient: false,
-        "Nobody is signed in.",
+        name: "signedOut",
+        summary: "Nobody is signed in.",
         advice: "Sign in, then make the call again."
     )
 
     /// The identity server refuses to renew the credentials; the session has ended.
     public static let denied = Self(
-        "denied",
-        isTransient: false,
-        "The identity server refuses to renew the credentials.",
+        name: "denied",
+        summary: "The identity server refuses to renew the credentials.",
         advice: "Sign in again: the grant was used up, revoked or has expired."
     )
 
     /// The credentials are no longer valid and cannot be renewed.
     public static let expired = Self(
-        "expired",
-        isTransient: false,
-        "The credentials have expired and cannot be renewed.",
+        name: "expired",
+        summary: "The credentials have expired and cannot be renewed.",
         advice: "Sign in again; ask the identity server for a refresh token to avoid this."
     )
 
     /// The identity server could not be asked; the credentials are unchanged.
     public static let refreshFailed = Self(
-        "refreshFailed",
+        name: "refreshFailed",
         isTransient: true,
-        "The credentials could not be renewed.",
+        summary: "The credentials could not be renewed.",
         advice: "Try again later; the cause says why the identity server did not answer."
     )
 
     /// The credentials were renewed too often in a short time.
     public static let tooManyRefreshes = Self(
-        "tooManyRefreshes",
+        name: "tooManyRefreshes",
         isTransient: true,
-        "The credentials were renewed too often in a short time.",
+        summary: "The credentials were renewed too often in a short time.",
         advice: "The service may refuse valid tokens: check its clock and its audience."
     )
 
     /// The credential store could not be read or written.
     public static let storeFailed = Self(
-        "storeFailed",
+        name: "storeFailed",
         isTransient: true,
-        "The credentials could not be read from their store or saved in it.",
+        summary: "The credentials could not be read from their store or saved in it.",
         advice: "See the cause; no request is signed with credentials that are not saved."
     )
 
     /// A later sign-in or sign-out supersedes this call.
     public static let superseded = Self(
-        "superseded",
-        isTransient: false,
-        "A later sign-in or sign-out superseded this one.",
+        name: "superseded",
+        summary: "A later sign-in or sign-out superseded this one.",
         advice: "Look at the session's state: it belongs to the later call."
     )
 
     /// The request that renews the token asked for that token.
     public static let insideRefresh = Self(
-        "insideRefresh",
-        isTransient: false,
-        "The request that renews the token asked for that token.",
+        name: "insideRefresh",
+        summary: "The request that renews the token asked for that token.",
         advice: "Make the request that renews the credentials without this session's token."
     )
 
     /// The session has ended, but some of its clean-up failed.
     public static let cleanUpIncomplete = Self(
-        "cleanUpIncomplete",
+        name: "cleanUpIncomplete",
         isTransient: true,
-        "The session has ended, but its clean-up is incomplete.",
+        summary: "The session has ended, but its clean-up is incomplete.",
         advice: "Sign out once more to repeat the clean-up; the cause is the first failure."
     )
 
     /// The caller canceled the call.
     public static let cancelled = Self(
-        "cancelled",
-        isTransient: false,
-        "The call was canceled.",
+        name: "cancelled",
+        summary: "The call was canceled.",
         advice: "Nothing to do: the caller no longer wants the result."
     )
 

@@ -1,3 +1,5 @@
+import KeelCore
+
 /// A readable explanation of a decoding error: the place in the text and the expectation.
 ///
 /// It contains no value of the text, which the error's own description may quote.

@@ -3,144 +3,122 @@ public import KeelCore
 extension NetworkError {
     /// The kinds of failure; later versions may add more.
     public struct Code: KeelErrorCode {
-        public let name: String
-        public let isTransient: Bool
-        public let advice: String
+        public let kind: ErrorKind
+        public var name: String { kind.name }
+        public var isTransient: Bool { kind.isTransient }
+        public var advice: String { kind.advice }
 
-        /// The default message of an error with this code.
-        package let summary: String
-
-        private init(_ name: String, isTransient: Bool, _ summary: String, advice: String) {
-            self.name = name
-            self.isTransient = isTransient
-            self.advice = advice
-            self.summary = summary
-        }
-
-        public static func == (one: Self, other: Self) -> Bool { one.name == other.name }
-
-        public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+        public init(kind: ErrorKind) { self.kind = kind }
     }
 }
 
 extension NetworkError.Code {
     /// The base URL and the endpoint do not form a valid URL.
     public static let invalidURL = Self(
-        "invalidURL",
-        isTransient: false,
-        "The address of the request is not valid.",
+        name: "invalidURL",
+        summary: "The address of the request is not valid.",
         advice: "Check the base URL and the path; no value in a path may be empty or only dots."
     )
 
     /// The request body could not be encoded.
     public static let encoding = Self(
-        "encoding",
-        isTransient: false,
-        "The request body could not be encoded.",
+        name: "encoding",
+        summary: "The request body could not be encoded.",
         advice: "See the cause: it names the value that has no JSON form."
     )
 
     /// The response is not valid HTTP, or not of the expected kind.
     public static let invalidResponse = Self(
-        "invalidResponse",
-        isTransient: false,
-        "The server's response is not valid.",
+        name: "invalidResponse",
+        summary: "The server's response is not valid.",
         advice: "Check that the base URL is the service's; a captive portal may have answered."
     )
 
     /// The server refused the request with a status that has no specific code here.
     public static let status = Self(
-        "status",
-        isTransient: false,
-        "The server refused the request.",
+        name: "status",
+        summary: "The server refused the request.",
         advice: "Look at the status and the body of the response."
     )
 
     /// The server cannot serve the request now: status 408, 429, 500, 502, 503 or 504.
     public static let unavailable = Self(
-        "unavailable",
+        name: "unavailable",
         isTransient: true,
-        "The server cannot serve the request now.",
+        summary: "The server cannot serve the request now.",
         advice: "Try again later, after the time in the Retry-After field if there is one."
     )
 
     /// The server requires valid credentials: status 401.
     public static let unauthorized = Self(
-        "unauthorized",
-        isTransient: false,
-        "The server requires valid credentials.",
+        name: "unauthorized",
+        summary: "The server requires valid credentials.",
         advice: "Sign in again, then repeat the request."
     )
 
     /// The address does not exist: status 404.
     public static let notFound = Self(
-        "notFound",
-        isTransient: false,
-        "There is nothing at this address.",
+        name: "notFound",
+        summary: "There is nothing at this address.",
         advice: "Check the identifier; the item may have been deleted."
     )
 
     /// The response has no body, although the type requires one.
     public static let noData = Self(
-        "noData",
-        isTransient: false,
-        "The response has no body.",
+        name: "noData",
+        summary: "The response has no body.",
         advice: "For endpoints that answer without a body, use EmptyResponse or an optional."
     )
 
     /// The response body does not match the type.
     public static let decoding = Self(
-        "decoding",
-        isTransient: false,
-        "The response body could not be decoded.",
+        name: "decoding",
+        summary: "The response body could not be decoded.",
         advice: "Compare the type with the API; the cause names the place and the expectation."
     )
 
     /// A time limit passed before the call was complete.
     public static let timeout = Self(
-        "timeout",
+        name: "timeout",
         isTransient: true,
-        "The request took too long.",
+        summary: "The request took too long.",
         advice: "Check the network connection, then try again."
     )
 
     /// The server could not be reached.
     public static let noConnection = Self(
-        "noConnection",
+        name: "noConnection",
         isTransient: true,
-        "The server could not be reached.",
+        summary: "The server could not be reached.",
         advice: "Check the network connection, then try again."
     )
 
     /// The connection broke before the response was complete.
     public static let connectionLost = Self(
-        "connectionLost",
+        name: "connectionLost",
         isTransient: true,
-        "The connection was lost.",
+        summary: "The connection was lost.",
         advice: "Try again if repeating the request does no harm."
     )
 
     /// A file to send or receive could not be read or written.
     public static let file = Self(
-        "file",
-        isTransient: false,
-        "A file could not be read or written.",
+        name: "file",
+        summary: "A file could not be read or written.",
         advice: "See the cause: check the path, its permissions and the free space."
     )
 
     /// The exchange failed in another way; the cause is the ``TransportError``.
     public static let transport = Self(
-        "transport",
-        isTransient: false,
-        "The exchange with the server failed.",
+        name: "transport",
+        summary: "The exchange with the server failed.",
         advice: "See the transport error in the cause."
     )
 
     /// The caller canceled the call.
     public static let cancelled = Self(
-        "cancelled",
-        isTransient: false,
-        "The call was canceled.",
+        name: "cancelled",
+        summary: "The call was canceled.",
         advice: "Nothing to do: the caller no longer wants the result."
     )
 

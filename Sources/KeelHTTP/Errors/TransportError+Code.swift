@@ -3,33 +3,12 @@ public import KeelCore
 extension TransportError {
     /// The kinds of failure; later versions may add more.
     public struct Code: KeelErrorCode {
-        public let name: String
-        public let isTransient: Bool
-        public let advice: String
+        public let kind: ErrorKind
+        public var name: String { kind.name }
+        public var isTransient: Bool { kind.isTransient }
+        public var advice: String { kind.advice }
 
-        /// The default message of an error with this code.
-        package let summary: String
-
-        /// The default phase of an error with this code.
-        package let usualPhase: Phase?
-
-        private init(
-            _ name: String,
-            isTransient: Bool,
-            phase: Phase? = nil,
-            _ summary: String,
-            advice: String
-        ) {
-            self.name = name
-            self.isTransient = isTransient
-            self.advice = advice
-            self.summary = summary
-            usualPhase = phase
-        }
-
-        public static func == (one: Self, other: Self) -> Bool { one.name == other.name }
-
-        public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+        public init(kind: ErrorKind) { self.kind = kind }
     }
 }
 
@@ -38,171 +17,141 @@ extension TransportError {
 extension TransportError.Code {
     /// The request could not be built.
     public static let invalidRequest = Self(
-        "invalidRequest",
-        isTransient: false,
-        phase: .build,
-        "The request could not be built.",
+        name: "invalidRequest",
+        summary: "The request could not be built.",
         advice: "Check the base URL, the path, the header fields and the body of the endpoint."
     )
 
     /// The configuration of the transport is not valid.
     public static let invalidConfiguration = Self(
-        "invalidConfiguration",
-        isTransient: false,
-        phase: .build,
-        "The configuration of the transport is not valid.",
+        name: "invalidConfiguration",
+        summary: "The configuration of the transport is not valid.",
         advice: "Check the certificates, keys and addresses passed to the transport."
     )
 
     /// The platform's rules for apps forbid the connection.
     public static let platformPolicy = Self(
-        "platformPolicy",
-        isTransient: false,
-        phase: .build,
-        "The system does not allow this app to connect.",
+        name: "platformPolicy",
+        summary: "The system does not allow this app to connect.",
         advice: "Use https, or declare the exception that the platform requires."
     )
 
     /// There is no route to the network or the host.
     public static let offline = Self(
-        "offline",
+        name: "offline",
         isTransient: true,
-        phase: .connect,
-        "There is no route to the server.",
+        summary: "There is no route to the server.",
         advice: "Check the network connection, then try again."
     )
 
     /// The host name does not exist.
     public static let hostNotFound = Self(
-        "hostNotFound",
-        isTransient: false,
-        phase: .resolve,
-        "The host name does not exist.",
+        name: "hostNotFound",
+        summary: "The host name does not exist.",
         advice: "Check the spelling of the host in the base URL."
     )
 
     /// The host name could not be looked up for now.
     public static let nameLookupFailed = Self(
-        "nameLookupFailed",
+        name: "nameLookupFailed",
         isTransient: true,
-        phase: .resolve,
-        "The host name could not be looked up.",
+        summary: "The host name could not be looked up.",
         advice: "Check the network connection and the name servers, then try again."
     )
 
     /// No process is listening at the host and port.
     public static let connectionRefused = Self(
-        "connectionRefused",
+        name: "connectionRefused",
         isTransient: true,
-        phase: .connect,
-        "The server refused the connection.",
+        summary: "The server refused the connection.",
         advice: "Check the port, and that the server is running; it may still be starting."
     )
 
     /// The connection, including its TLS handshake, was not established in time.
     public static let connectTimeout = Self(
-        "connectTimeout",
+        name: "connectTimeout",
         isTransient: true,
-        phase: .connect,
-        "The connection was not established in time.",
+        summary: "The connection was not established in time.",
         advice: "Try again; if the error persists, check that the server speaks the URL's scheme."
     )
 
     /// No connection became free in time.
     public static let poolTimeout = Self(
-        "poolTimeout",
+        name: "poolTimeout",
         isTransient: true,
-        phase: .pool,
-        "No connection became free in time.",
+        summary: "No connection became free in time.",
         advice: "Send fewer requests at once, or allow the transport more connections."
     )
 
     /// The TLS handshake failed.
     public static let tlsHandshakeFailed = Self(
-        "tlsHandshakeFailed",
-        isTransient: false,
-        phase: .tls,
-        "The secure connection could not be negotiated.",
+        name: "tlsHandshakeFailed",
+        summary: "The secure connection could not be negotiated.",
         advice: "Check that the server speaks TLS on this port, in an allowed version."
     )
 
     /// The server's certificate has expired, or its issuer is not trusted.
     public static let tlsUntrusted = Self(
-        "tlsUntrusted",
-        isTransient: false,
-        phase: .tls,
-        "The server's certificate is not trusted.",
+        name: "tlsUntrusted",
+        summary: "The server's certificate is not trusted.",
         advice: "Check the certificate's dates and issuer, and the clock of this device."
     )
 
     /// The server's certificate belongs to another host.
     public static let tlsHostnameMismatch = Self(
-        "tlsHostnameMismatch",
-        isTransient: false,
-        phase: .tls,
-        "The server's certificate belongs to another host.",
+        name: "tlsHostnameMismatch",
+        summary: "The server's certificate belongs to another host.",
         advice: "Check the host in the base URL; someone may be answering in its place."
     )
 
     /// The server required a client certificate and did not accept the one it got.
     public static let tlsClientCertificate = Self(
-        "tlsClientCertificate",
-        isTransient: false,
-        phase: .tls,
-        "The server did not accept the client certificate.",
+        name: "tlsClientCertificate",
+        summary: "The server did not accept the client certificate.",
         advice: "Pass the transport a certificate that the server accepts."
     )
 
     /// The server's public key is not one of the pinned keys.
     public static let tlsPinMismatch = Self(
-        "tlsPinMismatch",
-        isTransient: false,
-        phase: .tls,
-        "The server's public key is not one of the pinned keys.",
+        name: "tlsPinMismatch",
+        summary: "The server's public key is not one of the pinned keys.",
         advice: "Ship the new pin in an app update; or someone may be intercepting the connection."
     )
 
     /// The proxy requires credentials.
     public static let proxyUnauthorized = Self(
-        "proxyUnauthorized",
-        isTransient: false,
-        phase: .connect,
-        "The proxy requires credentials.",
+        name: "proxyUnauthorized",
+        summary: "The proxy requires credentials.",
         advice: "Pass the transport a user name and a password that the proxy accepts."
     )
 
     /// The proxy refused the connection or sent an invalid response.
     public static let proxyFailed = Self(
-        "proxyFailed",
-        isTransient: false,
-        phase: .connect,
-        "The proxy did not connect to the server.",
+        name: "proxyFailed",
+        summary: "The proxy did not connect to the server.",
         advice: "Check the address and the credentials of the proxy."
     )
 
     /// The origin's circuit is open because its last calls failed, so no call is attempted.
     public static let circuitOpen = Self(
-        "circuitOpen",
+        name: "circuitOpen",
         isTransient: true,
-        phase: .pool,
-        "Calls to this server are suspended because recent ones failed.",
+        summary: "Calls to this server are suspended because recent ones failed.",
         advice: "Try again after a while; the cause is the failure that opened the circuit."
     )
 
     /// A limit of this client on the rate or the number of calls refuses the call.
     public static let throttled = Self(
-        "throttled",
+        name: "throttled",
         isTransient: true,
-        phase: .pool,
-        "This client's own limit on calls was reached.",
+        summary: "This client's own limit on calls was reached.",
         advice: "Send fewer calls at once, or raise the limit of the middleware."
     )
 
     /// The transport was shut down.
     public static let clientShutdown = Self(
-        "clientShutdown",
-        isTransient: false,
-        "The transport was shut down.",
+        name: "clientShutdown",
+        summary: "The transport was shut down.",
         advice: "Shut the transport down only after its last call."
     )
 }
@@ -212,195 +161,165 @@ extension TransportError.Code {
 extension TransportError.Code {
     /// The server was silent for too long, before the head or within the body.
     public static let responseTimeout = Self(
-        "responseTimeout",
+        name: "responseTimeout",
         isTransient: true,
-        phase: .awaitHead,
-        "The server did not answer in time.",
+        summary: "The server did not answer in time.",
         advice: "Try again; for slow operations allow more time."
     )
 
     /// The server accepted no bytes of the request for too long.
     public static let writeTimeout = Self(
-        "writeTimeout",
+        name: "writeTimeout",
         isTransient: true,
-        phase: .send,
-        "The server did not accept the request in time.",
+        summary: "The server did not accept the request in time.",
         advice: "Try again; for large uploads on slow networks allow more time."
     )
 
     /// The total time for the call has run out.
     public static let deadlineExceeded = Self(
-        "deadlineExceeded",
+        name: "deadlineExceeded",
         isTransient: true,
-        "The call did not finish within its time limit.",
+        summary: "The call did not finish within its time limit.",
         advice: "Try again; for large responses and slow operations give the call more time."
     )
 
     /// The connection broke before the response was complete.
     public static let connectionLost = Self(
-        "connectionLost",
+        name: "connectionLost",
         isTransient: true,
-        phase: .awaitHead,
-        "The connection was lost.",
+        summary: "The connection was lost.",
         advice: "Try again if repeating the request does no harm."
     )
 
     /// The server had closed an idle connection by the time that it was reused.
     public static let staleConnection = Self(
-        "staleConnection",
+        name: "staleConnection",
         isTransient: true,
-        phase: .awaitHead,
-        "The server had already closed the reused connection.",
+        summary: "The server had already closed the reused connection.",
         advice: "Try again if repeating the request does no harm: it gets a new connection."
     )
 
     /// The server refused the stream without processing the request (RFC 9113 section 8.7).
     public static let streamRefused = Self(
-        "streamRefused",
+        name: "streamRefused",
         isTransient: true,
-        phase: .awaitHead,
-        "The server refused the request before processing it.",
+        summary: "The server refused the request before processing it.",
         advice: "Try again: the server has not processed it."
     )
 
     /// The server ended the request's stream with an HTTP/2 error.
     public static let streamReset = Self(
-        "streamReset",
+        name: "streamReset",
         isTransient: true,
-        phase: .awaitHead,
-        "The server aborted the exchange.",
+        summary: "The server aborted the exchange.",
         advice: "Try again if repeating the request does no harm."
     )
 
     /// One attempt exceeded its time limit.
     public static let attemptTimeout = Self(
-        "attemptTimeout",
+        name: "attemptTimeout",
         isTransient: true,
-        "The attempt did not finish within its time limit.",
+        summary: "The attempt did not finish within its time limit.",
         advice: "Try again; for large responses and slow operations give attempts more time."
     )
 
     /// The body arrived more slowly than the minimum rate.
     public static let tooSlow = Self(
-        "tooSlow",
+        name: "tooSlow",
         isTransient: true,
-        phase: .readBody,
-        "The server sends the response too slowly.",
+        summary: "The server sends the response too slowly.",
         advice: "Try again on a better network, or lower the minimum rate."
     )
 
     /// The response body ended before its announced length.
     public static let truncatedBody = Self(
-        "truncatedBody",
+        name: "truncatedBody",
         isTransient: true,
-        phase: .readBody,
-        "The response body ended early.",
+        summary: "The response body ended early.",
         advice: "Try again; if the error persists, the server or an intermediary breaks responses."
     )
 
     /// The peer does not speak HTTP, or violates the protocol.
     public static let protocolViolation = Self(
-        "protocolViolation",
-        isTransient: false,
-        phase: .awaitHead,
-        "The response is not valid HTTP.",
+        name: "protocolViolation",
+        summary: "The response is not valid HTTP.",
         advice: "Check that the URL's port belongs to an HTTP server."
     )
 
     /// The response is larger than the limit.
     public static let responseTooLarge = Self(
-        "responseTooLarge",
-        isTransient: false,
-        phase: .readBody,
-        "The response is larger than the limit.",
+        name: "responseTooLarge",
+        summary: "The response is larger than the limit.",
         advice: "Read it as a stream, or raise the client's limit."
     )
 
     /// The response body could not be decompressed.
     public static let decompressionFailed = Self(
-        "decompressionFailed",
-        isTransient: false,
-        phase: .readBody,
-        "The response body is not valid in its content coding.",
+        name: "decompressionFailed",
+        summary: "The response body is not valid in its content coding.",
         advice: "The server or an intermediary breaks compressed responses: report it there."
     )
 
     /// The response body grew too much when it was decompressed.
     public static let decompressionLimit = Self(
-        "decompressionLimit",
-        isTransient: false,
-        phase: .readBody,
-        "The response body grows more than allowed when decompressed.",
+        name: "decompressionLimit",
+        summary: "The response body grows more than allowed when decompressed.",
         advice: "It may be an attack; raise the limit only for a trusted server."
     )
 
     /// A line of a streamed response is longer than the limit.
     public static let lineTooLong = Self(
-        "lineTooLong",
-        isTransient: false,
-        phase: .readBody,
-        "A line of the response is longer than the limit.",
+        name: "lineTooLong",
+        summary: "A line of the response is longer than the limit.",
         advice: "Check that the response consists of lines, or raise the limit of the reader."
     )
 
     /// Two tasks read the same body at once.
     public static let concurrentRead = Self(
-        "concurrentRead",
-        isTransient: false,
-        phase: .readBody,
-        "Two tasks read the same response body at once.",
+        name: "concurrentRead",
+        summary: "Two tasks read the same response body at once.",
         advice: "Read each body from one task at a time."
     )
 
     /// The response could not be written to its file.
     public static let fileNotWritten = Self(
-        "fileNotWritten",
-        isTransient: false,
-        phase: .readBody,
-        "The response could not be written to its file.",
+        name: "fileNotWritten",
+        summary: "The response could not be written to its file.",
         advice: "Check that the folder exists and may be written to, and that the disk has room."
     )
 
     /// Producing the request body failed.
     public static let bodyProducerFailed = Self(
-        "bodyProducerFailed",
-        isTransient: false,
-        phase: .send,
-        "The request body could not be produced.",
+        name: "bodyProducerFailed",
+        summary: "The request body could not be produced.",
         advice: "See the cause: it is the error of the body's own source."
     )
 
     /// A layer had to send the body again, but it can be read only once.
     public static let bodyNotReplayable = Self(
-        "bodyNotReplayable",
-        isTransient: false,
-        phase: .send,
-        "The request body cannot be sent again.",
+        name: "bodyNotReplayable",
+        summary: "The request body cannot be sent again.",
         advice: "Use a body that starts from its first byte each time it is opened."
     )
 
     /// The credentials of the call could not be renewed.
     public static let credentialsUnavailable = Self(
-        "credentialsUnavailable",
-        isTransient: false,
-        phase: .build,
-        "There are no valid credentials for the call.",
+        name: "credentialsUnavailable",
+        summary: "There are no valid credentials for the call.",
         advice: "Sign in again; the cause says why the credentials could not be renewed."
     )
 
     /// The caller canceled the call.
     public static let cancelled = Self(
-        "cancelled",
-        isTransient: false,
-        "The call was canceled.",
+        name: "cancelled",
+        summary: "The call was canceled.",
         advice: "Nothing to do: the caller no longer wants the result."
     )
 
     /// A failure that no other code describes.
     public static let unknown = Self(
-        "unknown",
-        isTransient: false,
-        "The exchange failed for an unknown reason.",
+        name: "unknown",
+        summary: "The exchange failed for an unknown reason.",
         advice: "See the cause; if it occurs often, report it."
     )
 }
@@ -410,37 +329,29 @@ extension TransportError.Code {
 extension TransportError.Code {
     /// The server redirected the call to an address that it had already visited.
     public static let redirectLoop = Self(
-        "redirectLoop",
-        isTransient: false,
-        phase: .redirect,
-        "The server redirects in a loop.",
+        name: "redirectLoop",
+        summary: "The server redirects in a loop.",
         advice: "The server's configuration is wrong, or it expects a cookie or a credential."
     )
 
     /// The server redirected more often than the policy allows.
     public static let redirectLimit = Self(
-        "redirectLimit",
-        isTransient: false,
-        phase: .redirect,
-        "The server redirects too often.",
+        name: "redirectLimit",
+        summary: "The server redirects too often.",
         advice: "Request the final address, or raise the limit of the redirect policy."
     )
 
     /// The server redirected from https to http.
     public static let redirectDowngrade = Self(
-        "redirectDowngrade",
-        isTransient: false,
-        phase: .redirect,
-        "The server redirects from https to http.",
+        name: "redirectDowngrade",
+        summary: "The server redirects from https to http.",
         advice: "Request the final address over https; an insecure one is never followed."
     )
 
     /// The server redirected to an address that is missing or cannot be parsed.
     public static let redirectInvalid = Self(
-        "redirectInvalid",
-        isTransient: false,
-        phase: .redirect,
-        "The server redirects to an address that cannot be used.",
+        name: "redirectInvalid",
+        summary: "The server redirects to an address that cannot be used.",
         advice: "The server's Location field is missing, broken, or not an http address."
     )
 }
@@ -459,4 +370,30 @@ extension TransportError.Code {
         .cancelled, .unknown,
         .redirectLoop, .redirectLimit, .redirectDowngrade, .redirectInvalid,
     ]
+}
+
+extension TransportError.Code {
+    /// The default phase of an error with this code.
+    package var usualPhase: TransportError.Phase? {
+        switch self {
+        case .invalidRequest, .invalidConfiguration, .platformPolicy, .credentialsUnavailable:
+            .build
+        case .offline, .connectionRefused, .connectTimeout, .proxyUnauthorized, .proxyFailed:
+            .connect
+        case .hostNotFound, .nameLookupFailed: .resolve
+        case .poolTimeout, .circuitOpen, .throttled: .pool
+        case .tlsHandshakeFailed, .tlsUntrusted, .tlsHostnameMismatch, .tlsClientCertificate,
+            .tlsPinMismatch:
+            .tls
+        case .responseTimeout, .connectionLost, .staleConnection, .streamRefused, .streamReset,
+            .protocolViolation:
+            .awaitHead
+        case .writeTimeout, .bodyProducerFailed, .bodyNotReplayable: .send
+        case .tooSlow, .truncatedBody, .responseTooLarge, .decompressionFailed, .decompressionLimit,
+            .lineTooLong, .concurrentRead, .fileNotWritten:
+            .readBody
+        case .redirectLoop, .redirectLimit, .redirectDowngrade, .redirectInvalid: .redirect
+        default: nil
+        }
+    }
 }

@@ -1,3 +1,4 @@
+import KeelCore
 import Synchronization
 
 /// The current network path of this device, and its changes.

@@ -3,28 +3,12 @@ public import KeelCore
 extension TransferError {
     /// A kind of transfer failure; later versions may add more.
     public struct Code: KeelErrorCode {
-        public let name: String
-        public let isTransient: Bool
-        public let advice: String
+        public let kind: ErrorKind
+        public var name: String { kind.name }
+        public var isTransient: Bool { kind.isTransient }
+        public var advice: String { kind.advice }
 
-        /// The message of errors without their own.
-        let summary: String
-
-        private init(
-            _ name: String,
-            isTransient: Bool = false,
-            _ summary: String,
-            advice: String
-        ) {
-            self.name = name
-            self.isTransient = isTransient
-            self.summary = summary
-            self.advice = advice
-        }
-
-        public static func == (one: Self, other: Self) -> Bool { one.name == other.name }
-
-        public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+        public init(kind: ErrorKind) { self.kind = kind }
     }
 }
 
@@ -33,61 +17,61 @@ extension TransferError {
 extension TransferError.Code {
     /// The connection failed more often in a row than the retry policy allows.
     public static let connection = Self(
-        "connection",
+        name: "connection",
         isTransient: true,
-        "The connection failed too often.",
+        summary: "The connection failed too often.",
         advice: "Run the transfer again when the network is available: it resumes where it stopped."
     )
     /// The exchange failed for a reason that a retry does not fix.
     public static let exchange = Self(
-        "exchange",
-        "The exchange with the server failed.",
+        name: "exchange",
+        summary: "The exchange with the server failed.",
         advice: "Check the cause; once it is fixed, run the transfer again to resume it."
     )
     /// The server was unavailable more often in a row than the retry policy allows.
     public static let unavailable = Self(
-        "unavailable",
+        name: "unavailable",
         isTransient: true,
-        "The server cannot serve the request now.",
+        summary: "The server cannot serve the request now.",
         advice: "Run the transfer again later: it resumes where it stopped."
     )
     /// The server permanently refused the request.
     public static let refused = Self(
-        "refused",
-        "The server refused the request.",
+        name: "refused",
+        summary: "The server refused the request.",
         advice: "Check the status. With a new address or new credentials, the same transfer "
             + "can be resumed."
     )
     /// The response violates HTTP or the upload protocol.
     public static let invalidResponse = Self(
-        "invalidResponse",
-        "The server's response is invalid.",
+        name: "invalidResponse",
+        summary: "The server's response is invalid.",
         advice: "Check that the address belongs to the service; a login page may intercept it."
     )
     /// The server sends the file with a content coding although none was requested.
     public static let contentCoded = Self(
-        "contentCoded",
-        "The server sends the file with a content coding although none was requested.",
+        name: "contentCoded",
+        summary: "The server sends the file with a content coding although none was requested.",
         advice: "Disable compression for this file on the server, or use the client's own "
             + "download, which decodes but cannot resume."
     )
     /// The file at the server changed more often than the configuration allows.
     public static let changing = Self(
-        "changing",
-        "The file on the server kept changing while it was being read.",
+        name: "changing",
+        summary: "The file on the server kept changing while it was being read.",
         advice:
             "Run the transfer again when the file is no longer changing, or request a fixed version."
     )
     /// The bytes do not have the expected digest; the part on disk was removed.
     public static let digestMismatch = Self(
-        "digestMismatch",
-        "The file does not have the expected digest.",
+        name: "digestMismatch",
+        summary: "The file does not have the expected digest.",
         advice: "Check the expected digest, then run the transfer again: it starts over."
     )
     /// The address is not usable for a request.
     public static let invalidAddress = Self(
-        "invalidAddress",
-        "The address cannot be used.",
+        name: "invalidAddress",
+        summary: "The address cannot be used.",
         advice: "Use an http or https address, absolute or relative to the client's base URL."
     )
 }
@@ -97,41 +81,41 @@ extension TransferError.Code {
 extension TransferError.Code {
     /// The server does not support the protocol for resumable uploads.
     public static let resumptionUnsupported = Self(
-        "resumptionUnsupported",
-        "The server does not support resumable uploads with this protocol.",
+        name: "resumptionUnsupported",
+        summary: "The server does not support resumable uploads with this protocol.",
         advice:
             "Choose the protocol that the server supports, or configure a fallback that sends the "
             + "file as one plain request."
     )
     /// The server has forgotten the upload, and it may not be restarted.
     public static let expired = Self(
-        "expired",
-        "The server no longer has this upload.",
+        name: "expired",
+        summary: "The server no longer has this upload.",
         advice: "Discard the transfer and run it again: it starts over."
     )
     /// All bytes were sent, and the server's response was lost.
     public static let outcomeUnknown = Self(
-        "outcomeUnknown",
-        "All bytes were sent, but the server no longer knows whether they arrived.",
+        name: "outcomeUnknown",
+        summary: "All bytes were sent, but the server no longer knows whether they arrived.",
         advice: "Ask the service whether it has the file. If not, discard the transfer and run it "
             + "again."
     )
     /// The file to send has changed since the upload began.
     public static let sourceChanged = Self(
-        "sourceChanged",
-        "The file has changed since its upload started.",
+        name: "sourceChanged",
+        summary: "The file has changed since its upload started.",
         advice: "Discard the transfer and run it again to send the new contents."
     )
     /// The file to send does not exist.
     public static let sourceNotFound = Self(
-        "sourceNotFound",
-        "The file to send does not exist.",
+        name: "sourceNotFound",
+        summary: "The file to send does not exist.",
         advice: "Check the path of the file."
     )
     /// The file exceeds the server's limit.
     public static let tooLarge = Self(
-        "tooLarge",
-        "The file is larger than the server accepts.",
+        name: "tooLarge",
+        summary: "The file is larger than the server accepts.",
         advice: "Send a smaller file, or raise the server's limit."
     )
 }
@@ -141,44 +125,44 @@ extension TransferError.Code {
 extension TransferError.Code {
     /// The disk is full, or the user's quota is exhausted.
     public static let noSpace = Self(
-        "noSpace",
-        "The disk is full.",
+        name: "noSpace",
+        summary: "The disk is full.",
         advice: "Free disk space, then run the transfer again: it resumes where it stopped."
     )
     /// The user lacks the permission to read or write there.
     public static let notPermitted = Self(
-        "notPermitted",
-        "Permission was denied.",
+        name: "notPermitted",
+        summary: "Permission was denied.",
         advice: "Check the permissions of the file and its folder, and that the disk is writable."
     )
     /// The folder of the file does not exist.
     public static let folderNotFound = Self(
-        "folderNotFound",
-        "The file's folder does not exist.",
+        name: "folderNotFound",
+        summary: "The file's folder does not exist.",
         advice: "Create the folder first."
     )
     /// Another transfer uses the same file, in this process or another.
     public static let inUse = Self(
-        "inUse",
-        "Another transfer is using the same file.",
+        name: "inUse",
+        summary: "Another transfer is using the same file.",
         advice: "Wait for it or cancel it; two transfers cannot write to one file."
     )
     /// A file operation failed for another reason, such as a failing disk.
     public static let fileSystem = Self(
-        "fileSystem",
-        "A file could not be read or written.",
+        name: "fileSystem",
+        summary: "A file could not be read or written.",
         advice: "See the cause for the system's error."
     )
     /// The configuration is invalid.
     public static let invalidConfiguration = Self(
-        "invalidConfiguration",
-        "The configuration of the transfer is invalid.",
+        name: "invalidConfiguration",
+        summary: "The configuration of the transfer is invalid.",
         advice: "Correct the call as the message describes."
     )
     /// The task that ran the transfer was canceled, which pauses the transfer.
     public static let cancelled = Self(
-        "cancelled",
-        "The caller canceled the transfer.",
+        name: "cancelled",
+        summary: "The caller canceled the transfer.",
         advice: "Run the transfer again to resume it, or discard it."
     )
 }

@@ -3,27 +3,12 @@ public import KeelCore
 extension DataSourceError {
     /// The kinds of failure; later versions may add more.
     public struct Code: KeelErrorCode {
-        public let name: String
-        public let isTransient: Bool
-        public let advice: String
-        let summary: String
+        public let kind: ErrorKind
+        public var name: String { kind.name }
+        public var isTransient: Bool { kind.isTransient }
+        public var advice: String { kind.advice }
 
-        /// Creates a code, for a failure that no code here describes.
-        public init(
-            name: String,
-            isTransient: Bool = false,
-            summary: String,
-            advice: String
-        ) {
-            self.name = name
-            self.isTransient = isTransient
-            self.summary = summary
-            self.advice = advice
-        }
-
-        public static func == (one: Self, other: Self) -> Bool { one.name == other.name }
-
-        public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+        public init(kind: ErrorKind) { self.kind = kind }
     }
 }
 

@@ -1,3 +1,4 @@
+internal import KeelCore
 public import KeelStorageAdapting
 internal import Synchronization
 

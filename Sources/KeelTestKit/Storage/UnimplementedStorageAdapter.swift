@@ -1,3 +1,4 @@
+internal import KeelCore
 public import KeelStorageAdapting
 
 /// A storage adapter for tests that never call it: each call fails with the name of the double.

@@ -66,13 +66,10 @@ private struct CameraError: KeelError {
     }
 
     struct Code: KeelErrorCode {
-        let name: String
-        let isTransient: Bool
-        let advice: String
+        let kind: ErrorKind
 
         static let permissionDenied = Self(
             name: "permissionDenied",
-            isTransient: false,
             advice: "Say what the photo is for, and point to the system's privacy settings."
         )
         static let unavailable = Self(
@@ -82,7 +79,6 @@ private struct CameraError: KeelError {
         )
         static let cancelled = Self(
             name: "cancelled",
-            isTransient: false,
             advice: "Nothing to do: the caller no longer wants the photo."
         )
         static let known: [Self] = [.permissionDenied, .unavailable, .cancelled]

@@ -1,10 +1,10 @@
-import Synchronization
+internal import Synchronization
 
 /// A value whose changes can be watched.
 ///
 /// A watcher gets the current value and then the latest one after each change; a slow watcher misses intermediate
-/// values.
-final class StateBroadcast<Value: Sendable & Equatable>: Sendable {
+/// values. Watching ends when the broadcast is released.
+package final class StateBroadcast<Value: Sendable & Equatable>: Sendable {
     private struct State {
         var value: Value
         var next = 0
@@ -13,26 +13,34 @@ final class StateBroadcast<Value: Sendable & Equatable>: Sendable {
 
     private let state: Mutex<State>
 
-    init(_ value: Value) {
+    package init(_ value: Value) {
         state = Mutex(State(value: value))
     }
 
-    var value: Value { state.withLock { $0.value } }
+    deinit {
+        for watcher in state.withLock({ $0.watchers.values }) { watcher.finish() }
+    }
 
-    var isWatched: Bool { state.withLock { !$0.watchers.isEmpty } }
+    package var value: Value { state.withLock { $0.value } }
+
+    package var isWatched: Bool { state.withLock { !$0.watchers.isEmpty } }
 
     /// Changes the value and notifies the watchers, unless the value is equal.
-    func set(_ value: Value) {
+    package func set(_ value: Value) { change { $0 = value } }
+
+    /// Changes the value in place and notifies the watchers, unless the value is equal.
+    package func change(_ change: (inout Value) -> Void) {
         state.withLock { state in
-            guard state.value != value else { return }
-            state.value = value
+            let before = state.watchers.isEmpty ? nil : state.value
+            change(&state.value)
+            guard let before, before != state.value else { return }
             // Under the lock, so that changes reach each watcher in order.
-            for watcher in state.watchers.values { watcher.yield(value) }
+            for watcher in state.watchers.values { watcher.yield(state.value) }
         }
     }
 
     /// Adds a watcher; `onEnd` is called when it ends.
-    func watch(onEnd: @escaping @Sendable () -> Void = {}) -> AsyncStream<Value> {
+    package func watch(onEnd: @escaping @Sendable () -> Void = {}) -> AsyncStream<Value> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: Value.self,
             bufferingPolicy: .bufferingNewest(1)

@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// A FIFO queue that admits one task at a time.
-final class TaskQueue: Sendable {
+package final class TaskQueue: Sendable {
     private struct State {
         var isTaken = false
         var nextTicket: UInt64 = 0
@@ -29,10 +29,12 @@ final class TaskQueue: Sendable {
 
     private let state = Mutex(State())
 
+    package init() {}
+
     /// Waits until the task is admitted.
     ///
     /// - Returns: Whether the task was admitted, and has to call ``leave()``; false if it was canceled first.
-    func enter() async -> Bool {
+    package func enter() async -> Bool {
         if Task.isCancelled { return false }
         let ticket = state.withLock { state -> UInt64? in
             guard state.isTaken else {
@@ -62,7 +64,7 @@ final class TaskQueue: Sendable {
         }
     }
 
-    func leave() {
+    package func leave() {
         let next = state.withLock { state in
             let next = state.next()
             state.isTaken = next != nil
@@ -71,5 +73,6 @@ final class TaskQueue: Sendable {
         next?.resume(returning: true)
     }
 
-    var count: Int { state.withLock { $0.waiting.count } }
+    /// The number of waiting tasks.
+    package var count: Int { state.withLock { $0.waiting.count } }
 }
