@@ -145,7 +145,7 @@ struct MirrorCrashTests {
             _ = try await adapter.commit([WriteBatch([Self.write("1", number)])])
         }
         let told = events.withLock { $0 }
-        #expect(told.count == 1 && told[0].contains("could not be kept"), "\(told)")
+        #expect(told.count == 1 && told[0].contains("could not be written"), "\(told)")
     }
 }
 

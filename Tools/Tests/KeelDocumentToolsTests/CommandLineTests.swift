@@ -52,7 +52,7 @@ struct CommandLineTests {
             ["documents", "import", file.path, "--collection", "c", "--id", "id"] + store
         ).wait()
         #expect(bad.code == ToolExit.findings.rawValue)
-        #expect(bad.errors.contains("line 2: the text is no JSON"))
+        #expect(bad.errors.contains("line 2: the text is not valid JSON"))
         #expect(bad.output == "1 documents imported; 1 bad lines left out\n")
         let found = try KeelProcess(["documents", "get", "c/a", "--plain"] + store).wait()
         #expect(found.code == ToolExit.done.rawValue)
