@@ -197,6 +197,11 @@ let package = Package(
         module("KeelFiles", ["CKeelAttributes", "KeelCore"] + ciphers),
         module("KeelFilesS3", ["KeelCore", "KeelFiles", "KeelHTTP", httpTypes] + ciphers),
         module("KeelHTTP", ["KeelCore", httpTypes]),
+        module("KeelHTTPAuthentication", ["KeelCore", "KeelHTTP", httpTypes]),
+        module("KeelHTTPCookies", ["KeelHTTP", httpTypes]),
+        module("KeelNetworkStatus", ["KeelCore"]),
+        module("KeelURITemplates", ["KeelHTTP"]),
+        module("KeelWebSocket", ["KeelCore", "KeelHTTP", httpTypes]),
         .systemLibrary(name: "CKeelZlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         module("KeelZlib", ["CKeelZlib"]),
         module("KeelHTTPCompression", ["KeelHTTP", "KeelZlib", httpTypes]),
@@ -219,7 +224,7 @@ let package = Package(
                 httpTypes,
             ] + logging.dropLast()
         ),
-        module("KeelWebSocket", ["KeelCore", "KeelHTTP", httpTypes] + webSocket),
+        module("KeelWebSocketNIO", ["KeelCore", "KeelWebSocket", httpTypes] + webSocket),
         module("KeelAsyncHTTPClient", ["KeelCore", "KeelHTTP", httpTypes] + asyncHTTPClient),
         module("KeelLocation", ["KeelCore"]),
         module("KeelSecrets", ["KeelCore"] + ciphers),
@@ -229,7 +234,7 @@ let package = Package(
         module("KeelStorageAdapting", ["KeelCore", "KeelDocuments"]),
         module(
             "KeelStorageFirestore",
-            ["KeelCore", "KeelHTTP", "KeelStorageAdapting", crypto, httpTypes]
+            ["KeelCore", "KeelHTTPAuthentication", "KeelStorageAdapting", crypto, httpTypes]
         ),
         module("KeelStorageObservability", ["KeelCore", "KeelStorageAdapting"] + observability),
         module("KeelStorageSQLite", ["KeelCore", "KeelStorageAdapting"] + grdb),
@@ -237,23 +242,23 @@ let package = Package(
         // What stands on several areas.
         module(
             "KeelAnalyticsHTTP",
-            ["KeelAnalytics", "KeelCore", "KeelHTTP", "KeelHTTPCompression", httpTypes]
+            ["KeelAnalytics", "KeelHTTPAuthentication", "KeelHTTPCompression", httpTypes]
         ),
-        module("KeelHTTPSecrets", ["KeelCore", "KeelHTTP", "KeelSecrets"]),
+        module("KeelHTTPSecrets", ["KeelCore", "KeelHTTPAuthentication", "KeelSecrets"]),
         module("KeelHTTPTransfers", ["KeelCore", "KeelHTTP", httpTypes] + ciphers),
         module("KeelSecurityFiles", ["KeelFiles", "KeelSecurity"]),
         module("KeelSecuritySecrets", ["KeelCore", "KeelSecrets", "KeelSecurity"]),
         module("KeelSync", ["KeelCore", "KeelStorage"]),
         module(
             "KeelRepositories",
-            ["KeelCache", "KeelCore", "KeelHTTP", "KeelStorage", "KeelSync", httpTypes]
+            ["KeelCache", "KeelHTTP", "KeelNetworkStatus", "KeelStorage", "KeelSync", httpTypes]
         ),
 
         module(
             "KeelServiceLifecycle",
             [
                 "KeelAnalytics", "KeelCache", "KeelHTTP", "KeelLogging", "KeelLoggingOTLP",
-                "KeelStorage", "KeelSync",
+                "KeelStorage", "KeelSync", "KeelWebSocket",
             ] + serviceLifecycle
         ),
 
@@ -273,10 +278,11 @@ let package = Package(
             "Keel",
             [
                 "KeelAnalytics", "KeelAsyncHTTPClient", "KeelCache", "KeelCore", "KeelDependencies",
-                "KeelFiles", "KeelHTTP", "KeelHTTPCaching", "KeelHTTPSecrets", "KeelLocation",
-                "KeelLogging", "KeelRepositories", "KeelSecrets", "KeelSecurity",
+                "KeelFiles", "KeelHTTP", "KeelHTTPAuthentication", "KeelHTTPCaching",
+                "KeelHTTPCookies", "KeelHTTPSecrets", "KeelLocation", "KeelLogging",
+                "KeelNetworkStatus", "KeelRepositories", "KeelSecrets", "KeelSecurity",
                 "KeelSecurityFiles", "KeelSecuritySecrets", "KeelStorage", "KeelStorageFirestore",
-                "KeelStorageSQLite", "KeelSync", httpTypes,
+                "KeelStorageSQLite", "KeelSync", "KeelURITemplates", "KeelWebSocket", httpTypes,
             ] + logging.dropLast()
         ),
         module(
@@ -290,8 +296,8 @@ let package = Package(
             "KeelTestKit",
             [
                 "KeelAnalytics", "KeelCache", "KeelCore", "KeelFiles", "KeelHTTP",
-                "KeelHTTPCompression", "KeelLocation", "KeelSecrets", "KeelStorageAdapting",
-                httpTypes,
+                "KeelHTTPCompression", "KeelLocation", "KeelNetworkStatus", "KeelSecrets",
+                "KeelStorageAdapting", "KeelWebSocket", httpTypes,
             ]
         ),
         module("KeelTestServer", ["KeelTestKit", httpTypes] + testServer),
@@ -318,130 +324,115 @@ let package = Package(
         program("KeelKeysetProgram", ["KeelSecrets", "KeelSecurity", "KeelSecuritySecrets"]),
         program("KeelSecretWriter", ["KeelSecrets"]),
         program("KeelTransferProgram", ["KeelAsyncHTTPClient", "KeelHTTP", "KeelHTTPTransfers"]),
-        tests(
-            of: "KeelAnalytics",
-            ["KeelAnalyticsCrashWriter", "KeelConformance", "KeelCore", "KeelJournal"]
-        ),
+        tests(of: "KeelAnalytics", ["KeelAnalyticsCrashWriter", "KeelConformance", "KeelJournal"]),
         tests(
             of: "KeelAnalyticsHTTP",
             exclude: ["Support/official-clients.py"],
-            ["KeelAnalytics", "KeelCore", "KeelHTTP", "KeelTestServer", httpTypes]
+            ["KeelAnalytics", "KeelTestServer", httpTypes]
         ),
         tests(
             of: "KeelAsyncHTTPClient",
-            ["KeelConformance", "KeelCore", "KeelHTTP", "KeelTestServer", httpTypes]
+            ["KeelConformance", "KeelHTTPAuthentication", "KeelTestServer", httpTypes]
                 + asyncHTTPClient
         ),
         tests(of: "KeelCache", ["KeelCacheCrashWriter", "KeelConformance", "KeelCore"]),
         tests(
             of: "KeelConformance",
             [
-                "KeelCore", "KeelStorage", "KeelStorageFirestore", "KeelStorageObservability",
+                "KeelStorage", "KeelStorageFirestore", "KeelStorageObservability",
                 "KeelStorageSQLite",
             ]
         ),
         tests(of: "KeelCore", []),
-        tests(of: "KeelDocuments", ["KeelCore"]),
+        tests(of: "KeelDocuments", []),
         tests(of: "KeelDependencies", ["KeelDependenciesTesting"]),
-        tests(of: "KeelFiles", ["KeelConformance", "KeelCore", "KeelFileCrashWriter"]),
+        tests(of: "KeelFiles", ["KeelConformance", "KeelFileCrashWriter"]),
         tests(
             of: "KeelFilesS3",
             exclude: ["Support/botocore-signatures.py", "Support/s3-peer.py"],
-            [
-                "KeelAsyncHTTPClient", "KeelConformance", "KeelCore", "KeelFiles", "KeelHTTP",
-                "KeelS3CrashWriter", httpTypes,
-            ] + ciphers
+            ["KeelAsyncHTTPClient", "KeelConformance", "KeelFiles", "KeelS3CrashWriter", httpTypes]
+                + ciphers
         ),
-        tests(of: "KeelHTTP", ["KeelCore", httpTypes]),
+        tests(of: "KeelHTTP", ["KeelHTTPAuthentication", httpTypes]),
+        tests(of: "KeelHTTPAuthentication", [httpTypes]),
+        tests(of: "KeelHTTPCookies", ["KeelHTTPAuthentication", httpTypes]),
+        tests(of: "KeelNetworkStatus", []),
+        tests(of: "KeelURITemplates", [httpTypes]),
+        tests(of: "KeelWebSocket", [httpTypes]),
         tests(
             of: "KeelHTTPCaching",
-            ["KeelCache", "KeelCore", "KeelHTTP", "KeelHTTPCompression", "KeelZlib", httpTypes]
+            [
+                "KeelCache", "KeelHTTPAuthentication", "KeelHTTPCompression", "KeelHTTPCookies",
+                "KeelZlib", httpTypes,
+            ]
         ),
-        tests(of: "KeelHTTPCompression", ["KeelCore", "KeelHTTP", httpTypes]),
-        tests(
-            of: "KeelHTTPObservability",
-            ["KeelCore", "KeelHTTP", httpTypes] + observability
-                + observabilityDoubles
-        ),
-        tests(of: "KeelHTTPSecrets", ["KeelCore", "KeelHTTP", "KeelSecrets"]),
+        tests(of: "KeelHTTPCompression", [httpTypes]),
+        tests(of: "KeelHTTPObservability", [httpTypes] + observability + observabilityDoubles),
+        tests(of: "KeelHTTPSecrets", ["KeelSecrets"]),
         tests(
             of: "KeelHTTPTransfers",
-            [
-                "KeelAsyncHTTPClient", "KeelCore", "KeelHTTP", "KeelTestServer",
-                "KeelTransferProgram", httpTypes,
-            ] + ciphers
+            ["KeelAsyncHTTPClient", "KeelTestServer", "KeelTransferProgram", httpTypes] + ciphers
         ),
-        tests(of: "KeelJournal", ["KeelCore", "KeelJournalCrashWriter"]),
+        tests(of: "KeelJournal", ["KeelJournalCrashWriter"]),
         tests(of: "KeelLocation", ["KeelConformance", "KeelCore"]),
         tests(
             of: "KeelLogging",
-            ["KeelCore", "KeelLogCrashWriter", "KeelLogSecrets"] + logging
-                + observability + observabilityDoubles
+            ["KeelLogCrashWriter", "KeelLogSecrets"] + logging + observability
+                + observabilityDoubles
         ),
         tests(
             of: "KeelLoggingOTLP",
             exclude: ["Support/decode-otlp.py"],
-            [
-                "KeelCore", "KeelHTTP", "KeelJournal", "KeelLogSecrets", "KeelLogging", httpTypes,
-            ] + logging
+            ["KeelJournal", "KeelLogSecrets", "KeelLogging", httpTypes] + logging
         ),
         tests(
             of: "KeelRepositories",
             [
-                "KeelCache", "KeelConformance", "KeelCore", "KeelHTTP", "KeelStorage",
-                "KeelStorageSQLite", "KeelSync", httpTypes,
+                "KeelCache", "KeelConformance", "KeelStorage", "KeelStorageSQLite", "KeelSync",
+                httpTypes,
             ]
         ),
         tests(
             of: "KeelSecrets",
             exclude: ["Support/secret-storage-peer.py"],
-            ["KeelConformance", "KeelCore", "KeelSecretWriter"] + ciphers
+            ["KeelConformance", "KeelSecretWriter"] + ciphers
         ),
         tests(
             of: "KeelSecurity",
             exclude: ["Support/security-peer.py"],
-            ["KeelCache", "KeelCore", "KeelJournal", "KeelStorage", "KeelStorageSQLite"]
+            ["KeelCache", "KeelJournal", "KeelStorage", "KeelStorageSQLite"]
         ),
-        tests(
-            of: "KeelSecurityFiles",
-            ["KeelConformance", "KeelCore", "KeelFiles", "KeelSecurity"]
-        ),
-        tests(
-            of: "KeelSecuritySecrets",
-            ["KeelCore", "KeelKeysetProgram", "KeelSecrets", "KeelSecurity"]
-        ),
+        tests(of: "KeelSecurityFiles", ["KeelConformance", "KeelFiles", "KeelSecurity"]),
+        tests(of: "KeelSecuritySecrets", ["KeelKeysetProgram", "KeelSecrets", "KeelSecurity"]),
         tests(of: "KeelServiceLifecycle", ["KeelLifecycleProgram"] + serviceLifecycle + logging),
         tests(
             of: "KeelServing",
             [
-                "KeelAsyncHTTPClient", "KeelCore", "KeelHTTP", "KeelStorage",
-                "KeelStorageFirestore", "KeelStorageSQLite", httpTypes,
+                "KeelAsyncHTTPClient", "KeelStorage", "KeelStorageFirestore", "KeelStorageSQLite",
+                httpTypes,
             ]
         ),
         tests(
             of: "KeelServingObservability",
             [
-                "KeelHTTP", "KeelHTTPObservability", "KeelServing", "KeelStorage",
-                "KeelStorageFirestore", "KeelStorageObservability", "KeelStorageSQLite", httpTypes,
+                "KeelHTTPObservability", "KeelServing", "KeelStorage", "KeelStorageFirestore",
+                "KeelStorageObservability", "KeelStorageSQLite", httpTypes,
             ] + observability + observabilityDoubles
         ),
         tests(
             of: "KeelStorageFirestore",
             [
-                "KeelConformance", "KeelCore", "KeelHTTP", "KeelServing", "KeelStorage",
-                "KeelStorageSQLite", crypto, httpTypes,
+                "KeelConformance", "KeelServing", "KeelStorage", "KeelStorageSQLite", crypto,
+                httpTypes,
             ]
         ),
         tests(of: "KeelStorage", ["KeelConformance", "KeelCore"]),
-        tests(of: "KeelStorageAdapting", ["KeelCore"]),
+        tests(of: "KeelStorageAdapting", []),
         tests(
             of: "KeelStorageObservability",
-            ["KeelCore", "KeelStorage"] + observability + observabilityDoubles
+            ["KeelStorage"] + observability + observabilityDoubles
         ),
-        tests(
-            of: "KeelStorageSQLite",
-            ["KeelCore", "KeelStorage", "KeelStorageCrashWriter"] + grdb
-        ),
+        tests(of: "KeelStorageSQLite", ["KeelStorage", "KeelStorageCrashWriter"] + grdb),
         tests(of: "KeelSync", sqlite + ["KeelOutboxCrashWriter"]),
         // Templates are for readers to copy, so they see only what Keel's products show.
         .testTarget(
@@ -454,27 +445,22 @@ let package = Package(
         ),
         tests(
             of: "KeelTestKit",
-            [
-                "KeelAnalytics", "KeelCache", "KeelCore", "KeelHTTP", "KeelJournal", "KeelLogging",
-                "KeelStorage", httpTypes,
-            ]
+            ["KeelAnalytics", "KeelCache", "KeelJournal", "KeelLogging", "KeelStorage", httpTypes]
         ),
-        tests(
-            of: "KeelTestServer",
-            ["KeelConformance", "KeelCore", "KeelHTTP", httpTypes] + testServer
-        ),
+        tests(of: "KeelTestServer", ["KeelConformance", httpTypes] + testServer),
         tests(
             of: "Keel",
             [
                 "KeelAnalyticsHTTP", "KeelConformance", "KeelDependenciesTesting", "KeelFilesS3",
                 "KeelHTTPObservability", "KeelHTTPTransfers", "KeelLoggingOTLP",
-                "KeelServiceLifecycle", "KeelServing", "KeelTestServer", "KeelWebSocket", httpTypes,
+                "KeelServiceLifecycle", "KeelServing", "KeelTestServer", "KeelWebSocketNIO",
+                httpTypes,
             ] + logging + serviceLifecycle
         ),
         tests(
-            of: "KeelWebSocket",
+            of: "KeelWebSocketNIO",
             exclude: ["Support/echo-server.py"],
-            ["KeelCore", "KeelHTTP", httpTypes] + webSocket
+            ["KeelHTTPAuthentication", "KeelHTTPCookies", httpTypes] + webSocket
         ),
     ]
 )

@@ -43,7 +43,8 @@ let storage: [Target.Dependency] = [
 
 let http: [Target.Dependency] = [
     ("KeelAsyncHTTPClient", "keel"), ("KeelHTTP", "keel"), ("KeelHTTPTransfers", "keel"),
-    ("KeelTestKit", "keel"), ("KeelWebSocket", "keel"), ("AsyncHTTPClient", "async-http-client"),
+    ("KeelTestKit", "keel"), ("KeelWebSocket", "keel"), ("KeelWebSocketNIO", "keel"),
+    ("AsyncHTTPClient", "async-http-client"),
     ("Crypto", "swift-crypto"), ("HTTPTypes", "swift-http-types"), ("NIOCore", "swift-nio"),
     ("NIOHTTP1", "swift-nio"),
 ].map { .product(name: $0, package: $1) }

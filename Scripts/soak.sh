@@ -51,7 +51,7 @@ soak_storage() {
 #
 # Reports go into files, since nobody reads what the processes say that the tests start and kill.
 soak_sanitizers() {
-    local suites='^(KeelCore|KeelCache|KeelHTTP|KeelHTTPCaching|KeelJournal|KeelDocuments|KeelStorage|KeelStorageSQLite|KeelSync)Tests\.'
+    local suites='^(KeelCore|KeelCache|KeelHTTP|KeelHTTPAuthentication|KeelHTTPCaching|KeelHTTPCookies|KeelJournal|KeelDocuments|KeelStorage|KeelStorageSQLite|KeelSync)Tests\.'
     local package=(--package-path "$KEEL_ROOT" "${KEEL_TEST_OPTIONS[@]}") sanitizer options source object
     local reports="$KEEL_ROOT/.build/sanitizers"
     keel_use_python
@@ -108,7 +108,7 @@ soak_http() {
         KEEL_USER_SCHEDULES="${KEEL_USER_SCHEDULES:-50000}" \
         KEEL_STACK_SCHEDULES="${KEEL_STACK_SCHEDULES:-1000000}" \
         keel_test . \
-        --filter '^(KeelHTTPTests\.(SimulationTests|EventFormatTests|AuthExplorerTests)|KeelHTTPCachingTests\.(StackSimulationTests|UserSimulationTests))/'
+        --filter '^(KeelHTTPTests\.(SimulationTests|EventFormatTests)|KeelHTTPAuthenticationTests\.AuthExplorerTests|KeelHTTPCachingTests\.(StackSimulationTests|UserSimulationTests))/'
 }
 
 # As with "http".

@@ -130,7 +130,7 @@ let package = Package(
         .executableTarget(
             name: "AutobahnTestee",
             dependencies: [
-                keel("KeelHTTP"), keel("KeelWebSocket"), httpTypes,
+                keel("KeelHTTP"), keel("KeelWebSocket"), keel("KeelWebSocketNIO"), httpTypes,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
@@ -225,7 +225,7 @@ let package = Package(
             name: "HarnessProgramsTests",
             dependencies: [
                 "AutobahnTestee", "TraceContextService", keel("KeelHTTP"), keel("KeelTestKit"),
-                httpTypes,
+                keel("KeelWebSocket"), httpTypes,
             ]
         ),
         .testTarget(

@@ -56,9 +56,9 @@ let package = Package(
             name: "RestaurantsData",
             dependencies: [
                 "RestaurantsDomain", keel("KeelAnalytics"), keel("KeelAnalyticsHTTP"),
-                keel("KeelCore"), keel("KeelHTTP"), keel("KeelHTTPSecrets"), keel("KeelLocation"),
-                keel("KeelRepositories"), keel("KeelSecrets"), keel("KeelStorage"),
-                keel("KeelSync"),
+                keel("KeelCore"), keel("KeelHTTP"), keel("KeelHTTPAuthentication"),
+                keel("KeelHTTPSecrets"), keel("KeelLocation"), keel("KeelRepositories"),
+                keel("KeelSecrets"), keel("KeelStorage"), keel("KeelSync"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ]

@@ -5,9 +5,12 @@
 @_exported public import KeelCore
 @_exported public import KeelFiles
 @_exported public import KeelHTTP
+@_exported public import KeelHTTPAuthentication
 @_exported public import KeelHTTPCaching
+@_exported public import KeelHTTPCookies
 @_exported public import KeelHTTPSecrets
 @_exported public import KeelLocation
+@_exported public import KeelNetworkStatus
 @_exported public import KeelRepositories
 @_exported public import KeelSecrets
 @_exported public import KeelSecurity
@@ -16,6 +19,8 @@
 @_exported public import KeelStorage
 @_exported public import KeelStorageFirestore
 @_exported public import KeelSync
+@_exported public import KeelURITemplates
+@_exported public import KeelWebSocket
 
 #if SQLite
 @_exported public import KeelStorageSQLite

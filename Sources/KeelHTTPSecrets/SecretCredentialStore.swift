@@ -1,4 +1,5 @@
-public import KeelHTTP
+internal import KeelHTTP
+public import KeelHTTPAuthentication
 public import KeelSecrets
 
 /// A store of a session's credentials in a secret store.

@@ -6,6 +6,7 @@ public import KeelLogging
 public import KeelLoggingOTLP
 public import KeelStorage
 public import KeelSync
+public import KeelWebSocket
 
 extension AnalyticsService {
     /// Returns a service that delivers events continuously, and flushes at shutdown for at most `flushTimeout`.

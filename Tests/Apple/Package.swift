@@ -101,8 +101,13 @@ let package = Package(
         keel(
             "KeelHTTP",
             ["KeelCore", httpTypes],
-            beside: ["CFNetwork", "CryptoKit", "Darwin", "Network", "Security"]
+            beside: ["CFNetwork", "CryptoKit", "Darwin", "Security"]
         ),
+        keel("KeelHTTPAuthentication", ["KeelCore", "KeelHTTP", httpTypes]),
+        keel("KeelHTTPCookies", ["KeelHTTP", httpTypes]),
+        keel("KeelNetworkStatus", ["KeelCore"], beside: ["Network"]),
+        keel("KeelURITemplates", ["KeelHTTP"]),
+        keel("KeelWebSocket", ["KeelCore", "KeelHTTP", httpTypes]),
         keel("KeelHTTPCaching", ["KeelCache", "KeelCore", "KeelHTTP", httpTypes]),
         keel(
             "KeelHTTPTransfers",
@@ -110,7 +115,7 @@ let package = Package(
             beside: ["CFNetwork", "Darwin"]
         ),
         keel("KeelHTTPCompression", ["KeelHTTP", "KeelZlib", httpTypes]),
-        keel("KeelHTTPSecrets", ["KeelCore", "KeelHTTP", "KeelSecrets"]),
+        keel("KeelHTTPSecrets", ["KeelCore", "KeelHTTP", "KeelHTTPAuthentication", "KeelSecrets"]),
         keel("KeelLocation", ["KeelCore"], beside: ["Combine", "CoreLocation", "Darwin"]),
         keel("KeelLogging", ["KeelCore", "KeelZlib", logging], beside: ["Darwin", "os"]),
         keel("KeelSecrets", ["KeelCore"], beside: ["Darwin", "Security"]),
@@ -120,11 +125,19 @@ let package = Package(
         keel("KeelDocuments", ["KeelCore"]),
         keel("KeelStorageAdapting", ["KeelCore", "KeelDocuments"]),
         keel("KeelStorage", ["KeelCore", "KeelDocuments", "KeelStorageAdapting"]),
-        keel("KeelStorageFirestore", ["KeelCore", "KeelHTTP", "KeelStorageAdapting", httpTypes]),
+        keel(
+            "KeelStorageFirestore",
+            [
+                "KeelCore", "KeelHTTP", "KeelHTTPAuthentication", "KeelStorageAdapting", httpTypes,
+            ]
+        ),
         keel("KeelSync", ["KeelCore", "KeelStorage"], beside: ["Darwin"]),
         keel(
             "KeelRepositories",
-            ["KeelCache", "KeelCore", "KeelHTTP", "KeelStorage", "KeelSync", httpTypes],
+            [
+                "KeelCache", "KeelCore", "KeelHTTP", "KeelNetworkStatus", "KeelStorage", "KeelSync",
+                httpTypes,
+            ],
             beside: ["CoreData", "SwiftData"]
         ),
         // Without the modules of traits that are disabled here.
@@ -132,10 +145,11 @@ let package = Package(
             "Keel",
             [
                 "KeelAnalytics", "KeelCache", "KeelCore", "KeelDependencies", "KeelFiles",
-                "KeelHTTP", "KeelHTTPCaching", "KeelHTTPSecrets", "KeelLocation", "KeelLogging",
+                "KeelHTTP", "KeelHTTPAuthentication", "KeelHTTPCaching", "KeelHTTPCookies",
+                "KeelHTTPSecrets", "KeelLocation", "KeelLogging", "KeelNetworkStatus",
                 "KeelRepositories", "KeelSecrets", "KeelSecurity", "KeelSecurityFiles",
                 "KeelSecuritySecrets", "KeelStorage", "KeelStorageFirestore", "KeelSync",
-                httpTypes, logging,
+                "KeelURITemplates", "KeelWebSocket", httpTypes, logging,
             ],
             beside: ["Darwin"]
         ),
@@ -143,8 +157,8 @@ let package = Package(
             "KeelTestKit",
             [
                 "KeelAnalytics", "KeelCache", "KeelCore", "KeelFiles", "KeelHTTP",
-                "KeelHTTPCompression", "KeelLocation", "KeelSecrets", "KeelStorageAdapting",
-                httpTypes,
+                "KeelHTTPCompression", "KeelLocation", "KeelNetworkStatus", "KeelSecrets",
+                "KeelStorageAdapting", "KeelWebSocket", httpTypes,
             ],
             beside: ["Darwin"]
         ),

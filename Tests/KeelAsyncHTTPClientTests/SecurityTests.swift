@@ -4,6 +4,7 @@ import HTTPTypes
 import KeelAsyncHTTPClient
 import KeelCore
 import KeelHTTP
+import KeelHTTPAuthentication
 import KeelTestKit
 import KeelTestServer
 import Synchronization

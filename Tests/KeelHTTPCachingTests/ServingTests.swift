@@ -3,6 +3,7 @@ import HTTPTypes
 import KeelCache
 import KeelCore
 import KeelHTTP
+import KeelHTTPAuthentication
 import KeelHTTPCaching
 import KeelTestKit
 import Synchronization

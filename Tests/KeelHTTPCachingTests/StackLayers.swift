@@ -1,6 +1,7 @@
 import HTTPTypes
 import KeelCore
 import KeelHTTP
+import KeelHTTPAuthentication
 import KeelHTTPCaching
 import KeelTestKit
 import Synchronization

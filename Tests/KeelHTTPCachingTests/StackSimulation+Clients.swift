@@ -1,8 +1,10 @@
 import Foundation
 import KeelCache
 import KeelHTTP
+import KeelHTTPAuthentication
 import KeelHTTPCaching
 import KeelHTTPCompression
+import KeelHTTPCookies
 
 extension StackLife {
     /// Creates a client with the plan's layers, in the order of the article "Layers".

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import KeelCache
 import KeelHTTP
+import KeelHTTPAuthentication
 import KeelHTTPCaching
 import KeelTestKit
 import Synchronization

@@ -2,6 +2,7 @@
 import Foundation
 import KeelCore
 import KeelHTTP
+import KeelHTTPAuthentication
 import KeelHTTPSecrets
 import KeelSecrets
 import KeelTestKit

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import KeelCore
 import KeelHTTP
+import KeelHTTPAuthentication
 import KeelTestKit
 import Testing
 

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import KeelHTTP
+import KeelNetworkStatus
 import KeelRepositories
 import KeelStorage
 import KeelSync

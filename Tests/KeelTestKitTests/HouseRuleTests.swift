@@ -7,6 +7,7 @@ import KeelJournal
 import KeelLogging
 import KeelStorage
 import KeelTestKit
+import KeelWebSocket
 import Testing
 
 @Suite("Error codes of each area follow the house rules")

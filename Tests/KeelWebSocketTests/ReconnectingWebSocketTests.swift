@@ -1,8 +1,8 @@
-#if WebSocket
 import HTTPTypes
 import KeelCore
 import KeelHTTP
 import KeelTestKit
+import KeelWebSocket
 import Synchronization
 import Testing
 
@@ -207,4 +207,3 @@ struct ReconnectingWebSocketTests {
         }
     }
 }
-#endif

@@ -1,4 +1,4 @@
-import KeelHTTP
+import KeelHTTPAuthentication
 import KeelHTTPSecrets
 import KeelSecrets
 

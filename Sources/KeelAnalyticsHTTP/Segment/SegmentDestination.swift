@@ -1,7 +1,8 @@
 import HTTPTypes
 public import KeelAnalytics
 import KeelCore
-import KeelHTTP
+internal import KeelHTTP
+internal import KeelHTTPAuthentication
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials

@@ -4,7 +4,7 @@
 /// of its header fields does: an HTTP cache stores the responses of different users separately, and
 /// ``CoalescingMiddleware`` does not share them.
 ///
-/// ``BearerAuthorization`` and ``BasicAuthorization`` conform. A layer of your own that adds an `Authorization` field,
+/// `BearerAuthorization` and `BasicAuthorization` conform. A layer of your own that adds an `Authorization` field,
 /// a key or a signature must conform as well: otherwise one user's response may be cached for everyone.
 public protocol HTTPAuthorizing: HTTPMiddleware {
     /// The identity whose credentials a call would get now, as a name that is not a secret; nil if it cannot be

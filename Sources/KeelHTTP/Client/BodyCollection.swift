@@ -76,7 +76,7 @@ extension HTTPReply {
     /// the body then ends with an error, as does a body that cannot be read to its end.
     ///
     /// - Throws: ``TransportError/Code/cancelled`` or ``TransportError/Code/deadlineExceeded``.
-    func detached(upTo limit: Int = 64 * 1024) async throws(TransportError) -> HTTPReply {
+    package func detached(upTo limit: Int = 64 * 1024) async throws(TransportError) -> HTTPReply {
         var detached = self
         var bytes: [UInt8] = []
         do throws(TransportError) {

@@ -31,7 +31,7 @@ public struct NetworkClient: Sendable {
     public var transport: any HTTPTransport { assembly.transport }
 
     /// The validated base URL, or the error with which every call fails.
-    var base: Result<BaseAddress, NetworkError> { assembly.base }
+    package var base: Result<BaseAddress, NetworkError> { assembly.base }
 
     private let assembly: Assembly
 

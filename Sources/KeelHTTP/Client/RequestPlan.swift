@@ -173,9 +173,9 @@ extension RequestPlan {
 }
 
 /// A validated URL, split into its parts.
-struct BaseAddress {
-    let scheme: String
-    let authority: String
+package struct BaseAddress {
+    package let scheme: String
+    package let authority: String
 
     /// The encoded path without a trailing slash.
     let path: String

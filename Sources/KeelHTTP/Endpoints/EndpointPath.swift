@@ -20,7 +20,8 @@ public import Foundation
 /// dots, because either would silently name another resource. It also fails if the literal contains a question mark or
 /// a number sign: a query belongs in the endpoint's `query`.
 ///
-/// A path can also be a URI template, see `init(template:_:)`, or a URL outside of the base URL, see ``url(_:)``.
+/// A path can also be a URL outside of the base URL, see ``url(_:)``, and, with the library `KeelURITemplates`, a URI
+/// template.
 public struct EndpointPath: Sendable, Hashable {
     enum Content: Sendable, Hashable {
         /// The encoded path without its leading slash, and the encoded query that comes with it.
@@ -33,7 +34,7 @@ public struct EndpointPath: Sendable, Hashable {
 
     let content: Content
 
-    init(encoded: String?, query: String = "") {
+    package init(encoded: String?, query: String = "") {
         if let encoded, Self.isSafe(encoded) {
             let path = encoded.utf8.drop { $0 == UInt8(ascii: "/") }
             content = .usable(path: String(Substring(path)), query: query)
@@ -55,7 +56,7 @@ public struct EndpointPath: Sendable, Hashable {
         return (path, query)
     }
 
-    init(refusedFor reason: String) {
+    package init(refusedFor reason: String) {
         content = .refused(reason)
     }
 
@@ -68,7 +69,7 @@ public struct EndpointPath: Sendable, Hashable {
     /// The path and the query are sent as they are in the URL, without the fragment, and the endpoint's `query` is
     /// appended. If the URL does not have the origin of the client's base URL, then the client's
     /// ``NetworkClient/Configuration/defaultHeaders`` and the credentials of
-    /// ``NetworkClient/Configuration/authorize(with:alsoAt:)`` are not sent: they are meant for that origin alone. The
+    /// `NetworkClient.Configuration.authorize(with:alsoAt:)` are not sent: they are meant for that origin alone. The
     /// endpoint's own header fields are always sent, and ``NetworkClient/Configuration/pins`` apply to every address.
     ///
     /// A call fails with ``NetworkError/Code/invalidURL`` unless the URL is absolute, begins with `http` or `https` and

@@ -44,7 +44,7 @@ public struct TraceContextPropagation: HTTPMiddleware, DeadlineEnforcing {
 
 extension HTTPRequest {
     /// The trace context of the request, from its `traceparent` and `tracestate`.
-    public var traceContext: TraceContext? {
+    package var traceContext: TraceContext? {
         let parents = headerFields[values: .traceParent]
         guard parents.count == 1 else { return nil }
         return TraceContext(parent: parents[0], states: headerFields[values: .traceState])

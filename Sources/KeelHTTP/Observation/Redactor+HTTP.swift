@@ -59,7 +59,7 @@ extension Redactor {
     /// Returns a body that is safe to record, or nil if secrets cannot be found in its type.
     ///
     /// JSON, forms and plain text are supported. Leave out any other body, because it may hide secrets.
-    public func redactBody(_ bytes: [UInt8], contentType: String?) -> [UInt8]? {
+    package func redactBody(_ bytes: [UInt8], contentType: String?) -> [UInt8]? {
         switch BodyKind(contentType) {
         case .json: redactJSON(bytes)
         case .form: Array(redactForm(String(decoding: bytes, as: UTF8.self)).utf8)

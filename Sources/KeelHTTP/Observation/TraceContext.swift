@@ -1,26 +1,26 @@
 import KeelCore
 
 /// The place of a request in a distributed trace (W3C Trace Context, level 2).
-public struct TraceContext: Sendable, Hashable {
+package struct TraceContext: Sendable, Hashable {
     /// The identifier of the trace, 16 bytes, not all zero.
-    public let traceID: [UInt8]
+    package let traceID: [UInt8]
 
     /// The identifier of the request's span, 8 bytes, not all zero.
-    public let spanID: [UInt8]
+    package let spanID: [UInt8]
 
     /// Whether the caller may have recorded the trace.
-    public let isSampled: Bool
+    package let isSampled: Bool
 
     /// Whether at least the last seven bytes of ``traceID`` are random (level 2, section 3.2.2.5).
     ///
     /// The flag belongs to the trace: every participant passes it on.
-    public let isRandom: Bool
+    package let isRandom: Bool
 
     /// The vendors' additions, as in the field `tracestate`; nil if there are none.
-    public let state: String?
+    package let state: String?
 
     /// Begins a trace with random identifiers; `isSampled` says whether this process records it.
-    public init(isSampled: Bool = false, using generator: inout some RandomNumberGenerator) {
+    package init(isSampled: Bool = false, using generator: inout some RandomNumberGenerator) {
         traceID = Self.identifier(of: 16, using: &generator)
         spanID = Self.identifier(of: 8, using: &generator)
         self.isSampled = isSampled
@@ -39,7 +39,7 @@ public struct TraceContext: Sendable, Hashable {
     /// Parses the fields `traceparent` and `tracestate` of a request; nil if the former is not valid.
     ///
     /// An invalid `tracestate` is dropped without affecting the rest.
-    public init?(parent: String, states: [String] = []) {
+    package init?(parent: String, states: [String] = []) {
         let bytes = Array(parent.utf8)
         guard bytes.count >= 55, bytes[2] == 0x2D, bytes[35] == 0x2D, bytes[52] == 0x2D,
             let version = Self.bytes(bytes[0..<2])?.first, version != 0xFF,
@@ -57,7 +57,7 @@ public struct TraceContext: Sendable, Hashable {
     }
 
     /// Returns a child span of this one, in the same trace.
-    public func child(using generator: inout some RandomNumberGenerator) -> TraceContext {
+    package func child(using generator: inout some RandomNumberGenerator) -> TraceContext {
         TraceContext(
             traceID: traceID,
             spanID: Self.identifier(of: 8, using: &generator),
@@ -67,7 +67,7 @@ public struct TraceContext: Sendable, Hashable {
     }
 
     /// The value of the field `traceparent`, in version 00.
-    public var parent: String {
+    package var parent: String {
         let parts = [[0], traceID, spanID, [flags]]
         return parts.map { Hexadecimal.text(of: $0) }.joined(separator: "-")
     }

@@ -34,7 +34,7 @@ extension HTTPResponse {
                 headerFields.append(HTTPField(name: name, value: value))
                 continue
             }
-            for field in SetCookie.fields(inJoined: value) {
+            for field in SetCookieFields.fields(inJoined: value) {
                 headerFields.append(HTTPField(name: name, value: field))
             }
         }

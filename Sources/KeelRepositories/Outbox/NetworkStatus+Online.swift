@@ -1,4 +1,5 @@
-public import KeelHTTP
+internal import KeelHTTP
+public import KeelNetworkStatus
 
 extension NetworkStatus {
     /// A sequence of whether the network may be available, now and after each change.

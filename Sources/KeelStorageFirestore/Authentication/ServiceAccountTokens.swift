@@ -2,6 +2,7 @@
 internal import HTTPTypes
 public import KeelCore
 public import KeelHTTP
+internal import KeelHTTPAuthentication
 internal import Synchronization
 
 #if canImport(FoundationEssentials)

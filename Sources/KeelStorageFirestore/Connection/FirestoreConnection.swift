@@ -1,5 +1,6 @@
 internal import HTTPTypes
 internal import KeelHTTP
+internal import KeelHTTPAuthentication
 internal import KeelStorageAdapting
 internal import Synchronization
 

@@ -1,4 +1,5 @@
-public import KeelHTTP
+internal import KeelHTTP
+public import KeelNetworkStatus
 import Synchronization
 
 /// A network path source that a test controls.

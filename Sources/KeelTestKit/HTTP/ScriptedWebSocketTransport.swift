@@ -1,5 +1,6 @@
 public import HTTPTypes
 public import KeelHTTP
+public import KeelWebSocket
 internal import Synchronization
 
 /// A WebSocket transport that answers each connection attempt from a script.

@@ -1,6 +1,8 @@
 import Foundation
 import HTTPTypes
 import Keel
+import KeelHTTPAuthentication
+import KeelWebSocket
 
 /// Examples from the articles of KeelHTTP and KeelRepositories; see ``ArticleExamples``.
 enum ArticleHTTPExamples {

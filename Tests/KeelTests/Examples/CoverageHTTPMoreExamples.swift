@@ -1,7 +1,9 @@
 import Foundation
 import HTTPTypes
 import Keel
+import KeelHTTPAuthentication
 import KeelTestKit
+import KeelWebSocket
 import Testing
 
 private struct Restaurant: Codable, Sendable, Equatable {

@@ -1,6 +1,7 @@
 #if Crypto
 import Foundation
 import Keel
+import KeelHTTPAuthentication
 import Testing
 
 @Suite("Coverage: security and secrets")

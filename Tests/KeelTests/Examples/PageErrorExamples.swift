@@ -1,4 +1,5 @@
 import Keel
+import KeelHTTPAuthentication
 import KeelTestKit
 
 // Examples from the articles about errors and about memory of repositories; compiled but not run,

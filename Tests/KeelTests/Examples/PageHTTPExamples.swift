@@ -3,6 +3,7 @@ import HTTPTypes
 import Keel
 import KeelConformance
 import KeelTestKit
+import KeelURITemplates
 import Testing
 
 #if TestServer && AsyncHTTPClient

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
 import HTTPTypes
-import KeelHTTP
 import KeelWebSocket
+import KeelWebSocketNIO
 
 /// Lets the Autobahn test suite test Keel's WebSocket client.
 @main

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import KeelHTTP
 import KeelTestKit
+import KeelWebSocket
 import Testing
 
 @testable import AutobahnTestee

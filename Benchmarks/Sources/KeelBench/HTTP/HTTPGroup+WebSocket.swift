@@ -1,7 +1,7 @@
 import Foundation
 import HTTPTypes
-import KeelHTTP
 import KeelWebSocket
+import KeelWebSocketNIO
 
 extension HTTPGroup {
     /// Measures round trips of 64 bytes of both clients to the benchmark server, without compression.

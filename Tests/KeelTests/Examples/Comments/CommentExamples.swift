@@ -3,8 +3,10 @@ import HTTPTypes
 import Keel
 import KeelAnalytics
 import KeelConformance
+import KeelHTTPAuthentication
 import KeelTestKit
 import KeelTestServer
+import KeelWebSocket
 
 /// The types that the examples in comments use.
 ///

@@ -3,6 +3,7 @@ import HTTPTypes
 import Keel
 import KeelAnalytics
 import KeelTestKit
+import KeelURITemplates
 
 // Examples from comments that declare what cannot be in a function; compiled but not run.
 

@@ -3,6 +3,7 @@ import HTTPTypes
 import Keel
 import KeelConformance
 import KeelDependencies
+import KeelHTTPAuthentication
 import KeelTestKit
 import Testing
 

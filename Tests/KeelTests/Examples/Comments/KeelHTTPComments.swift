@@ -2,8 +2,13 @@ import Foundation
 import HTTPTypes
 import Keel
 import KeelHTTP
+import KeelHTTPAuthentication
+import KeelHTTPCookies
+import KeelNetworkStatus
 import KeelTestKit
+import KeelURITemplates
 import KeelWebSocket
+import KeelWebSocketNIO
 import Testing
 
 /// Examples from the comments of KeelHTTP; compiled but not run, see ``CommentExamples``.

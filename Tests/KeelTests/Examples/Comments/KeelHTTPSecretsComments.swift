@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Keel
+import KeelHTTPAuthentication
 import KeelHTTPSecrets
 import KeelTestKit
 import Testing

@@ -1,6 +1,8 @@
 import Foundation
 import HTTPTypes
 import Keel
+import KeelHTTPAuthentication
+import KeelNetworkStatus
 import KeelRepositories
 import KeelTestKit
 import Testing

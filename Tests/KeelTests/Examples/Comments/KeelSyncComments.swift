@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Keel
+import KeelNetworkStatus
 import KeelSync
 import KeelTestKit
 import Testing

@@ -3,9 +3,11 @@ import Foundation
 import HTTPTypes
 import Keel
 import KeelAnalytics
+import KeelNetworkStatus
 import KeelStorageAdapting
 import KeelTestKit
 import KeelTestServer
+import KeelWebSocket
 import Testing
 
 /// Examples from the comments of KeelTestKit; compiled but not run, see ``CommentExamples``.

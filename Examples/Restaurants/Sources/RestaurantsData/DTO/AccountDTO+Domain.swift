@@ -1,5 +1,5 @@
 internal import Foundation
-internal import KeelHTTP
+internal import KeelHTTPAuthentication
 internal import KeelRepositories
 internal import RestaurantsDomain
 

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import HTTPTypes
 internal import KeelHTTP
+internal import KeelHTTPAuthentication
 internal import KeelRepositories
 
 /// The accounts at the restaurant service.

@@ -1,5 +1,6 @@
 public import Foundation
 public import KeelHTTP
+internal import KeelHTTPAuthentication
 internal import KeelHTTPSecrets
 internal import KeelRepositories
 public import KeelSecrets

@@ -1,5 +1,6 @@
 internal import KeelCore
 internal import KeelHTTP
+internal import KeelHTTPAuthentication
 internal import KeelRepositories
 public import KeelStorage
 public import KeelSync

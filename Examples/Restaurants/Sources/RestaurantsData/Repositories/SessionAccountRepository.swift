@@ -1,4 +1,5 @@
 internal import KeelHTTP
+internal import KeelHTTPAuthentication
 internal import KeelRepositories
 public import RestaurantsDomain
 

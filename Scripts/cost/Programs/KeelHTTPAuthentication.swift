@@ -1,0 +1,4 @@
+import KeelHTTPAuthentication
+
+let store = InMemoryCredentialStore<BearerCredentials>()
+print(await store.load() == nil)

@@ -1,0 +1,3 @@
+import KeelHTTPCookies
+
+print(CookieJar())

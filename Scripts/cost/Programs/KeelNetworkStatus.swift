@@ -1,0 +1,6 @@
+import KeelNetworkStatus
+
+for await path in NetworkStatus().paths {
+    print(path)
+    break
+}

@@ -1,0 +1,3 @@
+import KeelURITemplates
+
+print(try URITemplate("/users/{id}").expanded(["id": "7"]))

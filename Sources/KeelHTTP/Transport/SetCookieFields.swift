@@ -1,0 +1,46 @@
+/// Splits `Set-Cookie` fields; `KeelHTTPCookies` parses them.
+package enum SetCookieFields {
+    /// Splits `Set-Cookie` fields that a platform has joined with commas.
+    ///
+    /// URLSession joins fields of the same name. Unlike other fields, a `Set-Cookie` field may contain commas, above
+    /// all in dates (RFC 9110 section 5.3), so a field begins only after a comma that a name and an equals sign follow.
+    /// Foundation's `HTTPCookie` uses the same rule. It cannot tell a value such as `1, b=2` from two fields, and a
+    /// field with only a value stays part of the previous one.
+    package static func fields(inJoined text: String) -> [String] {
+        let bytes = text.utf8
+        var fields: [String] = []
+        var start = bytes.startIndex
+        var position = start
+        while let comma = bytes[position...].firstIndex(of: UInt8(ascii: ",")) {
+            position = bytes.index(after: comma)
+            guard beginsPair(bytes[position...]) else { continue }
+            fields.append(trim(text[start..<comma]))
+            start = position
+        }
+        fields.append(trim(text[start...]))
+        return fields.filter { !$0.isEmpty }
+    }
+
+    /// Whether the text begins with a name and an equals sign.
+    private static func beginsPair(_ text: Substring.UTF8View) -> Bool {
+        let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
+        let text = text.drop(while: isBlank)
+        let name = text.prefix { byte in
+            // The characters of a token (RFC 9110 section 5.6.2).
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+            default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+            }
+        }
+        return !name.isEmpty
+            && text[name.endIndex...].drop(while: isBlank).first == UInt8(ascii: "=")
+    }
+
+    /// Returns a text without the spaces and tabs around it.
+    package static func trim(_ text: Substring) -> String {
+        let isSpace = { (character: Character) in character == " " || character == "\t" }
+        var text = text.drop(while: isSpace)
+        while let last = text.last, isSpace(last) { text.removeLast() }
+        return String(text)
+    }
+}

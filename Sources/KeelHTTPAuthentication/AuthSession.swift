@@ -1,0 +1,167 @@
+public import KeelCore
+public import KeelHTTP
+import Synchronization
+
+/// The signed-in user of an app, with the tokens that sign the user's requests.
+///
+/// ```swift
+/// let session = AuthSession(server: OAuthIdentityServer(client, path: "/token"), store: store)
+/// try await session.signIn { try await login(email, password) }
+/// configuration.authorize(with: session)          // signs the calls of a client
+/// for await state in session.states { show(state) }
+/// try await session.signOut()
+/// ```
+///
+/// It promises that
+///
+/// - callers that need new credentials at the same time share one refresh and its outcome; a canceled caller stops
+///   waiting without affecting the others;
+/// - new credentials are in the store before they sign a request, so that a server which rotates refresh tokens never
+///   sees an old one after the process was killed;
+/// - a late refusal, of older credentials or of an earlier user, neither renews nor ends the current session;
+/// - a refresh that the server denies ends the session, and one that fails otherwise leaves the credentials unchanged;
+///   neither is repeated automatically;
+/// - several sessions, such as those of an app and its extensions, may share a store. A session reads the store before
+///   it renews, and again before it accepts a denial. It then continues with credentials that another session has
+///   renewed, or as the user whom another session has signed in. This requires credentials that store their
+///   ``SessionCredentials/sessionID``. Two sessions that renew at the same moment may still use one refresh token
+///   twice: configure the identity server to accept the old token for a few seconds.
+///
+/// A refresh runs in its own task, which ends with the identity server's answer and is canceled when the session ends.
+/// Descriptions and mirrors contain no token.
+public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
+    let server: any IdentityServer<Credentials>
+    let store: any CredentialStore<Credentials>
+    let policy: AuthSessionPolicy
+    let ledger: Mutex<AuthLedger<Credentials>>
+    let turns = SerialQueue()
+    let cleanUps = Mutex<[AuthCleanUp]>([])
+    private let broadcast = StateBroadcast(AuthState.unknown)
+
+    /// Creates a session.
+    ///
+    /// The store is first read by ``restore()`` or by the first call that needs its contents.
+    public init(
+        server: any IdentityServer<Credentials>,
+        store: any CredentialStore<Credentials> = InMemoryCredentialStore<Credentials>(),
+        policy: AuthSessionPolicy = AuthSessionPolicy()
+    ) {
+        self.server = server
+        self.store = store
+        self.policy = policy
+        ledger = Mutex(AuthLedger(policy: policy))
+    }
+
+    /// Whether a user is signed in.
+    public var state: AuthState { ledger.withLock { $0.state } }
+
+    /// The credentials in use; nil if no user is signed in or the store has not been read yet.
+    public var current: Credentials? { ledger.withLock { $0.held?.credentials } }
+
+    /// A random identifier of the sign-in, stored with the credentials; it is not the user's name.
+    ///
+    /// It changes with each sign-in and survives renewals and restarts; see ``SessionCredentials/sessionID``. All
+    /// callers without a user share one identifier. If the store has not been read yet, it is read first; nil if that
+    /// fails.
+    public var identity: String? {
+        get async {
+            if state == .unknown { _ = try? await restore() }
+            return ledger.withLock { $0.identity }
+        }
+    }
+
+    /// The current state and each later one; a slow reader gets only the latest.
+    public var states: AsyncStream<AuthState> { broadcast.watch() }
+
+    /// Reads the store, unless it has already been read.
+    ///
+    /// - Returns: Whether a user is signed in.
+    /// - Throws: `AuthenticationError` with the code `storeFailed`.
+    @discardableResult
+    public func restore() async throws(AuthenticationError) -> AuthState {
+        let turn = turns.reserve()
+        await turns.begin(turn)
+        defer { turns.end() }
+        guard state == .unknown else { return state }
+        do {
+            let (credentials, name) = await named(try await store.load())
+            change { $0.restore(credentials, named: name) }
+        } catch {
+            throw AuthenticationError(.storeFailed, cause: error)
+        }
+        return state
+    }
+
+    /// Gives credentials that were stored without an identifier of their sign-in a new one, and saves it.
+    ///
+    /// A failure to save does no harm: the next launch creates another identifier.
+    private func named(_ stored: Credentials?) async -> (Credentials?, name: String) {
+        if let name = stored?.sessionID { return (stored, name) }
+        let name = policy.makeSessionID()
+        guard var credentials = stored else { return (nil, name) }
+        credentials.sessionID = name
+        if credentials.sessionID != nil { try? await store.save(credentials) }
+        return (credentials, name)
+    }
+
+    /// Signs a user in, replacing any previous user.
+    ///
+    /// The current session continues until `authenticate` has succeeded and the store has the new credentials. If
+    /// sign-ins and sign-outs overlap, the one begun last wins.
+    ///
+    /// - Throws: The error of `authenticate`; `AuthenticationError` with the code `superseded` if a later sign-in or
+    ///   sign-out intervened, or `storeFailed` if the store failed.
+    public func signIn(_ authenticate: () async throws -> Credentials) async throws {
+        let order = ledger.withLock { $0.nextOrder() }
+        var credentials = try await authenticate()
+        // Always a new identifier, because the credentials may be a copy of another user's.
+        let name = policy.makeSessionID()
+        credentials.sessionID = name
+        while try await commit(credentials, name, order) == false {}
+    }
+
+    /// Saves the credentials and begins a session; returns false if another session ended in the meantime.
+    private func commit(
+        _ credentials: Credentials,
+        _ name: String,
+        _ order: Int
+    ) async throws(AuthenticationError) -> Bool {
+        // Reserved under the lock, so that the clean-up of a session that ends later comes after.
+        let place = ledger.withLock { ledger -> (turn: Int, endings: Int)? in
+            guard ledger.order == order else { return nil }
+            return (turns.reserve(), ledger.endings)
+        }
+        guard let place else { throw AuthenticationError(.superseded) }
+        await turns.begin(place.turn)
+        defer { turns.end() }
+        guard ledger.withLock({ $0.endings == place.endings }) else { return false }
+        do {
+            try await store.save(credentials)
+        } catch {
+            throw AuthenticationError(.storeFailed, cause: error)
+        }
+        let (isDone, replaced) = change { ledger -> (Bool, RefreshFlight?) in
+            guard ledger.endings == place.endings else { return (false, nil) }
+            return (true, ledger.begin(credentials, named: name))
+        }
+        replaced?.abandon(AuthenticationError(.superseded))
+        return isDone
+    }
+
+    /// Changes the ledger and publishes the new state.
+    func change<Value: Sendable>(
+        _ body: (inout AuthLedger<Credentials>) -> Value
+    ) -> Value {
+        ledger.withLock { ledger in
+            let value = body(&ledger)
+            broadcast.set(ledger.state)
+            return value
+        }
+    }
+}
+
+extension AuthSession: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { "AuthSession(\(state))" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: ["state": state]) }
+}

@@ -1,0 +1,128 @@
+import HTTPTypes
+public import KeelCore
+public import KeelHTTP
+
+/// A layer that signs calls with a bearer token (RFC 6750), and gets a new one when the server refuses it.
+///
+/// ```swift
+/// configuration.authorize(with: session)
+/// ```
+///
+/// - Only calls to the allowed origins are signed: a redirect elsewhere carries no token.
+/// - A call with its own `Authorization` field, or whose `HTTPCallOptions.authentication` is `none`, is not changed.
+/// - After status 401 the call is sent once more with the source's new token, if its body can be sent again. A refusal
+///   for missing rights (`insufficient_scope`) is final.
+/// - A call that the source itself makes to renew a token passes unsigned.
+///
+/// It belongs to the layers of the attempt, below redirects and retries.
+public struct BearerAuthorization<Tokens: TokenSource>: HTTPAuthorizing {
+    private let tokens: Tokens
+    private let origins: Set<HTTPOrigin>
+
+    /// Creates the layer; only requests to `origins` carry a token.
+    public init(_ tokens: Tokens, origins: Set<HTTPOrigin>) {
+        self.tokens = tokens
+        self.origins = origins
+    }
+
+    public var identity: String? {
+        get async { await tokens.identity }
+    }
+
+    public func intercept(
+        _ call: HTTPCall,
+        next: HTTPNext
+    ) async throws(TransportError) -> HTTPReply {
+        guard call.options.authentication != .none, call.head.headerFields[.authorization] == nil,
+            let origin = HTTPOrigin(call.head), origins.contains(origin),
+            let token = try await self.token(for: call)
+        else { return try await next(call) }
+        let reply = try await answer(to: call.signed(with: token), next)
+        guard Self.maySignAnew(call, reply.head),
+            let fresh = try await self.token(after: token, for: call), !fresh.isSameIssue(as: token)
+        else { return reply }
+        call.record(.credentialsRenewed)
+        return try await next(call.signed(with: fresh))
+    }
+
+    /// Sends the call.
+    ///
+    /// A refusal is read into memory: the renewal and the request after it may need the place that the refusal's
+    /// exchange holds under a limit.
+    private func answer(
+        to call: HTTPCall,
+        _ next: HTTPNext
+    ) async throws(TransportError) -> HTTPReply {
+        let reply = try await next(call)
+        return Self.maySignAnew(call, reply.head) ? try await reply.detached() : reply
+    }
+
+    private static func maySignAnew(_ call: HTTPCall, _ head: HTTPResponse) -> Bool {
+        head.status == .unauthorized && call.isReplayable
+            && !BearerChallenge.isLackOfScope(head.headerFields)
+    }
+
+    /// Returns the token to sign with, or nil if the call is sent unsigned.
+    private func token(for call: HTTPCall) async throws(TransportError) -> AccessToken? {
+        do {
+            return try await tokens.token()
+        } catch {
+            guard let error = failure(error, for: call) else { return nil }
+            throw error
+        }
+    }
+
+    private func token(
+        after refused: AccessToken,
+        for call: HTTPCall
+    ) async throws(TransportError) -> AccessToken? {
+        do {
+            return try await tokens.token(after: refused)
+        } catch {
+            guard let error = failure(error, for: call) else { return nil }
+            throw error
+        }
+    }
+
+    private func failure(_ error: any Error, for call: HTTPCall) -> TransportError? {
+        let known = error as? AuthenticationError
+        let code = known?.code
+        if code == .insideRefresh { return nil }
+        // No user is signed in, and the call does not require one.
+        if let known, call.options.authentication == .optional, !known.isTransient,
+            !known.isCancellation
+        {
+            return nil
+        }
+        if error is CancellationError || code == .cancelled {
+            return TransportError(.cancelled, processed: .no, url: call.redactedURL)
+        }
+        // The text of another error may quote a token: wrap it in one that is redacted.
+        let reason = known ?? AuthenticationError(.refreshFailed, cause: error)
+        return TransportError(.credentialsUnavailable, url: call.redactedURL, cause: reason)
+    }
+}
+
+extension HTTPCall {
+    fileprivate func signed(with token: AccessToken) -> HTTPCall {
+        var signed = self
+        signed.head.headerFields[.authorization] = "Bearer \(token.value)"
+        return signed
+    }
+}
+
+extension NetworkClient.Configuration {
+    /// Signs all calls to the base URL's origin and to the given origins.
+    ///
+    /// It appends a ``BearerAuthorization`` to `attemptMiddleware`, so set the other layers first or append to the
+    /// list afterward.
+    public mutating func authorize(
+        with tokens: some TokenSource,
+        alsoAt origins: Set<HTTPOrigin> = []
+    ) {
+        let home = HTTPOrigin(baseURL)
+        attemptMiddleware.append(
+            BearerAuthorization(tokens, origins: origins.union(home.map { [$0] } ?? []))
+        )
+    }
+}

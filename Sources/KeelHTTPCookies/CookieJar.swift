@@ -1,0 +1,255 @@
+public import HTTPTypes
+public import KeelHTTP
+import Synchronization
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// A layer that stores the cookies that servers set and sends them back (RFC 6265bis).
+///
+/// ```swift
+/// let jar = CookieJar()
+/// configuration.attemptMiddleware.append(jar)
+/// ```
+///
+/// It belongs to the layers of the attempt: each redirect sends and sets its own cookies. A call with its own `Cookie`
+/// field keeps it, and its response still sets cookies.
+///
+/// The jar follows RFC 6265bis with these choices:
+///
+/// - `Secure` cookies are set and sent over https, and over http to the local device.
+/// - `SameSite` and `HttpOnly` are recorded but never withhold a cookie, because an app's requests have no originating
+///   site.
+/// - A cookie for a public suffix, such as `co.uk`, is refused unless the suffix is the host itself (section 5.5): the
+///   names below a public suffix belong to different owners. ``isKnownPublicSuffix(_:)`` knows the most common
+///   suffixes. An app that talks to hosts that it does not choose should pass a test that uses the whole public suffix
+///   list.
+///
+/// Cookies are stored in memory. ``cookies`` is `Codable`: save it where secrets are stored, and pass it to the next
+/// jar. Descriptions of jars and cookies contain no value.
+public final class CookieJar: HTTPMiddleware, DeadlineEnforcing {
+    /// The maximum number of cookies in a jar; the least recently used ones are evicted first.
+    ///
+    /// A jar that exceeds the total limit evicts up to a sixteenth of it at once.
+    public struct Limits: Sendable, Hashable {
+        /// The maximum number of cookies per domain.
+        public var perDomain: Int
+        /// The maximum number of cookies of all domains.
+        public var total: Int
+
+        /// Creates limits; the defaults are the minimum of RFC 6265bis section 6.1.
+        public init(perDomain: Int = 50, total: Int = 3000) {
+            self.perDomain = perDomain
+            self.total = total
+        }
+    }
+
+    private let kept: Mutex<CookieTable>
+    private let isPublicSuffix: @Sendable (String) -> Bool
+    private let now: @Sendable () -> Date
+
+    /// Creates a jar.
+    ///
+    /// - Parameters:
+    ///   - cookies: The cookies of an earlier jar.
+    ///   - limits: The maximum number of cookies.
+    ///   - isPublicSuffix: Whether the domains below this one, given in lowercase, belong to different owners.
+    ///   - now: Returns the time that expiry is compared with.
+    public init(
+        _ cookies: [Cookie] = [],
+        limits: Limits = Limits(),
+        isPublicSuffix: @escaping @Sendable (String) -> Bool = CookieJar.isKnownPublicSuffix,
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        // A jar with another suffix test may have accepted cookies that this one refuses.
+        let kept = cookies.filter { $0.isHostOnly || !isPublicSuffix($0.domain) }
+        self.kept = Mutex(CookieTable(kept, limits: limits))
+        self.isPublicSuffix = isPublicSuffix
+        self.now = now
+    }
+
+    /// Whether a domain, given in lowercase, is one of the public suffixes that a jar knows without a list.
+    ///
+    /// These are all domains without a dot, such as `com`; those under which country registries assign names, such as
+    /// `co.uk`, `com.au` and `ne.jp`; and those of services that give subdomains to their customers, such as
+    /// `github.io`.
+    public static func isKnownPublicSuffix(_ domain: String) -> Bool {
+        PublicSuffixes.contains(domain)
+    }
+
+    /// The unexpired cookies, oldest first.
+    public var cookies: [Cookie] {
+        let now = now()
+        return kept.withLock { kept in
+            kept.all.filter { !$0.isExpired(at: now) }.sorted { $0.createdAt < $1.createdAt }
+        }
+    }
+
+    /// Removes the cookies that satisfy `condition`.
+    public func remove(where condition: (Cookie) -> Bool = { _ in true }) {
+        kept.withLock { $0.remove(where: condition) }
+    }
+
+    public func intercept(
+        _ call: HTTPCall,
+        next: HTTPNext
+    ) async throws(TransportError) -> HTTPReply {
+        var sent = call
+        if call.head.headerFields[.cookie] == nil {
+            sent.head.headerFields[.cookie] = cookieField(for: call.head)
+        }
+        let reply = try await next(sent)
+        store(reply.head.headerFields[values: .setCookie], from: call.head)
+        return reply
+    }
+
+    // MARK: Sending
+
+    /// Returns the `Cookie` field for a request; nil if no cookie matches.
+    ///
+    /// Cookies with longer paths come first, and older ones first among equals.
+    public func cookieField(for head: HTTPRequest) -> String? {
+        guard let origin = HTTPOrigin(head) else { return nil }
+        let path = head.cookiePath
+        let isSecure = origin.isTrustworthy
+        let now = now()
+        let found = kept.withLock { kept -> [Cookie] in
+            let found = kept.cookies(for: origin.host).filter { cookie in
+                !cookie.isExpired(at: now) && (isSecure || !cookie.isSecure)
+                    && (cookie.isHostOnly
+                        ? cookie.domain == origin.host
+                        : CookieRules.domain(cookie.domain, matches: origin.host))
+                    && CookieRules.path(cookie.path, matches: path)
+            }
+            for var cookie in found {
+                cookie.usedAt = now
+                kept.put(cookie)
+            }
+            return found
+        }
+        guard !found.isEmpty else { return nil }
+        return found.sorted { one, other in
+            one.path.utf8.count == other.path.utf8.count
+                ? (one.createdAt, one.name) < (other.createdAt, other.name)
+                : one.path.utf8.count > other.path.utf8.count
+        }
+        .map { $0.name.isEmpty ? $0.value : "\($0.name)=\($0.value)" }
+        .joined(separator: "; ")
+    }
+
+    // MARK: Storing
+
+    /// Stores the cookies of a response's `Set-Cookie` fields that the server may set.
+    public func store(_ fields: [String], from head: HTTPRequest) {
+        guard !fields.isEmpty, let origin = HTTPOrigin(head) else { return }
+        let now = now()
+        let path = head.cookiePath
+        let cookies = fields.compactMap { field in
+            SetCookie(field).flatMap { cookie($0, from: origin, path: path, at: now) }
+        }
+        kept.withLock { kept in
+            for var cookie in cookies {
+                guard origin.isTrustworthy || !isShadowed(cookie, by: kept.all, at: now)
+                else { continue }
+                guard !cookie.isExpired(at: now) else {
+                    kept.remove(cookie.key)
+                    continue
+                }
+                if let old = kept[cookie.key], !old.isExpired(at: now) {
+                    cookie.createdAt = old.createdAt
+                }
+                kept.put(cookie)
+            }
+            for domain in Set(cookies.map(\.domain)) { kept.evict(from: domain, at: now) }
+        }
+    }
+
+    /// Returns the cookie to store, or nil if the server may not set it.
+    private func cookie(
+        _ set: SetCookie,
+        from origin: HTTPOrigin,
+        path: String,
+        at now: Date
+    ) -> Cookie? {
+        var domain = set.domain
+        if let wanted = domain, isPublicSuffix(wanted) || CookieRules.isAddress(wanted) {
+            // A server may name itself and gets a host-only cookie.
+            guard wanted == origin.host else { return nil }
+            domain = nil
+        }
+        if let wanted = domain, !CookieRules.domain(wanted, matches: origin.host) { return nil }
+        let cookie = Cookie(
+            name: set.name,
+            value: set.value,
+            domain: domain ?? origin.host,
+            isHostOnly: domain == nil,
+            path: set.path ?? CookieRules.defaultPath(of: path),
+            expiresAt: expiry(set, at: now),
+            isSecure: set.isSecure,
+            isHTTPOnly: set.isHTTPOnly,
+            sameSite: set.sameSite,
+            createdAt: now,
+            usedAt: now
+        )
+        guard origin.isTrustworthy || !cookie.isSecure else { return nil }
+        if cookie.sameSite == Cookie.SameSite.none, !cookie.isSecure { return nil }
+        return obeysPrefix(cookie, pathWasNamed: set.path != nil) ? cookie : nil
+    }
+
+    /// Whether the cookie meets the guarantee that its name prefix gives to readers (section 4.1.3).
+    private func obeysPrefix(_ cookie: Cookie, pathWasNamed: Bool) -> Bool {
+        // A nameless cookie whose value begins this way would look like one with such a name.
+        let name = (cookie.name.isEmpty ? cookie.value : cookie.name).lowercased()
+        if cookie.name.isEmpty { return !name.hasPrefix("__secure-") && !name.hasPrefix("__host-") }
+        if name.hasPrefix("__secure-") { return cookie.isSecure }
+        if name.hasPrefix("__host-") {
+            return cookie.isSecure && cookie.isHostOnly && cookie.path == "/" && pathWasNamed
+        }
+        return true
+    }
+
+    private func expiry(_ set: SetCookie, at now: Date) -> Date? {
+        // No cookie outlives 400 days (section 5.5).
+        let limit: TimeInterval = 400 * 24 * 3600
+        if let age = set.maxAge {
+            return age <= 0 ? .distantPast : now.addingTimeInterval(min(TimeInterval(age), limit))
+        }
+        return set.expires.map { min($0, now.addingTimeInterval(limit)) }
+    }
+
+    /// Whether an insecure server would shadow a secure cookie of the same name (section 5.7).
+    private func isShadowed(
+        _ cookie: Cookie,
+        by others: some Sequence<Cookie>,
+        at now: Date
+    ) -> Bool {
+        others.contains { other in
+            other.isSecure && other.name == cookie.name && !other.isExpired(at: now)
+                && (CookieRules.domain(other.domain, matches: cookie.domain)
+                    || CookieRules.domain(cookie.domain, matches: other.domain))
+                && CookieRules.path(other.path, matches: cookie.path)
+        }
+    }
+}
+
+extension CookieJar: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { "CookieJar(\(kept.withLock { $0.count }) cookies)" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: ["cookies": cookies.count]) }
+}
+
+extension HTTPOrigin {
+    /// Whether the connection to the origin is protected from eavesdroppers.
+    fileprivate var isTrustworthy: Bool { scheme == "https" || CookieRules.isLoopback(host) }
+}
+
+extension HTTPRequest {
+    /// The path of the target for cookies: without the query, and at least a slash.
+    fileprivate var cookiePath: String {
+        let path = (path ?? "").prefix { $0 != "?" && $0 != "#" }
+        return path.hasPrefix("/") ? String(path) : "/"
+    }
+}

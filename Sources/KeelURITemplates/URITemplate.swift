@@ -1,0 +1,140 @@
+public import KeelHTTP
+
+/// A URI template with variables in braces (RFC 6570 level 4).
+///
+/// ```swift
+/// let template = try URITemplate("/users/{id}{?fields*}")
+/// let path = try template.expanded(["id": "a/b", "fields": ["name", "age"]])
+/// // /users/a%2Fb?fields=name&fields=age
+/// ```
+///
+/// | expression | of `var` = "a/b", `list` = ["x", "y"] |
+/// |---|---|
+/// | `{var}` | `a%2Fb`: the value stays inside its segment |
+/// | `{+var}` | `a/b`: reserved characters and percent triplets of the value are kept |
+/// | `{#var}` | `#a/b` |
+/// | `{.list*}` | `.x.y` |
+/// | `{/list*}` | `/x/y` |
+/// | `{;list*}` | `;list=x;list=y` |
+/// | `{?list}`, `{?list*}` | `?list=x,y`, `?list=x&list=y` |
+/// | `{&list*}` | `&list=x&list=y` |
+/// | `{var:1}` | `a`: the first characters of a string |
+///
+/// A variable without a value, an empty list and empty pairs expand to nothing. Names of pairs are encoded as strictly
+/// as their values, although the RFC would keep reserved characters: a name cannot add a parameter. With `{+var:3}` and
+/// `{#var:3}` a percent triplet of the value counts as one character and is never split.
+public struct URITemplate: Sendable, Hashable, CustomStringConvertible {
+    /// The template's text.
+    public let description: String
+
+    let parts: [Part]
+
+    /// Parses a template.
+    ///
+    /// - Throws: ``URITemplateError`` with the position of the mistake.
+    public init(_ text: some StringProtocol) throws(URITemplateError) {
+        description = String(text)
+        var parser = URITemplateParser(Array(text.utf8))
+        parts = try parser.parse()
+    }
+
+    /// The names of the variables, in the order of their first use.
+    public var variableNames: [String] {
+        var names: [String] = []
+        for part in parts {
+            guard case .expression(let expression) = part else { continue }
+            for variable in expression.variables where !names.contains(variable.name) {
+                names.append(variable.name)
+            }
+        }
+        return names
+    }
+
+    /// Returns the template expanded with these values.
+    ///
+    /// A variable without a value is undefined.
+    ///
+    /// - Throws: ``URITemplateError/Reason/prefixOfComposite`` if a variable with a prefix has a list or pairs as its
+    ///   value.
+    public func expanded(_ values: [String: Value]) throws(URITemplateError) -> String {
+        var text = ""
+        for part in parts {
+            switch part {
+            case .literal(let literal): text += literal
+            case .expression(let expression): text += try expression.expanded(values)
+            }
+        }
+        return text
+    }
+}
+
+extension URITemplate {
+    /// The value of a variable.
+    public enum Value: Sendable, Hashable {
+        /// One text.
+        case string(String)
+        /// Several texts in order; an empty list is undefined.
+        case list([String])
+        /// Names with values in order; empty pairs are undefined.
+        case pairs([HTTPQuery.Item])
+
+        /// Creates the value from a number or another value with a lossless description.
+        public init(_ value: some LosslessStringConvertible) {
+            self = .string(value.description)
+        }
+    }
+
+    enum Part: Sendable, Hashable {
+        /// Text that is already encoded.
+        case literal(String)
+        case expression(Expression)
+    }
+
+    /// The contents of a pair of braces.
+    struct Expression: Sendable, Hashable {
+        var mark: Mark
+        var variables: [Variable]
+    }
+
+    struct Variable: Sendable, Hashable {
+        var name: String
+        var modifier: Modifier?
+        /// The position of the variable in the template, in bytes.
+        var offset: Int
+    }
+
+    enum Modifier: Sendable, Hashable {
+        case explode
+        case prefix(Int)
+    }
+
+    /// The operator after an opening brace (RFC 6570 section 2.2).
+    enum Mark: UInt8, Sendable {
+        case simple = 0
+        case reserved = 0x2B  // +
+        case fragment = 0x23  // #
+        case label = 0x2E  // .
+        case segment = 0x2F  // /
+        case parameter = 0x3B  // ;
+        case query = 0x3F  // ?
+        case continuation = 0x26  // &
+    }
+}
+
+extension URITemplate.Value: ExpressibleByStringLiteral, ExpressibleByStringInterpolation {
+    public init(stringLiteral value: String) { self = .string(value) }
+}
+
+extension URITemplate.Value: ExpressibleByIntegerLiteral {
+    public init(integerLiteral value: Int) { self = .string(String(value)) }
+}
+
+extension URITemplate.Value: ExpressibleByArrayLiteral {
+    public init(arrayLiteral elements: String...) { self = .list(elements) }
+}
+
+extension URITemplate.Value: ExpressibleByDictionaryLiteral {
+    public init(dictionaryLiteral elements: (String, String)...) {
+        self = .pairs(elements.map { HTTPQuery.Item(name: $0, value: $1) })
+    }
+}

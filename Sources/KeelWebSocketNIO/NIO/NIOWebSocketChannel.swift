@@ -1,0 +1,151 @@
+#if WebSocket
+import KeelCore
+import KeelWebSocket
+import NIOCore
+import Synchronization
+
+/// An open connection on SwiftNIO.
+final class NIOWebSocketChannel: WebSocketChannel {
+    let handshake: WebSocketHandshake
+
+    private let channel: any Channel
+    private let handler: NIOLoopBound<WebSocketHandler>
+    private let mailbox: MessageMailbox
+    private let backlog: SendBacklog
+    private let configuration: WebSocketConfiguration
+    private let clock: any Clock<Duration>
+
+    init(
+        _ channel: any Channel,
+        _ handler: WebSocketHandler,
+        _ mailbox: MessageMailbox,
+        _ handshake: WebSocketHandshake,
+        _ configuration: WebSocketConfiguration,
+        _ clock: any Clock<Duration>
+    ) {
+        self.channel = channel
+        self.handler = NIOLoopBound(handler, eventLoop: channel.eventLoop)
+        self.mailbox = mailbox
+        backlog = SendBacklog(limit: configuration.sendBufferSize)
+        self.handshake = handshake
+        self.configuration = configuration
+        self.clock = clock
+    }
+
+    var peerClose: WebSocketClose? {
+        guard case .closedByPeer(let close)? = mailbox.end else { return nil }
+        return close
+    }
+
+    // MARK: Calls of the app
+
+    func send(_ message: WebSocketMessage) async throws(WebSocketError) {
+        guard !Task.isCancelled else { throw WebSocketError(.cancelled) }
+        if let end = mailbox.end { throw end.error }
+        let count = message.byteCount
+        guard backlog.enter(count) else {
+            let sent = OneShotResult<Void>()
+            onLoop { [backlog] handler in
+                handler.send(message) { outcome in
+                    backlog.leave(count)
+                    sent.give(outcome)
+                }
+            }
+            return try await sent.wait().get()
+        }
+        // Waiting would cost a change of threads. The next call reports any failure.
+        onLoop { [backlog] handler in
+            handler.send(message) { _ in backlog.leave(count) }
+        }
+    }
+
+    func receive() async throws(WebSocketError) -> WebSocketMessage? {
+        let reader = MessageMailbox.Reader()
+        switch mailbox.take(reader) {
+        case .outcome(let outcome): return try outcome.get()
+        case .lastStraw(let message):
+            onLoop { $0.resume() }
+            return message
+        case .nothing: return try await reader.wait().get()
+        }
+    }
+
+    func ping() async throws(WebSocketError) -> Duration {
+        let answered = OneShotResult<Void>()
+        let elapsed = stopwatch(on: clock)
+        onLoop { $0.ping(answered) }
+        try await answered.wait(
+            upTo: configuration.pongTimeout,
+            on: clock,
+            else: WebSocketError(.pongTimeout)
+        ).get()
+        return elapsed()
+    }
+
+    func close(_ close: WebSocketClose) async throws(WebSocketError) {
+        let answered = OneShotResult<Void>()
+        onLoop { $0.close(close, answered) }
+        let outcome = await answered.wait(
+            upTo: configuration.closeTimeout,
+            on: clock,
+            else: WebSocketError(.closed)
+        )
+        guard case .failure(let error) = outcome else {
+            // Cancellation drops the connection, and the loop may then have nothing left to close.
+            if let error = mailbox.end?.error, error.code == .cancelled { throw error }
+            return
+        }
+        if error.code == .cancelled { throw error }
+        // Here as well as on the loop, because the next call must find the end.
+        mailbox.abort(.closedHere)
+        onLoop { $0.abort(.closedHere, nil) }
+    }
+
+    // MARK: Lifetime
+
+    /// Pings the peer at intervals, and drops a silent connection; ends with its task.
+    func watch() async {
+        guard let interval = configuration.pingInterval else { return }
+        let patience = configuration.pongTimeout
+        var pause = interval
+        while (try? await clock.sleep(for: pause)) != nil, mailbox.end == nil {
+            let arrivals = mailbox.arrivals.load(ordering: .relaxed)
+            onLoop { $0.ping() }
+            guard (try? await clock.sleep(for: patience)) != nil else { return }
+            if mailbox.arrivals.load(ordering: .relaxed) == arrivals, !mailbox.isFull,
+                mailbox.end == nil
+            {
+                onLoop { $0.abort(WebSocketError(.pongTimeout), nil) }
+                return
+            }
+            pause = max(.zero, interval - patience)
+        }
+    }
+
+    /// Closes the connection if it is open, and returns once the socket is closed.
+    func shutdown(_ close: WebSocketClose) async {
+        let hungUp = OneShotResult<Void>()
+        channel.closeFuture.whenComplete { _ in hungUp.give(.success(())) }
+        onLoop { $0.close(close) }
+        // The server closes the socket first, so that its side is in TIME_WAIT (RFC 6455 section
+        // 7.1.1).
+        _ = await hungUp.wait(
+            upTo: configuration.closeTimeout,
+            on: clock,
+            else: WebSocketError(.closed)
+        )
+        channel.close(promise: nil)
+    }
+
+    /// Drops the connection; every waiting call ends with `error`.
+    func abort(_ error: WebSocketError) {
+        // Here as well as on the loop, because the reader must not find another message.
+        mailbox.abort(error)
+        onLoop { $0.abort(error, WebSocketClose(.goingAway)) }
+    }
+
+    private func onLoop(_ body: @escaping @Sendable (WebSocketHandler) -> Void) {
+        channel.eventLoop.execute { [handler] in body(handler.value) }
+    }
+}
+#endif

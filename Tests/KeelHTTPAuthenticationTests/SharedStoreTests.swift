@@ -1,0 +1,150 @@
+import Foundation
+import KeelCore
+import KeelHTTP
+import KeelHTTPAuthentication
+import KeelTestKit
+import Testing
+
+/// An app and its extension: two sessions that share a store.
+@Suite("Sessions that share a store", .timeLimit(.minutes(1)))
+struct SharedStoreTests {
+    private let dates = TestDates()
+
+    private func session(
+        _ identity: IdentityModel,
+        _ store: RecordingStore
+    ) async throws -> AuthSession<BearerCredentials> {
+        var policy = AuthSessionPolicy()
+        policy.now = { [dates] in dates.now }
+        let session = AuthSession(server: identity, store: store, policy: policy)
+        try await session.restore()
+        return session
+    }
+
+    @Test("A session adopts the other session's renewed token, and no refresh token is used twice")
+    func adopts() async throws {
+        let identity = IdentityModel()
+        let store = RecordingStore(identity.grant())
+        let app = try await session(identity, store)
+        let widget = try await session(identity, store)
+        let name = await app.identity
+        for round in 1...3 {
+            identity.revokeAccess()
+            let (first, second) = round == 2 ? (widget, app) : (app, widget)
+            let refused = try await second.token()
+            try await first.refresh()
+            #expect(try await second.token(after: refused).value == first.current?.accessToken)
+            #expect(identity.refreshCount == round)
+        }
+        #expect(identity.reuseCount == 0)
+        #expect(await app.identity == name)
+        #expect(await widget.identity == name)
+        #expect(store.log.filter { $0 == "clear" }.isEmpty)
+    }
+
+    @Test("An expired token adopted from another session is renewed with its own refresh token")
+    func renewsWhatItFinds() async throws {
+        let identity = IdentityModel(lifetime: 100, now: { [dates] in dates.now })
+        let store = RecordingStore(identity.grant())
+        let app = try await session(identity, store)
+        let widget = try await session(identity, store)
+        try await app.refresh()
+        dates.advance(by: 1000)
+        #expect(try await widget.token().value == "access-3-SECRET")
+        #expect(identity.refreshCount == 2)
+        #expect(identity.reuseCount == 0)
+        #expect(try await app.token().value == "access-3-SECRET")
+        #expect(identity.refreshCount == 2)
+    }
+
+    @Test("A denial of a refresh token used up by another session signs nobody out")
+    func outlivesRaces() async throws {
+        let door = Door()
+        let identity = IdentityModel(answer: { if $0 == 1 { await door.wait() } })
+        let store = RecordingStore(identity.grant())
+        let app = try await session(identity, store)
+        let widget = try await session(identity, store)
+        let cleanUps = Watched(0)
+        widget.onSignOut("count") { _ in cleanUps.change { $0 += 1 } }
+        let late = Task { try await widget.refresh() }
+        await door.waitForArrival()
+        try await app.refresh()
+        door.open()
+        try await late.value
+        #expect(identity.reuseCount == 1)
+        #expect(widget.current == app.current)
+        #expect(widget.state == .signedIn(version: 2))
+        #expect(cleanUps.value == 0)
+        #expect(store.kept == app.current)
+        // The next refusal reveals that the server has ended the grant, and is final.
+        await #expect(throws: AuthenticationError.self) { try await widget.refresh() }
+        #expect(widget.state == .signedOut(.denied))
+        #expect(cleanUps.value == 1)
+    }
+
+    @Test("A sign-in in one session becomes the user of all sessions with their next renewal")
+    func followsUsers() async throws {
+        let door = Door()
+        let identity = IdentityModel(answer: { if $0 == 1 { await door.wait() } })
+        let store = RecordingStore(identity.grant())
+        let app = try await session(identity, store)
+        let before = try await session(identity, store)
+        let during = try await session(identity, store)
+        let late = Task { try await during.refresh() }
+        await door.waitForArrival()
+        try await app.signIn { identity.grant() }
+        let name = try #require(await app.identity)
+        // A caller of the previous user gets no token of the next one.
+        let early = await #expect(throws: AuthenticationError.self) { try await before.refresh() }
+        #expect(early?.code == .superseded)
+        door.open()
+        let error = await #expect(throws: AuthenticationError.self) { try await late.value }
+        #expect(error?.code == .superseded)
+        for session in [before, during] {
+            #expect(await session.identity == name)
+            #expect(try await session.token().value == app.current?.accessToken)
+        }
+        #expect(store.kept == app.current)
+        #expect(identity.refreshCount == 1)
+    }
+
+    @Test(
+        "A sign-out in one session signs out all, and no renewal brings the user back",
+        arguments: [false, true]
+    )
+    func followsSignOuts(isUnderWay: Bool) async throws {
+        let door = Door()
+        let identity = IdentityModel(answer: { _ in await door.wait() })
+        let store = RecordingStore(identity.grant())
+        let app = try await session(identity, store)
+        let widget = try await session(identity, store)
+        let cleanUps = Watched(0)
+        widget.onSignOut("count") { _ in cleanUps.change { $0 += 1 } }
+        if !isUnderWay { try await app.signOut() }
+        let late = Task { try await widget.refresh() }
+        if isUnderWay {
+            await door.waitForArrival()
+            try await app.signOut()
+        }
+        door.open()
+        let error = await #expect(throws: AuthenticationError.self) { try await late.value }
+        #expect(error?.code == .signedOut)
+        #expect(widget.state == .signedOut(.requested))
+        #expect(cleanUps.value == 1)
+        #expect(store.kept == nil)
+    }
+
+    @Test("A denial is not final while the store cannot be read")
+    func outlivesLockedStores() async throws {
+        let identity = IdentityModel()
+        let store = RecordingStore(identity.grant())
+        let app = try await session(identity, store)
+        let widget = try await session(identity, store)
+        try await app.refresh()
+        store.isReadable.change { $0 = false }
+        let error = await #expect(throws: AuthenticationError.self) { try await widget.refresh() }
+        #expect(error?.code == .refreshFailed)
+        #expect(store.kept == app.current)
+        #expect(widget.state == .signedIn(version: 1))
+    }
+}

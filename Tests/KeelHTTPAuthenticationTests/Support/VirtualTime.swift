@@ -1,0 +1,1 @@
+../../KeelHTTPTests/VirtualTime.swift

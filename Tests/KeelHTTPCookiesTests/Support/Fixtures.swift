@@ -1,0 +1,1 @@
+../../KeelHTTPTests/Fixtures.swift

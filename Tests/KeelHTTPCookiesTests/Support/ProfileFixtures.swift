@@ -1,0 +1,1 @@
+../../KeelHTTPAuthenticationTests/ProfileFixtures.swift

@@ -1,0 +1,1 @@
+../../KeelWebSocketTests/WebSocketFixtures.swift
