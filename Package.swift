@@ -117,13 +117,13 @@ func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .executableTarget(name: name, dependencies: dependencies, path: "Tests/Support/\(name)")
 }
 
-/// The tests of the target with this name; they depend on it and on the doubles of KeelTestKit.
+/// The tests of the target with this name; they depend on it, on KeelCore and on KeelTestKit.
 func tests(
     of name: String,
     exclude: [String] = [],
     _ others: [Target.Dependency]
 ) -> Target {
-    let names: Set = [name, "KeelTestKit"]
+    let names: Set = [name, "KeelCore", "KeelTestKit"]
     let dependencies = names.sorted().map { Target.Dependency.target(name: $0) } + others
     return .testTarget(name: name + "Tests", dependencies: dependencies, exclude: exclude)
 }
@@ -177,297 +177,307 @@ let package = Package(
             capability: .command(
                 intent: .custom(verb: "lint", description: "Checks that the layers hold.")
             )
-        ),
-        // Words that several areas share.
-        .systemLibrary(name: "CKeelChecksum"),
-        .target(
-            name: "KeelCore",
-            dependencies: ["CKeelChecksum"],
-            exclude: left,
-            resources: privacy
-        ),
-        module("KeelDependencies", []),
-        module("KeelJournal", ["KeelCore"]),
-        module("KeelDependenciesTesting", ["KeelDependencies"]),
-
-        // Areas and their adapters.
-        module("KeelAnalytics", ["KeelCore", "KeelJournal"]),
-        module("KeelCache", ["KeelCore"]),
-        .systemLibrary(name: "CKeelAttributes"),
-        module("KeelFiles", ["CKeelAttributes", "KeelCore"] + ciphers),
-        module("KeelFilesS3", ["KeelCore", "KeelFiles", "KeelHTTP", httpTypes] + ciphers),
-        module("KeelHTTP", ["KeelCore", httpTypes]),
-        module("KeelHTTPAuthentication", ["KeelCore", "KeelHTTP", httpTypes]),
-        module("KeelHTTPCookies", ["KeelHTTP", httpTypes]),
-        module("KeelNetworkStatus", ["KeelCore"]),
-        module("KeelURITemplates", ["KeelHTTP"]),
-        module("KeelWebSocket", ["KeelCore", "KeelHTTP", httpTypes]),
-        .systemLibrary(name: "CKeelZlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
-        module("KeelZlib", ["CKeelZlib"]),
-        module("KeelHTTPCompression", ["KeelHTTP", "KeelZlib", httpTypes]),
-        module("KeelHTTPCaching", ["KeelCache", "KeelCore", "KeelHTTP", httpTypes]),
-        module("KeelHTTPObservability", ["KeelCore", "KeelHTTP", httpTypes] + observability),
-        module(
-            "KeelLogging",
-            ["KeelCore"] + logging + [
-                .product(
-                    name: "Metrics",
-                    package: "swift-metrics",
-                    condition: .when(traits: ["Observability"])
-                )
-            ]
-        ),
-        module(
-            "KeelLoggingOTLP",
-            [
-                "KeelCore", "KeelHTTP", "KeelHTTPCompression", "KeelJournal", "KeelLogging",
-                httpTypes,
-            ] + logging.dropLast()
-        ),
-        module("KeelWebSocketNIO", ["KeelCore", "KeelWebSocket", httpTypes] + webSocket),
-        module("KeelAsyncHTTPClient", ["KeelCore", "KeelHTTP", httpTypes] + asyncHTTPClient),
-        module("KeelLocation", ["KeelCore"]),
-        module("KeelSecrets", ["KeelCore"] + ciphers),
-        module("KeelSecurity", ["KeelCore"] + ciphers),
-        module("KeelDocuments", ["KeelCore"]),
-        module("KeelStorage", ["KeelCore", "KeelDocuments", "KeelStorageAdapting"]),
-        module("KeelStorageAdapting", ["KeelCore", "KeelDocuments"]),
-        module(
-            "KeelStorageFirestore",
-            ["KeelCore", "KeelHTTPAuthentication", "KeelStorageAdapting", crypto, httpTypes]
-        ),
-        module("KeelStorageObservability", ["KeelCore", "KeelStorageAdapting"] + observability),
-        module("KeelStorageSQLite", ["KeelCore", "KeelStorageAdapting"] + grdb),
-
-        // What stands on several areas.
-        module(
-            "KeelAnalyticsHTTP",
-            ["KeelAnalytics", "KeelHTTPAuthentication", "KeelHTTPCompression", httpTypes]
-        ),
-        module("KeelHTTPSecrets", ["KeelCore", "KeelHTTPAuthentication", "KeelSecrets"]),
-        module("KeelHTTPTransfers", ["KeelCore", "KeelHTTP", httpTypes] + ciphers),
-        module("KeelSecurityFiles", ["KeelFiles", "KeelSecurity"]),
-        module("KeelSecuritySecrets", ["KeelCore", "KeelSecrets", "KeelSecurity"]),
-        module("KeelSync", ["KeelCore", "KeelStorage"]),
-        module(
-            "KeelRepositories",
-            ["KeelCache", "KeelHTTP", "KeelNetworkStatus", "KeelStorage", "KeelSync", httpTypes]
-        ),
-
-        module(
-            "KeelServiceLifecycle",
-            [
-                "KeelAnalytics", "KeelCache", "KeelHTTP", "KeelLogging", "KeelLoggingOTLP",
-                "KeelStorage", "KeelSync", "KeelWebSocket",
-            ] + serviceLifecycle
-        ),
-
-        // What answers requests, without a server of its own.
-        module(
-            "KeelServing",
-            [
-                "KeelCore", "KeelHTTP", "KeelHTTPCompression", "KeelStorage",
-                "KeelStorageFirestore", httpTypes,
-            ]
-        ),
-
-        module("KeelServingObservability", ["KeelHTTP", "KeelServing", httpTypes] + observability),
-
-        // The umbrella, and what tests are made with.
-        module(
-            "Keel",
-            [
-                "KeelAnalytics", "KeelAsyncHTTPClient", "KeelCache", "KeelCore", "KeelDependencies",
-                "KeelFiles", "KeelHTTP", "KeelHTTPAuthentication", "KeelHTTPCaching",
-                "KeelHTTPCookies", "KeelHTTPSecrets", "KeelLocation", "KeelLogging",
-                "KeelNetworkStatus", "KeelRepositories", "KeelSecrets", "KeelSecurity",
-                "KeelSecurityFiles", "KeelSecuritySecrets", "KeelStorage", "KeelStorageFirestore",
-                "KeelStorageSQLite", "KeelSync", "KeelURITemplates", "KeelWebSocket", httpTypes,
-            ] + logging.dropLast()
-        ),
-        module(
-            "KeelConformance",
-            [
-                "KeelAnalytics", "KeelCache", "KeelCore", "KeelFiles", "KeelHTTP", "KeelLocation",
-                "KeelRepositories", "KeelSecrets", "KeelStorage", "KeelTestKit", httpTypes,
-            ]
-        ),
-        module(
-            "KeelTestKit",
-            [
-                "KeelAnalytics", "KeelCache", "KeelCore", "KeelFiles", "KeelHTTP",
-                "KeelHTTPCompression", "KeelLocation", "KeelNetworkStatus", "KeelSecrets",
-                "KeelStorageAdapting", "KeelWebSocket", httpTypes,
-            ]
-        ),
-        module("KeelTestServer", ["KeelTestKit", httpTypes] + testServer),
-
-        // Tests, one target for each target above, and the programs that they start.
-        program("KeelAnalyticsCrashWriter", ["KeelAnalytics", "KeelJournal"]),
-        program("KeelCacheCrashWriter", ["KeelCache"]),
-        program("KeelFileCrashWriter", ["KeelFiles"]),
-        program("KeelStorageCrashWriter", ["KeelStorage", "KeelStorageSQLite"] + grdb),
-        program("KeelJournalCrashWriter", ["KeelCore", "KeelJournal"]),
-        program("KeelLogCrashWriter", ["KeelCore", "KeelLogging"] + logging),
-        .target(
-            name: "KeelLogSecrets",
-            dependencies: ["KeelLogging", "KeelTestKit"] + logging,
-            path: "Tests/Support/KeelLogSecrets"
-        ),
-        program("KeelOutboxCrashWriter", sqlite + ["KeelSync"]),
-        program(
-            "KeelLifecycleProgram",
-            sqlite + ["KeelAnalytics", "KeelServiceLifecycle", "KeelSync"] + serviceLifecycle
-                + logging
-        ),
-        program("KeelS3CrashWriter", ["KeelAsyncHTTPClient", "KeelFiles", "KeelFilesS3"]),
-        program("KeelKeysetProgram", ["KeelSecrets", "KeelSecurity", "KeelSecuritySecrets"]),
-        program("KeelSecretWriter", ["KeelSecrets"]),
-        program("KeelTransferProgram", ["KeelAsyncHTTPClient", "KeelHTTP", "KeelHTTPTransfers"]),
-        tests(of: "KeelAnalytics", ["KeelAnalyticsCrashWriter", "KeelConformance", "KeelJournal"]),
-        tests(
-            of: "KeelAnalyticsHTTP",
-            exclude: ["Support/official-clients.py"],
-            ["KeelAnalytics", "KeelTestServer", httpTypes]
-        ),
-        tests(
-            of: "KeelAsyncHTTPClient",
-            ["KeelConformance", "KeelHTTPAuthentication", "KeelTestServer", httpTypes]
-                + asyncHTTPClient
-        ),
-        tests(of: "KeelCache", ["KeelCacheCrashWriter", "KeelConformance", "KeelCore"]),
-        tests(
-            of: "KeelConformance",
-            [
-                "KeelStorage", "KeelStorageFirestore", "KeelStorageObservability",
-                "KeelStorageSQLite",
-            ]
-        ),
-        tests(of: "KeelCore", []),
-        tests(of: "KeelDocuments", []),
-        tests(of: "KeelDependencies", ["KeelDependenciesTesting"]),
-        tests(of: "KeelFiles", ["KeelConformance", "KeelFileCrashWriter"]),
-        tests(
-            of: "KeelFilesS3",
-            exclude: ["Support/botocore-signatures.py", "Support/s3-peer.py"],
-            ["KeelAsyncHTTPClient", "KeelConformance", "KeelFiles", "KeelS3CrashWriter", httpTypes]
-                + ciphers
-        ),
-        tests(of: "KeelHTTP", ["KeelHTTPAuthentication", httpTypes]),
-        tests(of: "KeelHTTPAuthentication", [httpTypes]),
-        tests(of: "KeelHTTPCookies", ["KeelHTTPAuthentication", httpTypes]),
-        tests(of: "KeelNetworkStatus", []),
-        tests(of: "KeelURITemplates", [httpTypes]),
-        tests(of: "KeelWebSocket", [httpTypes]),
-        tests(
-            of: "KeelHTTPCaching",
-            [
-                "KeelCache", "KeelHTTPAuthentication", "KeelHTTPCompression", "KeelHTTPCookies",
-                "KeelZlib", httpTypes,
-            ]
-        ),
-        tests(of: "KeelHTTPCompression", [httpTypes]),
-        tests(of: "KeelHTTPObservability", [httpTypes] + observability + observabilityDoubles),
-        tests(of: "KeelHTTPSecrets", ["KeelSecrets"]),
-        tests(
-            of: "KeelHTTPTransfers",
-            ["KeelAsyncHTTPClient", "KeelTestServer", "KeelTransferProgram", httpTypes] + ciphers
-        ),
-        tests(of: "KeelJournal", ["KeelJournalCrashWriter"]),
-        tests(of: "KeelLocation", ["KeelConformance", "KeelCore"]),
-        tests(
-            of: "KeelLogging",
-            ["KeelLogCrashWriter", "KeelLogSecrets"] + logging + observability
-                + observabilityDoubles
-        ),
-        tests(
-            of: "KeelLoggingOTLP",
-            exclude: ["Support/decode-otlp.py"],
-            ["KeelJournal", "KeelLogSecrets", "KeelLogging", httpTypes] + logging
-        ),
-        tests(
-            of: "KeelRepositories",
-            [
-                "KeelCache", "KeelConformance", "KeelStorage", "KeelStorageSQLite", "KeelSync",
-                httpTypes,
-            ]
-        ),
-        tests(
-            of: "KeelSecrets",
-            exclude: ["Support/secret-storage-peer.py"],
-            ["KeelConformance", "KeelSecretWriter"] + ciphers
-        ),
-        tests(
-            of: "KeelSecurity",
-            exclude: ["Support/security-peer.py"],
-            ["KeelCache", "KeelJournal", "KeelStorage", "KeelStorageSQLite"]
-        ),
-        tests(of: "KeelSecurityFiles", ["KeelConformance", "KeelFiles", "KeelSecurity"]),
-        tests(of: "KeelSecuritySecrets", ["KeelKeysetProgram", "KeelSecrets", "KeelSecurity"]),
-        tests(of: "KeelServiceLifecycle", ["KeelLifecycleProgram"] + serviceLifecycle + logging),
-        tests(
-            of: "KeelServing",
-            [
-                "KeelAsyncHTTPClient", "KeelStorage", "KeelStorageFirestore", "KeelStorageSQLite",
-                httpTypes,
-            ]
-        ),
-        tests(
-            of: "KeelServingObservability",
-            [
-                "KeelHTTPObservability", "KeelServing", "KeelStorage", "KeelStorageFirestore",
-                "KeelStorageObservability", "KeelStorageSQLite", httpTypes,
-            ] + observability + observabilityDoubles
-        ),
-        tests(
-            of: "KeelStorageFirestore",
-            [
-                "KeelConformance", "KeelServing", "KeelStorage", "KeelStorageSQLite", crypto,
-                httpTypes,
-            ]
-        ),
-        tests(of: "KeelStorage", ["KeelConformance", "KeelCore"]),
-        tests(of: "KeelStorageAdapting", []),
-        tests(
-            of: "KeelStorageObservability",
-            ["KeelStorage"] + observability + observabilityDoubles
-        ),
-        tests(of: "KeelStorageSQLite", ["KeelStorage", "KeelStorageCrashWriter"] + grdb),
-        tests(of: "KeelSync", sqlite + ["KeelOutboxCrashWriter"]),
-        // Templates are for readers to copy, so they see only what Keel's products show.
-        .testTarget(
-            name: "KeelTemplateTests",
-            dependencies: [
-                "KeelConformance", "KeelCore", "KeelFiles", "KeelHTTP", "KeelLocation",
-                "KeelSecrets", "KeelStorage", httpTypes,
-            ],
-            packageAccess: false
-        ),
-        tests(
-            of: "KeelTestKit",
-            ["KeelAnalytics", "KeelCache", "KeelJournal", "KeelLogging", "KeelStorage", httpTypes]
-        ),
-        tests(of: "KeelTestServer", ["KeelConformance", httpTypes] + testServer),
-        tests(
-            of: "Keel",
-            [
-                "KeelAnalyticsHTTP", "KeelConformance", "KeelDependenciesTesting", "KeelFilesS3",
-                "KeelHTTPObservability", "KeelHTTPTransfers", "KeelLoggingOTLP",
-                "KeelServiceLifecycle", "KeelServing", "KeelTestServer", "KeelWebSocketNIO",
-                httpTypes,
-            ] + logging + serviceLifecycle
-        ),
-        tests(
-            of: "KeelWebSocketNIO",
-            exclude: ["Support/echo-server.py"],
-            ["KeelHTTPAuthentication", "KeelHTTPCookies", httpTypes] + webSocket
-        ),
+        )
     ]
 )
 
+// The libraries of each area, the programs that its tests start, and its tests.
+var areas: [String: [Target]] = [:]
+
+areas["Core"] = [
+    .target(name: "KeelCore", dependencies: ["CKeelChecksum"], exclude: left, resources: privacy),
+    module("KeelZlib", ["CKeelZlib"]),
+    .systemLibrary(name: "CKeelChecksum"),
+    .systemLibrary(name: "CKeelZlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+    tests(of: "KeelCore", []),
+]
+
+areas["HTTP"] = [
+    module("KeelHTTP", ["KeelCore", httpTypes]),
+    module("KeelAsyncHTTPClient", ["KeelCore", "KeelHTTP", httpTypes] + asyncHTTPClient),
+    module("KeelHTTPAuthentication", ["KeelCore", "KeelHTTP", httpTypes]),
+    module("KeelHTTPCaching", ["KeelCache", "KeelCore", "KeelHTTP", httpTypes]),
+    module("KeelHTTPCompression", ["KeelHTTP", "KeelZlib", httpTypes]),
+    module("KeelHTTPCookies", ["KeelHTTP", httpTypes]),
+    module("KeelHTTPObservability", ["KeelCore", "KeelHTTP", httpTypes] + observability),
+    module("KeelHTTPSecrets", ["KeelCore", "KeelHTTPAuthentication", "KeelSecrets"]),
+    module("KeelHTTPTransfers", ["KeelCore", "KeelHTTP", httpTypes] + ciphers),
+    module("KeelNetworkStatus", ["KeelCore"]),
+    module("KeelURITemplates", ["KeelHTTP"]),
+    module("KeelWebSocket", ["KeelCore", "KeelHTTP", httpTypes]),
+    module("KeelWebSocketNIO", ["KeelCore", "KeelWebSocket", httpTypes] + webSocket),
+    program("KeelTransferProgram", ["KeelAsyncHTTPClient", "KeelHTTP", "KeelHTTPTransfers"]),
+    tests(of: "KeelHTTP", ["KeelHTTPAuthentication", httpTypes]),
+    tests(
+        of: "KeelAsyncHTTPClient",
+        ["KeelConformance", "KeelHTTPAuthentication", "KeelTestServer", httpTypes] + asyncHTTPClient
+    ),
+    tests(of: "KeelHTTPAuthentication", [httpTypes]),
+    tests(
+        of: "KeelHTTPCaching",
+        [
+            "KeelCache", "KeelHTTPAuthentication", "KeelHTTPCompression", "KeelHTTPCookies",
+            "KeelZlib", httpTypes,
+        ]
+    ),
+    tests(of: "KeelHTTPCompression", [httpTypes]),
+    tests(of: "KeelHTTPCookies", ["KeelHTTPAuthentication", httpTypes]),
+    tests(of: "KeelHTTPObservability", [httpTypes] + observability + observabilityDoubles),
+    tests(of: "KeelHTTPSecrets", ["KeelSecrets"]),
+    tests(
+        of: "KeelHTTPTransfers",
+        ["KeelAsyncHTTPClient", "KeelTestServer", "KeelTransferProgram", httpTypes] + ciphers
+    ),
+    tests(of: "KeelNetworkStatus", []),
+    tests(of: "KeelURITemplates", [httpTypes]),
+    tests(of: "KeelWebSocket", [httpTypes]),
+    tests(
+        of: "KeelWebSocketNIO",
+        exclude: ["Support/echo-server.py"],
+        ["KeelHTTPAuthentication", "KeelHTTPCookies", httpTypes] + webSocket
+    ),
+]
+
+areas["Cache"] = [
+    module("KeelCache", ["KeelCore"]),
+    program("KeelCacheCrashWriter", ["KeelCache"]),
+    tests(of: "KeelCache", ["KeelCacheCrashWriter", "KeelConformance"]),
+]
+
+areas["Storage"] = [
+    module("KeelDocuments", ["KeelCore"]),
+    module("KeelStorageAdapting", ["KeelCore", "KeelDocuments"]),
+    module("KeelStorage", ["KeelCore", "KeelDocuments", "KeelStorageAdapting"]),
+    module("KeelStorageSQLite", ["KeelCore", "KeelStorageAdapting"] + grdb),
+    module(
+        "KeelStorageFirestore",
+        ["KeelCore", "KeelHTTPAuthentication", "KeelStorageAdapting", crypto, httpTypes]
+    ),
+    module("KeelStorageObservability", ["KeelCore", "KeelStorageAdapting"] + observability),
+    module("KeelSync", ["KeelCore", "KeelStorage"]),
+    program("KeelStorageCrashWriter", ["KeelStorage", "KeelStorageSQLite"] + grdb),
+    program("KeelOutboxCrashWriter", sqlite + ["KeelSync"]),
+    tests(of: "KeelDocuments", []),
+    tests(of: "KeelStorageAdapting", []),
+    tests(of: "KeelStorage", ["KeelConformance"]),
+    tests(of: "KeelStorageSQLite", ["KeelStorage", "KeelStorageCrashWriter"] + grdb),
+    tests(
+        of: "KeelStorageFirestore",
+        ["KeelConformance", "KeelServing", "KeelStorage", "KeelStorageSQLite", crypto, httpTypes]
+    ),
+    tests(of: "KeelStorageObservability", ["KeelStorage"] + observability + observabilityDoubles),
+    tests(of: "KeelSync", ["KeelStorage", "KeelStorageSQLite", "KeelOutboxCrashWriter"]),
+]
+
+areas["Server"] = [
+    module(
+        "KeelServing",
+        [
+            "KeelCore", "KeelHTTP", "KeelHTTPCompression", "KeelStorage", "KeelStorageFirestore",
+            httpTypes,
+        ]
+    ),
+    module("KeelServingObservability", ["KeelHTTP", "KeelServing", httpTypes] + observability),
+    module(
+        "KeelServiceLifecycle",
+        [
+            "KeelAnalytics", "KeelCache", "KeelHTTP", "KeelLogging", "KeelLoggingOTLP",
+            "KeelStorage", "KeelSync", "KeelWebSocket",
+        ] + serviceLifecycle
+    ),
+    program(
+        "KeelLifecycleProgram",
+        sqlite + ["KeelAnalytics", "KeelServiceLifecycle", "KeelSync"] + serviceLifecycle + logging
+    ),
+    tests(
+        of: "KeelServing",
+        [
+            "KeelAsyncHTTPClient", "KeelStorage", "KeelStorageFirestore", "KeelStorageSQLite",
+            httpTypes,
+        ]
+    ),
+    tests(
+        of: "KeelServingObservability",
+        [
+            "KeelHTTPObservability", "KeelServing", "KeelStorage", "KeelStorageFirestore",
+            "KeelStorageObservability", "KeelStorageSQLite", httpTypes,
+        ] + observability + observabilityDoubles
+    ),
+    tests(of: "KeelServiceLifecycle", ["KeelLifecycleProgram"] + serviceLifecycle + logging),
+]
+
+areas["Files"] = [
+    module("KeelFiles", ["CKeelAttributes", "KeelCore"] + ciphers),
+    module("KeelFilesS3", ["KeelCore", "KeelFiles", "KeelHTTP", httpTypes] + ciphers),
+    .systemLibrary(name: "CKeelAttributes"),
+    program("KeelFileCrashWriter", ["KeelFiles"]),
+    program("KeelS3CrashWriter", ["KeelAsyncHTTPClient", "KeelFiles", "KeelFilesS3"]),
+    tests(of: "KeelFiles", ["KeelConformance", "KeelFileCrashWriter"]),
+    tests(
+        of: "KeelFilesS3",
+        exclude: ["Support/botocore-signatures.py", "Support/s3-peer.py"],
+        ["KeelAsyncHTTPClient", "KeelConformance", "KeelFiles", "KeelS3CrashWriter", httpTypes]
+            + ciphers
+    ),
+]
+
+areas["Security"] = [
+    module("KeelSecrets", ["KeelCore"] + ciphers),
+    module("KeelSecurity", ["KeelCore"] + ciphers),
+    module("KeelSecurityFiles", ["KeelFiles", "KeelSecurity"]),
+    module("KeelSecuritySecrets", ["KeelCore", "KeelSecrets", "KeelSecurity"]),
+    program("KeelKeysetProgram", ["KeelSecrets", "KeelSecurity", "KeelSecuritySecrets"]),
+    program("KeelSecretWriter", ["KeelSecrets"]),
+    tests(
+        of: "KeelSecrets",
+        exclude: ["Support/secret-storage-peer.py"],
+        ["KeelConformance", "KeelSecretWriter"] + ciphers
+    ),
+    tests(
+        of: "KeelSecurity",
+        exclude: ["Support/security-peer.py"],
+        ["KeelCache", "KeelJournal", "KeelStorage", "KeelStorageSQLite"]
+    ),
+    tests(of: "KeelSecurityFiles", ["KeelConformance", "KeelFiles", "KeelSecurity"]),
+    tests(of: "KeelSecuritySecrets", ["KeelKeysetProgram", "KeelSecrets", "KeelSecurity"]),
+]
+
+areas["Telemetry"] = [
+    module("KeelJournal", ["KeelCore"]),
+    module(
+        "KeelLogging",
+        ["KeelCore"] + logging + [
+            .product(
+                name: "Metrics",
+                package: "swift-metrics",
+                condition: .when(traits: ["Observability"])
+            )
+        ]
+    ),
+    module(
+        "KeelLoggingOTLP",
+        ["KeelCore", "KeelHTTP", "KeelHTTPCompression", "KeelJournal", "KeelLogging", httpTypes]
+            + logging.dropLast()
+    ),
+    module("KeelAnalytics", ["KeelCore", "KeelJournal"]),
+    module(
+        "KeelAnalyticsHTTP",
+        ["KeelAnalytics", "KeelHTTPAuthentication", "KeelHTTPCompression", httpTypes]
+    ),
+    program("KeelAnalyticsCrashWriter", ["KeelAnalytics", "KeelJournal"]),
+    program("KeelJournalCrashWriter", ["KeelCore", "KeelJournal"]),
+    program("KeelLogCrashWriter", ["KeelCore", "KeelLogging"] + logging),
+    .target(
+        name: "KeelLogSecrets",
+        dependencies: ["KeelLogging", "KeelTestKit"] + logging,
+        path: "Tests/Support/KeelLogSecrets"
+    ),
+    tests(of: "KeelJournal", ["KeelJournalCrashWriter"]),
+    tests(
+        of: "KeelLogging",
+        ["KeelLogCrashWriter", "KeelLogSecrets"] + logging + observability + observabilityDoubles
+    ),
+    tests(
+        of: "KeelLoggingOTLP",
+        exclude: ["Support/decode-otlp.py"],
+        ["KeelJournal", "KeelLogSecrets", "KeelLogging", httpTypes] + logging
+    ),
+    tests(of: "KeelAnalytics", ["KeelAnalyticsCrashWriter", "KeelConformance", "KeelJournal"]),
+    tests(
+        of: "KeelAnalyticsHTTP",
+        exclude: ["Support/official-clients.py"],
+        ["KeelAnalytics", "KeelTestServer", httpTypes]
+    ),
+]
+
+areas["Location"] = [
+    module("KeelLocation", ["KeelCore"]),
+    tests(of: "KeelLocation", ["KeelConformance"]),
+]
+
+areas["App"] = [
+    module(
+        "Keel",
+        [
+            "KeelAnalytics", "KeelAsyncHTTPClient", "KeelCache", "KeelCore", "KeelDependencies",
+            "KeelFiles", "KeelHTTP", "KeelHTTPAuthentication", "KeelHTTPCaching", "KeelHTTPCookies",
+            "KeelHTTPSecrets", "KeelLocation", "KeelLogging", "KeelNetworkStatus",
+            "KeelRepositories", "KeelSecrets", "KeelSecurity", "KeelSecurityFiles",
+            "KeelSecuritySecrets", "KeelStorage", "KeelStorageFirestore", "KeelStorageSQLite",
+            "KeelSync", "KeelURITemplates", "KeelWebSocket", httpTypes,
+        ] + logging.dropLast()
+    ),
+    module(
+        "KeelRepositories",
+        ["KeelCache", "KeelHTTP", "KeelNetworkStatus", "KeelStorage", "KeelSync", httpTypes]
+    ),
+    module("KeelDependencies", []),
+    tests(
+        of: "Keel",
+        [
+            "KeelAnalyticsHTTP", "KeelConformance", "KeelDependenciesTesting", "KeelFilesS3",
+            "KeelHTTPObservability", "KeelHTTPTransfers", "KeelLoggingOTLP", "KeelServiceLifecycle",
+            "KeelServing", "KeelTestServer", "KeelWebSocketNIO", httpTypes,
+        ] + logging + serviceLifecycle
+    ),
+    tests(
+        of: "KeelRepositories",
+        ["KeelCache", "KeelConformance", "KeelStorage", "KeelStorageSQLite", "KeelSync", httpTypes]
+    ),
+    tests(of: "KeelDependencies", ["KeelDependenciesTesting"]),
+]
+
+areas["Testing"] = [
+    module(
+        "KeelTestKit",
+        [
+            "KeelAnalytics", "KeelCache", "KeelCore", "KeelFiles", "KeelHTTP",
+            "KeelHTTPCompression", "KeelLocation", "KeelNetworkStatus", "KeelSecrets",
+            "KeelStorageAdapting", "KeelWebSocket", httpTypes,
+        ]
+    ),
+    module(
+        "KeelConformance",
+        [
+            "KeelAnalytics", "KeelCache", "KeelCore", "KeelFiles", "KeelHTTP", "KeelLocation",
+            "KeelRepositories", "KeelSecrets", "KeelStorage", "KeelTestKit", httpTypes,
+        ]
+    ),
+    module("KeelTestServer", ["KeelTestKit", httpTypes] + testServer),
+    module("KeelDependenciesTesting", ["KeelDependencies"]),
+    tests(
+        of: "KeelTestKit",
+        ["KeelAnalytics", "KeelCache", "KeelJournal", "KeelLogging", "KeelStorage", httpTypes]
+    ),
+    tests(
+        of: "KeelConformance",
+        ["KeelStorage", "KeelStorageFirestore", "KeelStorageObservability", "KeelStorageSQLite"]
+    ),
+    tests(of: "KeelTestServer", ["KeelConformance", httpTypes] + testServer),
+    // Templates are for readers to copy, so they see only what Keel's products show.
+    .testTarget(
+        name: "KeelTemplateTests",
+        dependencies: [
+            "KeelConformance", "KeelCore", "KeelFiles", "KeelHTTP", "KeelLocation", "KeelSecrets",
+            "KeelStorage", httpTypes,
+        ],
+        packageAccess: false
+    ),
+]
+
+// Sources/Area/Target and Tests/Area/TargetTests.
+for (area, targets) in areas.sorted(by: { $0.key < $1.key }) {
+    for target in targets where target.path == nil {
+        target.path = "\(target.type == .test ? "Tests" : "Sources")/\(area)/\(target.name)"
+    }
+    package.targets += targets
+}
+
 // Each library is a product of its name, but what only other libraries call, and what tests are made of.
 package.products += package.targets
-    .filter { $0.type == .regular && $0.path == nil && $0.name != "KeelZlib" }
+    .filter {
+        $0.type == .regular && $0.path?.hasPrefix("Sources") == true && $0.name != "KeelZlib"
+    }
     .map { .library(name: $0.name, targets: [$0.name]) }
 
 #if os(Linux)

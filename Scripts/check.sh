@@ -66,7 +66,7 @@ documented_modules() {
 #
 # Calls DocC itself, not its SwiftPM plugin: that would be a dependency of every build of Keel.
 compile_documentation() {
-    local module="$1" graphs="$2" folder catalog=() docc
+    local module="$1" graphs="$2" folder place catalog=() docc
     if ! docc="$(command -v docc || xcrun --find docc 2>/dev/null)"; then
         keel_note "This toolchain has no docc: the documentation of $module is not compiled."
         return 0
@@ -76,9 +76,9 @@ compile_documentation() {
     mkdir -p "$folder/graphs"
     cp "$graphs/$module.symbols.json" "$folder/graphs/"
     find "$graphs" -name "$module@*.symbols.json" -exec cp {} "$folder/graphs/" \;
-    if [ -d "$KEEL_ROOT/Sources/$module/$module.docc" ]; then
-        catalog=("$KEEL_ROOT/Sources/$module/$module.docc")
-    fi
+    for place in "$KEEL_ROOT"/Sources/*/"$module/$module.docc"; do
+        [ ! -d "$place" ] || catalog=("$place")
+    done
     "$docc" convert ${catalog[@]+"${catalog[@]}"} \
         --additional-symbol-graph-dir "$folder/graphs" \
         --fallback-display-name "$module" \

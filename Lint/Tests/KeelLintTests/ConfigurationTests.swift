@@ -170,4 +170,25 @@ struct ConfigurationTests {
         #expect(files.map { $0.target ?? "-" } == ["Checks", "Odd", "Made", "Tool", "MadeTests"])
         #expect(files.map(\.isTest) == [true, false, false, false, true])
     }
+
+    @Test("Targets that functions make are found in folders of groups by their quoted names")
+    func groupedTargets() throws {
+        let project = try TemporaryProject([
+            "Package.swift": """
+            let package = Package(name: "X")
+            areas["Area"] = [module("One", ["Two"]), module("Two", []), tests(of: "One")]
+            """,
+            "Sources/Area/One/A.swift": "", "Sources/Area/Two/Inside/B.swift": "",
+            "Sources/Made/C.swift": "", "Sources/Made/One/D.swift": "",
+            "Sources/Other/Part/E.swift": "", "Tests/Area/OneTests/F.swift": "",
+        ])
+        let files = Linter(root: project.root).load(nil).files
+        let targets = Dictionary(uniqueKeysWithValues: files.map { ($0.path, $0.target) })
+        #expect(targets["Sources/Area/One/A.swift"] == "One")
+        #expect(targets["Sources/Area/Two/Inside/B.swift"] == "Two")
+        #expect(targets["Sources/Made/C.swift"] == "Made")
+        #expect(targets["Sources/Made/One/D.swift"] == "Made")
+        #expect(targets["Sources/Other/Part/E.swift"] == "Other")
+        #expect(targets["Tests/Area/OneTests/F.swift"] == "OneTests")
+    }
 }

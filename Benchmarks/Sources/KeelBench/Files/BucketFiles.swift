@@ -102,5 +102,5 @@ final class BucketFiles: Sendable {
     /// The server that the tests use.
     private static let serverScript = (0..<4).reduce(here) { url, _ in
         url.deletingLastPathComponent()
-    }.appending(path: "Tests/KeelFilesS3Tests/Support/s3-peer.py").path
+    }.appending(path: "Tests/Files/KeelFilesS3Tests/Support/s3-peer.py").path
 }

@@ -1,1 +1,1 @@
-../../../../Tests/KeelHTTPTests/VirtualTime.swift
+../../../../Tests/HTTP/KeelHTTPTests/VirtualTime.swift

@@ -13,7 +13,8 @@ package struct PackageTarget: Sendable, Hashable {
 /// Reads the targets of a package from its manifest and its folders.
 ///
 /// The manifest is parsed, not executed, so targets made by functions are not seen. Therefore each
-/// folder in `Sources` and `Tests` counts as a target, as in the package manager.
+/// folder in `Sources` and `Tests` counts as a target, as in the package manager, and each folder
+/// one level below, if the manifest has its name in quotes and the folder around it has no files.
 package struct ManifestReader: Sendable {
     /// Returns the targets of several packages, deepest folder first.
     ///
@@ -65,21 +66,43 @@ package struct ManifestReader: Sendable {
                 isTest: declared.isTest
             )
         }
+        let grouped = grouped(folders, of: files, visitor.names)
+        let groups = Set(grouped.map { $0[..<($0.lastIndex(of: "/") ?? $0.endIndex)] })
         for folder in folders.sorted() {
             let parts = folder.split(separator: "/")
-            guard parts.count == 2, ["Sources", "Tests", "Plugins"].contains(parts[0]),
+            let isTopLevel = parts.count == 2 && !groups.contains(folder[...])
+            guard isTopLevel || grouped.contains(folder), places.contains(parts[0]),
                 targets[folder] == nil,
                 !targets.keys.contains(where: {
                     $0.hasPrefix(folder + "/") || folder.hasPrefix($0 + "/")
                 })
             else { continue }
             targets[folder] = PackageTarget(
-                name: String(parts[1]),
+                name: String(parts[parts.count - 1]),
                 folder: folder,
                 isTest: parts[0] == "Tests"
             )
         }
         return Array(targets.values)
+    }
+
+    private static let places: Set<Substring> = ["Sources", "Tests", "Plugins"]
+
+    /// Returns the folders of targets in folders of groups: `Sources/Group/Name`.
+    private static func grouped(
+        _ folders: Set<String>,
+        of files: [String],
+        _ names: Set<String>
+    ) -> Set<String> {
+        let filled = Set(files.compactMap { file in file.lastIndex(of: "/").map { file[..<$0] } })
+        return folders.filter { folder in
+            let parts = folder.split(separator: "/")
+            guard parts.count == 3, places.contains(parts[0]) else { return false }
+            let name = String(parts[2])
+            let tested = name.hasSuffix("Tests") ? String(name.dropLast(5)) : name
+            let group = "\(parts[0])/\(parts[1])"
+            return (names.contains(name) || names.contains(tested)) && !filled.contains(group[...])
+        }
     }
 
     private static func folders(of path: String) -> [String] {
@@ -104,6 +127,13 @@ package struct ManifestReader: Sendable {
             "target", "executableTarget", "testTarget", "macro", "plugin",
         ]
         var declared: [Declared] = []
+        /// Everything in quotes: functions make targets of some of these names.
+        var names: Set<String> = []
+
+        override func visit(_ node: StringLiteralExprSyntax) -> SyntaxVisitorContinueKind {
+            if let name = node.representedLiteralValue { names.insert(name) }
+            return .visitChildren
+        }
 
         override func visit(_ node: FunctionCallExprSyntax) -> SyntaxVisitorContinueKind {
             guard let member = node.calledExpression.as(MemberAccessExprSyntax.self),

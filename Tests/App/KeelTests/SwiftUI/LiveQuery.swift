@@ -1,0 +1,1 @@
+../../../../Sources/App/Keel/SwiftUI/LiveQuery.swift

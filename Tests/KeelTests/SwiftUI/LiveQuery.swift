@@ -1,1 +1,0 @@
-../../../Sources/Keel/SwiftUI/LiveQuery.swift
