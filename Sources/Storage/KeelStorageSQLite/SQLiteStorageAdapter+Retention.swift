@@ -9,7 +9,7 @@ extension SQLiteStorageAdapter {
     ///
     /// Call it again as the reader advances. A reader that has not called for its lifetime is removed, and no reader
     /// retains changes older than the retention's horizon and its lifetime together. Readers that name themselves in
-    /// a ``ChangeRequest`` need not call it.
+    /// a `ChangeRequest` need not call it.
     ///
     /// - Parameters:
     ///   - name: The reader's name.

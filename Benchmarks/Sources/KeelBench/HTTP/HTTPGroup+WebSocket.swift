@@ -12,7 +12,7 @@ extension HTTPGroup {
             unit: "µs",
             target: .atLeast(3),
             keel: {
-                // Checked first, because there is no comparison without a peer.
+                // Fails early if the peer is missing.
                 _ = try python()
                 return try await echo(count, "ws://127.0.0.1:\(try await pair.value().port)/echo")
             },

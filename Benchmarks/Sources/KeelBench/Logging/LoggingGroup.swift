@@ -34,7 +34,7 @@ enum LoggingGroup {
             unit: "µs",
             target: .atMost(1.5),
             keel: {
-                // Checked first, because there is no comparison without a peer.
+                // Fails early if the peer is missing.
                 _ = try await program.value()
                 return try LogRound(options).keel()
             },

@@ -68,7 +68,7 @@ public struct RestaurantCatalogue: Sendable {
 
     func entry(_ id: String) -> Entry? { positions[id].map { entries[$0] } }
 
-    /// Returns a page of the entries, in the file's order; nil if there is no entry `id`.
+    /// Returns a page of the entries, in the file's order; nil if the entry `id` is missing.
     func page(after id: String?, limit: Int) -> ArraySlice<Entry>? {
         guard let id else { return entries.prefix(limit) }
         guard let position = positions[id] else { return nil }

@@ -10,7 +10,7 @@ import Bionic
 
 /// System calls on open files, repeated until they have done all of their work.
 ///
-/// A call that a signal interrupted is made again. The failures are error numbers, zero for none.
+/// Calls interrupted by a signal are repeated. Failures are error numbers; zero means success.
 package enum DescriptorCalls {
     /// Reads bytes at an offset; returns fewer only at the end of the file, or on failure.
     package static func read(

@@ -7,27 +7,27 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// Follows changes of files and folders, by inotify(7).
+/// Reports changes of files and folders by inotify(7).
 ///
-/// `@unchecked`: the source is set once and cancelled from any thread, and the system's calls take
-/// any thread's.
+/// `@unchecked` because of the dispatch source: it is set once and may be canceled from any thread, and the system
+/// calls are thread-safe.
 package final class Inotify: @unchecked Sendable {
-    /// A change that the system tells of.
+    /// A change reported by the system.
     package struct Event: Sendable {
-        /// What ``watch(_:for:)`` returned for the file or folder; -1 where events were lost.
+        /// The number that ``watch(_:for:)`` returned for the file or folder; -1 if events were lost.
         package let watch: Int32
-        /// What happened, in the bits of inotify(7).
+        /// The kinds of the change, as a mask of inotify(7).
         package let mask: UInt32
-        /// The name in the folder that is watched; empty where it is about the watched one itself.
+        /// The name within the watched folder; empty for a change of the watched file or folder itself.
         package let name: String
     }
 
     private let descriptor: Int32
     private var source: (any DispatchSourceProtocol)?
 
-    /// Opens an instance, which watches nothing.
+    /// Opens an instance that watches nothing yet.
     ///
-    /// - Throws: What the system says, for example that there are too many instances.
+    /// - Throws: The system's error, for example for too many instances.
     package init() throws(FileSystemError) {
         let descriptor = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
         guard descriptor >= 0 else {
@@ -44,9 +44,9 @@ package final class Inotify: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - path: The file or folder.
-    ///   - mask: What is to be told of it, in the bits of inotify(7).
-    /// - Returns: The number that its events have.
-    /// - Throws: What the system says.
+    ///   - mask: The kinds of changes to report, as a mask of inotify(7).
+    /// - Returns: The number that identifies its events.
+    /// - Throws: The system's error.
     package func watch(_ path: String, for mask: UInt32) throws(FileSystemError) -> Int32 {
         let watch = inotify_add_watch(descriptor, path, mask)
         guard watch >= 0 else {
@@ -55,12 +55,14 @@ package final class Inotify: @unchecked Sendable {
         return watch
     }
 
-    /// Watches something no more.
+    /// Stops watching a file or folder.
     package func unwatch(_ watch: Int32) { inotify_rm_watch(descriptor, watch) }
 
-    /// Begins to tell of events, on a queue of its own; called once.
+    /// Starts to report events on a private queue.
     ///
-    /// - Parameter handle: Takes what has happened, in its order. It is kept until ``cancel()``.
+    /// Call it once.
+    ///
+    /// - Parameter handle: Receives the events in their order. It is retained until ``cancel()``.
     package func follow(_ handle: @escaping @Sendable ([Event]) -> Void) {
         let source = DispatchSource.makeReadSource(
             fileDescriptor: descriptor,
@@ -72,10 +74,10 @@ package final class Inotify: @unchecked Sendable {
         source.activate()
     }
 
-    /// Ends all that ``follow(_:)`` has begun.
+    /// Stops reporting events.
     package func cancel() { source?.cancel() }
 
-    /// Takes all that the system has to tell.
+    /// Reads all pending events.
     private static func events(of descriptor: Int32) -> [Event] {
         var buffer = [UInt8](repeating: 0, count: 16 << 10)
         var events: [Event] = []
@@ -83,7 +85,7 @@ package final class Inotify: @unchecked Sendable {
             let count = read(descriptor, &buffer, buffer.count)
             guard count > 0 else { return events }
             buffer.prefix(count).withUnsafeBytes { bytes in
-                // Each is an `inotify_event` with a name of some length behind it.
+                // Each is an `inotify_event`, followed by a name of variable length.
                 var position = 0
                 while position + 16 <= bytes.count {
                     let length = bytes.loadUnaligned(fromByteOffset: position + 12, as: UInt32.self)

@@ -7,16 +7,17 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// Follows the changes in a folder of the machine with inotify(7).
+/// Reports the changes in a local folder by inotify(7).
 ///
-/// Each folder is watched by itself. One that is new is looked through after it is watched, so that
-/// nothing in it is missed; what came in between is told twice.
+/// Each folder has its own watch. A new folder is listed after its watch is added, so that no file in it is missed; a
+/// file that arrives in between is reported twice.
 ///
-/// `@unchecked`: one thread makes it, and then the queue of the events has it alone.
+/// `@unchecked` because of the prefixes: one thread creates the watch, and afterwards only the queue of the events uses
+/// it.
 final class FolderWatch: @unchecked Sendable {
     private let inotify: Inotify
     private weak var inbox: FileChangeInbox?
-    /// The folders that are watched: what the paths of their files begin with.
+    /// The path prefixes of the watched folders, by the number of the watch.
     private var prefixes: [Int32: String] = [:]
 
     private static let mask = UInt32(
@@ -28,7 +29,7 @@ final class FolderWatch: @unchecked Sendable {
         self.inbox = inbox
     }
 
-    /// Begins to follow; it ends with the inbox.
+    /// Starts to report changes; ends with the inbox.
     static func start(_ root: Descriptor, telling inbox: FileChangeInbox) throws(FileStoreError) {
         let inotify: Inotify
         do throws(FileSystemError) { inotify = try Inotify() } catch {
@@ -63,7 +64,7 @@ final class FolderWatch: @unchecked Sendable {
         }
     }
 
-    /// A whole folder went away, with files that nobody names; what happens there is no change here.
+    /// Removes the watches of a folder that was moved or removed as a whole, and of its subfolders.
     private func forget(_ path: FileStorePath) {
         for (watch, prefix) in prefixes where prefix.utf8.starts(with: (path.string + "/").utf8) {
             prefixes[watch] = nil
@@ -81,7 +82,7 @@ final class FolderWatch: @unchecked Sendable {
 
     private var root: LocalFolder?
 
-    /// Watches a folder and those in it.
+    /// Watches a folder and its subfolders.
     private func add(
         _ folder: Descriptor,
         _ prefix: String,
@@ -90,10 +91,10 @@ final class FolderWatch: @unchecked Sendable {
         if prefix.isEmpty { root = LocalFolder(root: folder, news: folder) }
         let watch: Int32
         do throws(FileSystemError) {
-            // The open folder by its number: no link can stand in its way.
+            // Addressed by its descriptor, so that no symbolic link is followed.
             watch = try inotify.watch("/proc/self/fd/\(folder.number)", for: Self.mask)
         } catch {
-            // ENOSPC is not about the disk here.
+            // Here, ENOSPC means too many watches, not a full disk.
             throw FileStoreError(
                 .unavailable,
                 "“/\(prefix)” cannot be watched; fs.inotify.max_user_watches may be too low.",

@@ -62,7 +62,7 @@ struct OpenTransaction: Sendable {
 
     /// Adds reads; if a document was read twice, the first read counts.
     ///
-    /// If the document changed in between, the first revision is no longer current and the commit correctly fails,
+    /// If the document changed in between, the first revision is outdated and the commit fails as required,
     /// because revisions never repeat.
     mutating func add(_ reads: TransactionReads) {
         if let position = reads.position { self.position = position }

@@ -86,7 +86,7 @@ extension QueryPlan {
             switch scope {
             case .collection(let path): path.name
             case .group(let name, _): "\(name)**"
-            // There is no index for this scope.
+            // This scope has no index.
             case .everything: ""
             }
         guard name.hasPrefix("\(collection)("), let end = name.lastIndex(of: ")") else {

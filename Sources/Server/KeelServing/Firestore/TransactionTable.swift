@@ -149,7 +149,7 @@ final class TransactionTable: Sendable {
         return value
     }
 
-    /// Returns the error of a transaction whose reads are no longer current, which must start over.
+    /// Returns the error of a transaction whose reads are outdated and whose client has to start over.
     ///
     /// The protocol distinguishes it from a failed condition.
     static func conflict(_ error: StorageError) -> StorageError {

@@ -55,7 +55,7 @@ public struct DocumentDecoder: Sendable {
         try decode(type, from: body.bytes, at: nil)
     }
 
-    /// Decodes fields as the document at a path, such as one that was just created.
+    /// Decodes fields as if they were stored at a path, for example right after a document was created.
     package func decode<T: Decodable>(
         _ type: T.Type = T.self,
         from body: DocumentBody,

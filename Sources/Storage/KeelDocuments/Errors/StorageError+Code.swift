@@ -73,7 +73,7 @@ extension StorageError.Code {
         name: "readOnly",
         advice: "Write to a store that is open for writing, in a folder and file that are writable."
     )
-    /// There is no disk space left for the write.
+    /// The disk is full.
     public static let diskFull = Self(
         name: "diskFull",
         advice: "Free some disk space; the failed write had no effect."

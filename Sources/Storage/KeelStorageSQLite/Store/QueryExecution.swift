@@ -305,7 +305,7 @@ struct QueryExecution {
 
     /// Whether further documents cannot change the counts.
     var isCountDone: Bool {
-        // Not with `map`: its closure would copy this whole value for each row.
+        // Called for each row: the closure of a `map` would capture this whole value.
         guard let mostCounted else { return false }
         return streamedCount >= mostCounted
     }

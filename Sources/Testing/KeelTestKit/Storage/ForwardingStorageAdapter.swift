@@ -1,6 +1,6 @@
 package import KeelStorageAdapting
 
-/// An adapter over another one, which answers whatever it does not answer itself.
+/// An adapter that forwards to another adapter the requirements it does not implement.
 package protocol ForwardingStorageAdapter: StorageAdapter {
     var upstream: any StorageAdapter { get }
 }

@@ -27,7 +27,9 @@ extension RestaurantDTO: DomainConvertible {
         )
     }
 
-    /// The place; nil if the service has none. Half a place is an error.
+    /// Returns the place; nil if the service has none.
+    ///
+    /// Half a place is an error.
     private func location(_ fields: FieldMapper) throws(MappingError) -> Coordinate? {
         if latitude == nil, longitude == nil { return nil }
         let longitude = try fields.number(longitude, "lng", in: -180...180)

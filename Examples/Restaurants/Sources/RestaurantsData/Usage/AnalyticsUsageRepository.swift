@@ -82,7 +82,7 @@ public struct AnalyticsUsageRepository: UsageRepository {
     public func send(within limit: Duration) async { _ = await analytics.flush(upTo: limit) }
 }
 
-/// A repository that records nothing, for when there is no folder or another process uses it.
+/// A repository that discards events, used if the folder is missing or another process uses it.
 public struct NoUsage: UsageRepository {
     /// Creates the repository.
     public init() {}

@@ -56,7 +56,7 @@ struct QueryReply: ReplyPieces {
             } else {
                 return list.finish(
                     at: time,
-                    // If there are no results, the number of skipped ones is unknown.
+                    // Without results, the number of skipped documents is unknown.
                     skipped: count > 0 ? query.offset : 0,
                     metrics: explanation?.metrics(result.plan, of: query, count: count),
                     addition: exchange.addition(result, unreadable)

@@ -31,7 +31,7 @@ struct ValueReader: SingleValueDecodingContainer {
         return try source.decode(type, at: offset)
     }
 
-    /// The offset of the value; throws if there is no value.
+    /// The offset of the value; throws if the value is missing.
     private var place: Int {
         get throws {
             guard offset < 0 else { return offset }
