@@ -48,6 +48,13 @@ struct AuthSessionTests {
         #expect(await states.next() == .signedOut(.requested))
     }
 
+    @Test("The sequence of states ends when the session is released")
+    func endsStates() async {
+        var states = AuthSession(server: IdentityModel()).states.makeAsyncIterator()
+        #expect(await states.next() == .unknown)
+        #expect(await states.next() == nil)
+    }
+
     @Test("A failed sign-in throws the original error and does not change the session")
     func rethrowsSignIn() async throws {
         struct WrongPassword: Error {}

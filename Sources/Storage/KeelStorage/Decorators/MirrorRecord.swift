@@ -17,10 +17,15 @@ struct MirrorRecord: Sendable {
 
     private let cursorPath: DocumentPath
 
+    /// What makes the mirror's name unusable, if anything.
+    let flaw: String?
+
     /// Creates the record of a mirror; returns nil if neither store accepts reserved names.
     init?(_ name: String, _ primary: some StorageAdapter, _ mirror: some StorageAdapter) {
         reader = ChangeReader("keel.mirror.\(name)", lifetime: .seconds(30 * 86_400))
         cursorPath = DocumentPath(CollectionPath(trusted: Self.collection), name)
+        // With the prefix, within the 100 bytes of a reader's name.
+        flaw = name.utf8.count > 80 ? "the name has more than 80 bytes" : cursorPath.flaw
         // A store with a change log is one of Keel's, or speaks its protocol, and accepts reserved names.
         if mirror.capabilities.contains(.changeLog) {
             keeper = mirror

@@ -14,13 +14,17 @@ extension MirroredStorageAdapter {
 
     /// Loads the state of an earlier process, and sets up the record of this one.
     ///
-    /// - Throws: The error of the first store if it fails to return its position.
+    /// - Throws: `invalidArgument` if the mirror's name is invalid; the error of the first store if it fails to return
+    ///   its position.
     func open() async throws(StorageError) {
         guard !ledger.isOpen else { return }
         guard let record else {
             ledger.open()
             observer(.notKept(.noKeeper))
             return
+        }
+        if let flaw = record.flaw {
+            throw StorageError(.invalidArgument, "a mirror has an invalid name: \(flaw)")
         }
         // First of all, so that the position precedes every later commit.
         if followsLog, ledger.cursor == nil, let present = try await position() {

@@ -38,6 +38,22 @@ struct MirrorTests {
         #expect(events.texts == [])
     }
 
+    @Test(
+        "An invalid name is refused before anything is written",
+        arguments: ["", "a/b", "..", String(repeating: "m", count: 81)]
+    )
+    func refusesNames(_ name: String) async throws {
+        let primary = InMemoryStorageAdapter()
+        let storage = StorageClient(primary.mirrored(to: mirror, name: name) { _ in })
+        for _ in 0..<2 {
+            let error = await #expect(throws: StorageError.self) {
+                try await storage.setDocument("notes/1", ["text": "a"])
+            }
+            #expect(error?.code == .invalidArgument)
+        }
+        #expect(try await StorageClient(primary).findDocument("notes/1") == nil)
+    }
+
     @Test("A mirror failure is reported, and the copy is made later")
     func survivesFailures() async throws {
         // For the record before the first commit, and for the copy after it.
