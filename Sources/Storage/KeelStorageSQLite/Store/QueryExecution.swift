@@ -361,9 +361,8 @@ struct QueryExecution {
 
     /// Takes a document from a range that contains exactly the query's documents.
     ///
-    /// The conditions are checked nevertheless, so that a damaged index cannot add documents to the result.
+    /// - Returns: Whether more are wanted.
     private mutating func takeExact(_ document: Document) -> Bool {
-        guard prepared.matches(document) else { return true }
         hold(document, at: [])
         return wantsMore(after: document)
     }
