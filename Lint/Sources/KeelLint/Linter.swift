@@ -110,6 +110,7 @@ public struct Linter: Sendable {
             byteCount: loaded.byteCount,
             cachedFileCount: loaded.fromCache,
             allowedCount: allowed,
+            root: root,
             project: project
         )
     }
@@ -230,6 +231,8 @@ public struct LintReport: Sendable {
     public let cachedFileCount: Int
     /// The number of findings that comments allow.
     public let allowedCount: Int
+    /// The folder that the files' paths start from.
+    package let root: String
     package let project: Project
 
     /// Returns whether the run fails.

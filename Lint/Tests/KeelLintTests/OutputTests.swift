@@ -119,6 +119,27 @@ struct OutputTests {
         }
     }
 
+    @Test("SARIF counts columns in UTF-16, as it declares")
+    func sarifColumns() throws {
+        let project = try TemporaryProject([
+            "keel-lint.yml": """
+            version: 1
+            layers:
+              - {name: Domain, paths: [Domain], uses: []}
+              - {name: Data, paths: [Data], uses: [Domain]}
+            """,
+            "Domain/A.swift": "\n/* é 𝄞 */ struct A { let b: B }\n",
+            "Data/B.swift": "struct B {}\n",
+        ])
+        let report = try project.lint()
+        #expect(report.findings.map(\.column) == [33])
+        let data = try withExtendedLifetime(project) { try SARIFReport.data(report) }
+        let text = String(decoding: data, as: UTF8.self)
+        #expect(text.contains("\"utf16CodeUnits\""))
+        let column = text.firstMatch(of: /"startColumn"\s*:\s*([0-9]+)/)
+        #expect(column?.1 == "30")
+    }
+
     @Test(
         "A PyPI model of the SARIF schema reads the report completely",
         .enabled(if: Python.hasSARIF, "NOT RUN: KEEL_PYTHON names no Python with sarif-pydantic")

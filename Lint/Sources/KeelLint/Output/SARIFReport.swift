@@ -108,8 +108,10 @@ package struct SARIFReport: Sendable {
             rules.enumerated().map { ($1.id, $0) },
             uniquingKeysWith: { first, _ in first }
         )
+        var columns = Columns(root: report.root)
         let results = all.map { finding, isKnown in
-            Result(
+            let region = Region(startLine: finding.line, startColumn: columns.column(of: finding))
+            return Result(
                 ruleId: finding.rule,
                 ruleIndex: positions[finding.rule] ?? -1,
                 level: finding.severity.rawValue,
@@ -122,7 +124,7 @@ package struct SARIFReport: Sendable {
                     Location(
                         physicalLocation: Physical(
                             artifactLocation: Artifact(uri: escaped(finding.file)),
-                            region: Region(startLine: finding.line, startColumn: finding.column)
+                            region: region
                         )
                     )
                 ],
@@ -135,6 +137,32 @@ package struct SARIFReport: Sendable {
         return try JSONReport.encoded(
             Log(runs: [Run(tool: Tool(driver: Driver(rules: rules)), results: results)])
         )
+    }
+
+    /// Converts columns, which the linter counts in UTF-8 as the compiler does, to UTF-16.
+    private struct Columns {
+        let root: String
+        private var files: [String: (bytes: [UInt8], lines: LineTable)] = [:]
+
+        init(root: String) { self.root = root }
+
+        mutating func column(of finding: Finding) -> Int {
+            guard finding.column > 1 else { return finding.column }
+            let (bytes, lines) = source(finding.file)
+            let start = lines.start(ofLine: finding.line - 1, in: bytes.count)
+            let end = start + finding.column - 1
+            // The file may have changed since it was linted.
+            guard end <= bytes.count else { return finding.column }
+            return String(decoding: bytes[start..<end], as: UTF8.self).utf16.count + 1
+        }
+
+        private mutating func source(_ file: String) -> (bytes: [UInt8], lines: LineTable) {
+            if let known = files[file] { return known }
+            let bytes = [UInt8](FileManager.default.contents(atPath: "\(root)/\(file)") ?? Data())
+            let source = (bytes, bytes.withUnsafeBufferPointer(LineTable.init))
+            files[file] = source
+            return source
+        }
     }
 
     /// A fingerprint that does not depend on line numbers.
