@@ -132,5 +132,4 @@ final class SharedMemory<Key: Hashable & Sendable, Value: Sendable>: CacheMemory
     var cost: Int { table.cost }
     /// Counted by the ledger, because the table is shared.
     var counts: MemoryCounts { MemoryCounts() }
-    var holderCount: Int { table.holderCount }
 }

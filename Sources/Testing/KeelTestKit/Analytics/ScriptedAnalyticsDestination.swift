@@ -73,13 +73,13 @@ public final class ScriptedAnalyticsDestination: AnalyticsDestination {
     public var callCount: Int { state.withLock { $0.batches.count } }
 
     /// The number of records that arrived again.
-    public var repeatedCount: Int { state.withLock { $0.repeated } }
+    package var repeatedCount: Int { state.withLock { $0.repeated } }
 
     /// The largest number of concurrent deliveries.
-    public var peakCount: Int { state.withLock { $0.peak } }
+    package var peakCount: Int { state.withLock { $0.peak } }
 
     /// Replaces the faults of the next deliveries.
-    public func setFaults(_ faults: [AnalyticsFault?]) { state.withLock { $0.faults = faults } }
+    package func setFaults(_ faults: [AnalyticsFault?]) { state.withLock { $0.faults = faults } }
 
     // MARK: Destination
 
