@@ -1,6 +1,6 @@
 /// The file operations that crash-safe code needs.
 ///
-/// The implementation is ``DiskFileSystem``. `SimulatedFileSystem` of KeelTestKit records each step and can stop after
+/// The implementation is ``DiskFileSystem``. `SimulatedFileSystem` of KeelTestSupport records each step and can stop after
 /// any of them, to test that a log, journal or file store survives a crash. Paths are complete paths with `/`; calls
 /// block briefly.
 package protocol FileSystem: Sendable {

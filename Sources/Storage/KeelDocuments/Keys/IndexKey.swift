@@ -1,4 +1,4 @@
-internal import KeelCore
+internal import KeelCBOR
 
 /// Order-preserving keys: bytes whose `memcmp` order is the order of the values.
 ///

@@ -1,4 +1,4 @@
-internal import KeelCore
+internal import KeelCBOR
 
 /// A field path whose names are stored as UTF-8 bytes, as in document bodies.
 package struct CompiledFieldPath: Sendable, Hashable {

@@ -51,13 +51,13 @@ package struct BLAKE2b {
 
     mutating func finalize() -> [UInt8] {
         compress(isLast: true)
-        return Array(Words.bytes(of: state).prefix(count))
+        return Array([UInt8](littleEndian: state).prefix(count))
     }
 
     private mutating func compress(isLast: Bool) {
         length += UInt64(waiting.count)
         waiting += [UInt8](repeating: 0, count: 128 - waiting.count)
-        let words = (0..<16).map { Words.word(waiting, at: 8 * $0) }
+        let words = waiting.withUnsafeBytes { bytes in (0..<16).map { bytes.word(at: 8 * $0) } }
         var mixed = state + Self.initial
         mixed[12] ^= length
         if isLast { mixed[14] = ~mixed[14] }

@@ -1,4 +1,4 @@
-import KeelCore
+import KeelCBOR
 import KeelTestKit
 import Testing
 
@@ -20,7 +20,6 @@ struct CBORReaderTests {
         (.array, { reader throws(CBORError) in _ = try reader.readArrayHeader() }),
         (.map, { reader throws(CBORError) in _ = try reader.readMapHeader() }),
         (.tag, { reader throws(CBORError) in _ = try reader.readTag() }),
-        (.break, { reader throws(CBORError) in try reader.readBreak() }),
     ]
 
     @Test("A read that throws keeps the position, whatever the first byte")
@@ -108,8 +107,8 @@ struct CBORReaderTests {
         #expect(try reader.readText() == "a")
         #expect(try reader.readArrayHeader() == nil)
         #expect(try reader.readInteger() == 1)
-        try reader.readBreak()
-        try reader.readBreak()
+        let ends = [reader.readBreakIfPresent(), reader.readBreakIfPresent()]
+        #expect(ends == [true, true])
         try reader.finish()
     }
 
@@ -148,7 +147,6 @@ struct CBORReaderTests {
         var reader = CBORReader(writer.bytes)
         let range = try reader.readTextRange()
         #expect(reader.text(in: range) == key)
-        #expect(reader.textEquals(range, key))
         #expect(reader.textEquals(range, key.utf8))
         #expect(reader.textEquals(range, key.utf8.lazy.map { $0 }))
         #expect(!reader.textEquals(range, (key + "k").utf8))
@@ -156,7 +154,6 @@ struct CBORReaderTests {
             var other = Array(key.utf8)
             other[index] = 0x6c
             #expect(!reader.textEquals(range, other))
-            #expect(!reader.textEquals(range, String(decoding: other, as: UTF8.self)))
         }
     }
 

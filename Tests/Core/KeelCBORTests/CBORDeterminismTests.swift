@@ -1,4 +1,5 @@
-import KeelCore
+import KeelTestSupport
+import KeelCBOR
 import Testing
 
 @Suite("Deterministic CBOR")

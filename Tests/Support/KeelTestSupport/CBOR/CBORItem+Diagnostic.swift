@@ -1,3 +1,5 @@
+internal import KeelCore
+
 extension CBORItem: CustomStringConvertible {
     package var description: String { diagnostic }
 

@@ -1,3 +1,5 @@
+package import KeelCBOR
+
 extension CBORItem {
     /// Decodes the only item in `bytes`, of definite or indefinite length.
     ///
@@ -61,7 +63,7 @@ extension CBORReader {
     package mutating func readItem() throws(CBORError) -> CBORItem {
         var copy = self
         let item = try copy.readTree()
-        cursor = copy.cursor
+        position = copy.position
         return item
     }
 

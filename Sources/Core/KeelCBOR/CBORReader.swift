@@ -168,12 +168,6 @@ package struct CBORReader: Sendable {
         return count
     }
 
-    /// Reads the break that ends an array or map of indefinite length.
-    @inlinable
-    package mutating func readBreak() throws(CBORError) {
-        guard readBreakIfPresent() else { throw mismatch(.break) }
-    }
-
     /// Reads a break if it is next, and returns whether it was.
     @inlinable
     package mutating func readBreakIfPresent() -> Bool {

@@ -63,19 +63,9 @@ extension CBORReader {
         return withBytes(in: range) { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Returns whether the text at a range that this reader returned equals `other`, without creating a `String`.
+    /// Returns whether the bytes at a range that this reader returned equal `other`, without creating a `String`.
     ///
-    /// The comparison is bytewise: canonically equivalent texts differ, as they do on disk.
-    @inlinable
-    package func textEquals(_ range: Range<Int>, _ other: String) -> Bool {
-        guard other.utf8.count == range.count else { return false }
-        var other = other
-        return other.withUTF8 { wanted in
-            withBytes(in: range) { Self.equalBytes($0, wanted) }
-        }
-    }
-
-    /// Returns whether the bytes at a range that this reader returned equal `other`.
+    /// Canonically equivalent texts differ, as they do on disk.
     @inlinable
     package func textEquals(_ range: Range<Int>, _ other: some Collection<UInt8>) -> Bool {
         let equal = other.withContiguousStorageIfAvailable { wanted in

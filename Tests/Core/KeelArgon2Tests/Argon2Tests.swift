@@ -1,6 +1,7 @@
 import Testing
 
-@testable import KeelCore
+@testable import KeelArgon2
+import KeelCore
 
 @Suite("Argon2 and BLAKE2b")
 struct Argon2Tests {

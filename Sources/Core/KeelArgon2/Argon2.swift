@@ -1,3 +1,5 @@
+package import KeelCore
+
 /// Argon2 version 1.3 (RFC 9106), computed on one thread.
 ///
 /// Neither the cryptography library nor Apple's systems provide Argon2.
@@ -72,10 +74,11 @@ package struct Argon2 {
     }
 
     private func start(_ password: [UInt8], _ salt: [UInt8]) -> [UInt8] {
-        var input = [lanes, count, memory, passes, 0x13].flatMap { Words.bytes(of: UInt32($0)) }
-        input += Words.bytes(of: variant.rawValue)
+        let numbers = [lanes, count, memory, passes, 0x13].map { UInt32($0) }
+        var input = [UInt8](littleEndian: numbers + [variant.rawValue])
         for part in [password, salt, secret, associatedData] {
-            input += Words.bytes(of: UInt32(part.count)) + part
+            input.append(littleEndian: UInt32(part.count))
+            input += part
         }
         defer { Zeroing.overwrite(&input) }
         return BLAKE2b.hash(input, count: 64)
@@ -84,11 +87,11 @@ package struct Argon2 {
     private func begin(_ blocks: UnsafeMutablePointer<UInt64>, _ start: [UInt8]) {
         for lane in 0..<lanes {
             for index in 0..<2 {
-                let input = start + Words.bytes(of: UInt32(index)) + Words.bytes(of: UInt32(lane))
+                let input = start + [UInt8](littleEndian: [UInt32(index), UInt32(lane)])
                 let bytes = Self.longHash(input, count: 1024)
                 let block = blocks + (lane * laneLength + index) * Argon2Block.words
-                for word in 0..<Argon2Block.words {
-                    block[word] = Words.word(bytes, at: 8 * word)
+                bytes.withUnsafeBytes { bytes in
+                    for word in 0..<Argon2Block.words { block[word] = bytes.word(at: 8 * word) }
                 }
             }
         }
@@ -101,7 +104,7 @@ package struct Argon2 {
             for lane in 0..<lanes {
                 sum ^= blocks[((lane + 1) * laneLength - 1) * Argon2Block.words + word]
             }
-            bytes += Words.bytes(of: [sum])
+            bytes.append(littleEndian: sum)
         }
         return Self.longHash(bytes, count: count)
     }
@@ -166,7 +169,7 @@ package struct Argon2 {
 
     /// Returns a BLAKE2b hash of any length (RFC 9106, section 3.3).
     static func longHash(_ input: [UInt8], count: Int) -> [UInt8] {
-        let input = Words.bytes(of: UInt32(count)) + input
+        let input = [UInt8](littleEndian: [UInt32(count)]) + input
         guard count > 64 else { return BLAKE2b.hash(input, count: count) }
         var part = BLAKE2b.hash(input, count: 64)
         var result = Array(part.prefix(32))

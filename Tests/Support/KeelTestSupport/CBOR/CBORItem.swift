@@ -1,4 +1,6 @@
-/// A CBOR item as a tree, for tools and tests; documents are read and written without one.
+package import KeelCBOR
+
+/// A CBOR item as a tree; documents are read and written without one.
 ///
 /// Items are equal if their encodings are: −0.0 differs from 0.0, all NaNs are equal, and `simple(20)` equals
 /// `boolean(false)`. The tree does not preserve indefinite lengths or the widths of heads and floats.
@@ -87,5 +89,42 @@ extension CBORItem {
         case .undefined: writer.undefined()
         case .float(let value): writer.double(value)
         }
+    }
+}
+
+extension CBORItem {
+    /// Returns whether `bytes` are one item in the deterministic encoding of RFC 8949 section 4.2.1.
+    ///
+    /// Heads and floats have their shortest form, lengths are definite, and the keys of each map are unique and in
+    /// bytewise order of their encodings. In addition, text must be UTF-8 and NaN must be `f97e00` (section 4.2.2), so
+    /// the result tells whether `CBORWriter` would write these bytes.
+    package static func isDeterministic(_ bytes: [UInt8]) -> Bool {
+        guard let item = try? CBORItem(decoding: bytes) else { return false }
+        return item.encoded() == bytes && item.hasAscendingKeys
+    }
+
+    private var hasAscendingKeys: Bool {
+        switch self {
+        case .array(let items): items.allSatisfy(\.hasAscendingKeys)
+        case .map(let entries):
+            entries.allSatisfy { $0.key.hasAscendingKeys && $0.value.hasAscendingKeys }
+                && zip(entries, entries.dropFirst()).allSatisfy {
+                    $0.key.encoded().lexicographicallyPrecedes($1.key.encoded())
+                }
+        case .tagged(_, let item): item.hasAscendingKeys
+        default: true
+        }
+    }
+}
+
+extension CBORWriter {
+    /// Returns whether the text key `key` comes before `other` in a deterministic map.
+    ///
+    /// Section 4.2.1 orders keys by their encodings, which begin with the head. Therefore a shorter text comes before a
+    /// longer one, and only texts of the same length are compared bytewise.
+    package static func textKey(_ key: String, precedes other: String) -> Bool {
+        let (left, right) = (key.utf8, other.utf8)
+        guard left.count == right.count else { return left.count < right.count }
+        return left.lexicographicallyPrecedes(right)
     }
 }
