@@ -166,8 +166,7 @@ let package = Package(
                 "KeelAnalytics", "KeelCache", "KeelCore", "KeelFiles", "KeelHTTP",
                 "KeelHTTPCompression", "KeelLocation", "KeelNetworkStatus", "KeelSecrets",
                 "KeelStorageAdapting", "KeelWebSocket", httpTypes,
-            ],
-            beside: ["Darwin"]
+            ]
         ),
         keel(
             "KeelConformance",
