@@ -1,7 +1,7 @@
+import KeelCore
 import Testing
 
 @testable import KeelArgon2
-import KeelCore
 
 @Suite("Argon2 and BLAKE2b")
 struct Argon2Tests {

@@ -1,6 +1,6 @@
-import KeelTestSupport
 import KeelCBOR
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 extension CBORItem {

@@ -1,5 +1,5 @@
-import KeelTestSupport
 import KeelCBOR
+import KeelTestSupport
 import Testing
 
 @Suite("CBOR items")
