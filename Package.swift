@@ -117,13 +117,13 @@ func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .executableTarget(name: name, dependencies: dependencies, path: "Tests/Support/\(name)")
 }
 
-/// The tests of the target with this name; they depend on it, on KeelCore and on KeelTestKit.
+/// The tests of the target with this name; they depend on it, on KeelCore and on the doubles.
 func tests(
     of name: String,
     exclude: [String] = [],
     _ others: [Target.Dependency]
 ) -> Target {
-    let names: Set = [name, "KeelCore", "KeelTestKit"]
+    let names: Set = [name, "KeelCore", "KeelTestKit", "KeelTestSupport"]
     let dependencies = names.sorted().map { Target.Dependency.target(name: $0) } + others
     return .testTarget(name: name + "Tests", dependencies: dependencies, exclude: exclude)
 }
@@ -186,17 +186,21 @@ var areas: [String: [Target]] = [:]
 
 areas["Core"] = [
     .target(name: "KeelCore", dependencies: ["CKeelChecksum"], exclude: left, resources: privacy),
+    module("KeelArgon2", ["KeelCore"]),
+    module("KeelCBOR", []),
     module("KeelZlib", ["CKeelZlib"]),
     .systemLibrary(name: "CKeelChecksum"),
     .systemLibrary(name: "CKeelZlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
     tests(of: "KeelCore", []),
+    tests(of: "KeelArgon2", []),
+    tests(of: "KeelCBOR", []),
 ]
 
 areas["HTTP"] = [
     module("KeelHTTP", ["KeelCore", httpTypes]),
     module("KeelAsyncHTTPClient", ["KeelCore", "KeelHTTP", httpTypes] + asyncHTTPClient),
-    module("KeelHTTPAuthentication", ["KeelCore", "KeelHTTP", httpTypes]),
-    module("KeelHTTPCaching", ["KeelCache", "KeelCore", "KeelHTTP", httpTypes]),
+    module("KeelHTTPAuthentication", ["KeelArgon2", "KeelCore", "KeelHTTP", httpTypes]),
+    module("KeelHTTPCaching", ["KeelCBOR", "KeelCache", "KeelCore", "KeelHTTP", httpTypes]),
     module("KeelHTTPCompression", ["KeelHTTP", "KeelZlib", httpTypes]),
     module("KeelHTTPCookies", ["KeelHTTP", httpTypes]),
     module("KeelHTTPObservability", ["KeelCore", "KeelHTTP", httpTypes] + observability),
@@ -245,13 +249,16 @@ areas["Cache"] = [
 ]
 
 areas["Storage"] = [
-    module("KeelDocuments", ["KeelCore"]),
+    module("KeelDocuments", ["KeelCBOR", "KeelCore"]),
     module("KeelStorageAdapting", ["KeelCore", "KeelDocuments"]),
     module("KeelStorage", ["KeelCore", "KeelDocuments", "KeelStorageAdapting"]),
     module("KeelStorageSQLite", ["KeelCore", "KeelStorageAdapting"] + grdb),
     module(
         "KeelStorageFirestore",
-        ["KeelCore", "KeelHTTPAuthentication", "KeelStorageAdapting", crypto, httpTypes]
+        [
+            "KeelCBOR", "KeelCore", "KeelHTTPAuthentication", "KeelStorageAdapting", crypto,
+            httpTypes,
+        ]
     ),
     module("KeelStorageObservability", ["KeelCore", "KeelStorageAdapting"] + observability),
     module("KeelSync", ["KeelCore", "KeelStorage"]),
@@ -307,7 +314,7 @@ areas["Server"] = [
 ]
 
 areas["Files"] = [
-    module("KeelFiles", ["CKeelAttributes", "KeelCore"] + ciphers),
+    module("KeelFiles", ["CKeelAttributes", "KeelCBOR", "KeelCore"] + ciphers),
     module("KeelFilesS3", ["KeelCore", "KeelFiles", "KeelHTTP", httpTypes] + ciphers),
     .systemLibrary(name: "CKeelAttributes"),
     program("KeelFileCrashWriter", ["KeelFiles"]),
@@ -322,8 +329,8 @@ areas["Files"] = [
 ]
 
 areas["Security"] = [
-    module("KeelSecrets", ["KeelCore"] + ciphers),
-    module("KeelSecurity", ["KeelCore"] + ciphers),
+    module("KeelSecrets", ["KeelArgon2", "KeelCBOR", "KeelCore"] + ciphers),
+    module("KeelSecurity", ["KeelArgon2", "KeelCore"] + ciphers),
     module("KeelSecurityFiles", ["KeelFiles", "KeelSecurity"]),
     module("KeelSecuritySecrets", ["KeelCore", "KeelSecrets", "KeelSecurity"]),
     program("KeelKeysetProgram", ["KeelSecrets", "KeelSecurity", "KeelSecuritySecrets"]),
@@ -359,7 +366,7 @@ areas["Telemetry"] = [
         ["KeelCore", "KeelHTTP", "KeelHTTPCompression", "KeelJournal", "KeelLogging", httpTypes]
             + logging.dropLast()
     ),
-    module("KeelAnalytics", ["KeelCore", "KeelJournal"]),
+    module("KeelAnalytics", ["KeelCBOR", "KeelCore", "KeelJournal"]),
     module(
         "KeelAnalyticsHTTP",
         ["KeelAnalytics", "KeelHTTPAuthentication", "KeelHTTPCompression", httpTypes]
@@ -445,6 +452,12 @@ areas["Testing"] = [
     ),
     module("KeelTestServer", ["KeelTestKit", httpTypes] + testServer),
     module("KeelDependenciesTesting", ["KeelDependencies"]),
+    // What only the tests of Keel use: simulated disks, programs, gates, CBOR as a tree.
+    .target(
+        name: "KeelTestSupport",
+        dependencies: ["KeelCBOR", "KeelCore"],
+        path: "Tests/Support/KeelTestSupport"
+    ),
     tests(
         of: "KeelTestKit",
         ["KeelAnalytics", "KeelCache", "KeelJournal", "KeelLogging", "KeelStorage", httpTypes]
@@ -476,7 +489,8 @@ for (area, targets) in areas.sorted(by: { $0.key < $1.key }) {
 // Each library is a product of its name, but what only other libraries call, and what tests are made of.
 package.products += package.targets
     .filter {
-        $0.type == .regular && $0.path?.hasPrefix("Sources") == true && $0.name != "KeelZlib"
+        $0.type == .regular && $0.path?.hasPrefix("Sources") == true
+            && !["KeelArgon2", "KeelCBOR", "KeelZlib"].contains($0.name)
     }
     .map { .library(name: $0.name, targets: [$0.name]) }
 

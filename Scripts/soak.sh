@@ -51,7 +51,7 @@ soak_storage() {
 #
 # Reports go into files, since nobody reads what the processes say that the tests start and kill.
 soak_sanitizers() {
-    local suites='^(KeelCore|KeelCache|KeelHTTP|KeelHTTPAuthentication|KeelHTTPCaching|KeelHTTPCookies|KeelJournal|KeelDocuments|KeelStorage|KeelStorageSQLite|KeelSync)Tests\.'
+    local suites='^(KeelCore|KeelArgon2|KeelCBOR|KeelCache|KeelHTTP|KeelHTTPAuthentication|KeelHTTPCaching|KeelHTTPCookies|KeelJournal|KeelDocuments|KeelStorage|KeelStorageSQLite|KeelSync)Tests\.'
     local package=(--package-path "$KEEL_ROOT" "${KEEL_TEST_OPTIONS[@]}") sanitizer options source object
     local reports="$KEEL_ROOT/.build/sanitizers"
     keel_use_python

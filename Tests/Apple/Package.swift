@@ -93,22 +93,24 @@ let package = Package(
         .systemLibrary(name: "CKeelZlib"),
         keel("KeelZlib", ["CKeelZlib"]),
         keel("KeelCore", ["CKeelChecksum"], beside: ["Darwin"]),
+        keel("KeelArgon2", ["KeelCore"]),
+        keel("KeelCBOR", []),
         keel("KeelDependencies", [], beside: ["Darwin"]),
         keel("KeelJournal", ["KeelCore"]),
-        keel("KeelAnalytics", ["KeelCore", "KeelJournal"], beside: ["Darwin"]),
+        keel("KeelAnalytics", ["KeelCBOR", "KeelCore", "KeelJournal"], beside: ["Darwin"]),
         keel("KeelCache", ["KeelCore"], beside: ["Darwin"]),
-        keel("KeelFiles", ["CKeelAttributes", "KeelCore"], beside: ["Darwin"]),
+        keel("KeelFiles", ["CKeelAttributes", "KeelCBOR", "KeelCore"], beside: ["Darwin"]),
         keel(
             "KeelHTTP",
             ["KeelCore", httpTypes],
             beside: ["CFNetwork", "CryptoKit", "Darwin", "Security"]
         ),
-        keel("KeelHTTPAuthentication", ["KeelCore", "KeelHTTP", httpTypes]),
+        keel("KeelHTTPAuthentication", ["KeelArgon2", "KeelCore", "KeelHTTP", httpTypes]),
         keel("KeelHTTPCookies", ["KeelHTTP", httpTypes]),
         keel("KeelNetworkStatus", ["KeelCore"], beside: ["Network"]),
         keel("KeelURITemplates", ["KeelHTTP"]),
         keel("KeelWebSocket", ["KeelCore", "KeelHTTP", httpTypes]),
-        keel("KeelHTTPCaching", ["KeelCache", "KeelCore", "KeelHTTP", httpTypes]),
+        keel("KeelHTTPCaching", ["KeelCBOR", "KeelCache", "KeelCore", "KeelHTTP", httpTypes]),
         keel(
             "KeelHTTPTransfers",
             ["KeelCore", "KeelHTTP", httpTypes],
@@ -118,17 +120,22 @@ let package = Package(
         keel("KeelHTTPSecrets", ["KeelCore", "KeelHTTP", "KeelHTTPAuthentication", "KeelSecrets"]),
         keel("KeelLocation", ["KeelCore"], beside: ["Combine", "CoreLocation", "Darwin"]),
         keel("KeelLogging", ["KeelCore", "KeelZlib", logging], beside: ["Darwin", "os"]),
-        keel("KeelSecrets", ["KeelCore"], beside: ["Darwin", "Security"]),
-        keel("KeelSecurity", ["KeelCore"]),
+        keel(
+            "KeelSecrets",
+            ["KeelArgon2", "KeelCBOR", "KeelCore"],
+            beside: ["Darwin", "Security"]
+        ),
+        keel("KeelSecurity", ["KeelArgon2", "KeelCore"]),
         keel("KeelSecurityFiles", ["KeelFiles", "KeelSecurity"]),
         keel("KeelSecuritySecrets", ["KeelCore", "KeelSecrets", "KeelSecurity"]),
-        keel("KeelDocuments", ["KeelCore"]),
+        keel("KeelDocuments", ["KeelCBOR", "KeelCore"]),
         keel("KeelStorageAdapting", ["KeelCore", "KeelDocuments"]),
         keel("KeelStorage", ["KeelCore", "KeelDocuments", "KeelStorageAdapting"]),
         keel(
             "KeelStorageFirestore",
             [
-                "KeelCore", "KeelHTTP", "KeelHTTPAuthentication", "KeelStorageAdapting", httpTypes,
+                "KeelCBOR", "KeelCore", "KeelHTTP", "KeelHTTPAuthentication",
+                "KeelStorageAdapting", httpTypes,
             ]
         ),
         keel("KeelSync", ["KeelCore", "KeelStorage"], beside: ["Darwin"]),
@@ -159,8 +166,7 @@ let package = Package(
                 "KeelAnalytics", "KeelCache", "KeelCore", "KeelFiles", "KeelHTTP",
                 "KeelHTTPCompression", "KeelLocation", "KeelNetworkStatus", "KeelSecrets",
                 "KeelStorageAdapting", "KeelWebSocket", httpTypes,
-            ],
-            beside: ["Darwin"]
+            ]
         ),
         keel(
             "KeelConformance",

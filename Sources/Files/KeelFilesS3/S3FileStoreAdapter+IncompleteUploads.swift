@@ -4,9 +4,9 @@ internal import KeelCore
 public import KeelFiles
 
 #if canImport(FoundationEssentials)
-internal import FoundationEssentials
+public import FoundationEssentials
 #else
-internal import Foundation
+public import Foundation
 #endif
 
 extension S3FileStoreAdapter {
@@ -82,5 +82,15 @@ extension S3FileStoreAdapter {
         }
         return count
     }
+}
+
+/// An upload in parts that was neither completed nor aborted.
+public struct IncompleteUpload: Hashable, Sendable {
+    /// The key of the file.
+    public let key: String
+    /// The server's id of the upload.
+    public let id: String
+    /// The start of the upload, by the server's clock.
+    public let startDate: Date
 }
 #endif

@@ -1,6 +1,12 @@
 public import KeelCore
 public import KeelHTTP
-import Synchronization
+internal import Synchronization
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
 
 /// The signed-in user of an app, with the tokens that sign the user's requests.
 ///
@@ -164,4 +170,59 @@ extension AuthSession: CustomStringConvertible, CustomDebugStringConvertible, Cu
     public var description: String { "AuthSession(\(state))" }
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: ["state": state]) }
+}
+
+/// Whether a user is signed in.
+public enum AuthState: Sendable, Hashable {
+    /// The credential store has not been read yet.
+    case unknown
+    /// No user is signed in.
+    case signedOut(SignOutReason)
+    /// A user is signed in with credentials of this version; each renewal increments it.
+    case signedIn(version: Int)
+    /// A user is signed in with credentials that are no longer valid and cannot be renewed.
+    case expired
+}
+
+/// The reason why no user is signed in.
+public enum SignOutReason: Sendable, Hashable {
+    /// No user has signed in yet.
+    case notSignedIn
+    /// The app signed the user out, in this session or in another one on the same store.
+    case requested
+    /// The identity server refused to renew the credentials.
+    case denied
+}
+
+/// When and how often a session may renew its credentials.
+public struct AuthSessionPolicy: Sendable {
+    /// How long before its expiry a token is renewed, in seconds.
+    ///
+    /// For a token from a refresh, at most half its lifetime.
+    public var leeway: TimeInterval = 60
+
+    /// The maximum number of refreshes begun within ``refreshWindow``.
+    public var refreshLimit = 5
+
+    /// The period over which refreshes are counted, in seconds.
+    public var refreshWindow: TimeInterval = 30
+
+    /// How long after a failed refresh a valid token is used without another attempt, in seconds.
+    public var delayAfterFailure: TimeInterval = 5
+
+    /// The clock that expiry is compared with.
+    public var now: @Sendable () -> Date = { Date() }
+
+    /// A closure that creates the identifiers of sign-ins (see ``SessionCredentials/sessionID``), each new and
+    /// impossible to guess.
+    public var makeSessionID: @Sendable () -> String = { UUID().uuidString }
+
+    /// A closure that receives the name and the error of each failed clean-up.
+    ///
+    /// ``AuthSession/signOut()`` also throws; after a denied refresh there is no caller to catch the error.
+    public var onCleanUpFailure: @Sendable (_ name: String, _ error: any Error) -> Void = { _, _ in
+    }
+
+    /// Creates a policy with the default limits.
+    public init() {}
 }

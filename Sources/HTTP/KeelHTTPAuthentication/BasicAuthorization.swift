@@ -1,4 +1,5 @@
 import HTTPTypes
+import KeelArgon2
 import KeelCore
 public import KeelHTTP
 import Synchronization

@@ -72,3 +72,57 @@ public struct ResponseDecompression: HTTPMiddleware, DeadlineEnforcing {
         return decoded
     }
 }
+
+/// The limits on the growth of a compressed body.
+public struct DecompressionLimits: Sendable, Hashable {
+    /// The maximum ratio of a body's size to its compressed size.
+    ///
+    /// Applies above ``allowance``, and is exceeded by at most 64 KiB.
+    public var ratio: Int
+
+    /// The size in bytes allowed whatever the ratio.
+    public var allowance: Int64
+
+    /// The maximum size of a body in bytes, or nil for no limit besides the ratio.
+    public var total: Int64?
+
+    /// Creates limits.
+    ///
+    /// - Parameters:
+    ///   - ratio: The maximum ratio of a body's size to its compressed size.
+    ///   - allowance: The size in bytes allowed whatever the ratio.
+    ///   - total: The maximum size of a body in bytes.
+    public init(ratio: Int = 200, allowance: Int64 = 1024 * 1024, total: Int64? = nil) {
+        self.ratio = ratio
+        self.allowance = allowance
+        self.total = total
+    }
+
+    func permit(_ output: Int64, from input: Int64) -> Bool {
+        if let total, output > total { return false }
+        return output <= allowance || output / Int64(max(ratio, 1)) <= input
+    }
+}
+
+extension HTTPBody {
+    /// Returns the body without its content codings, decoded while it is read; nil for an unknown
+    /// coding.
+    package func decompressed(
+        from encoding: String,
+        limits: DecompressionLimits = DecompressionLimits()
+    ) -> HTTPBody? {
+        guard let codings = ContentCoding.list(encoding) else { return nil }
+        guard !codings.isEmpty else { return self }
+        return HTTPBody(length: nil, isReplayable: isReplayable) {
+            () async throws(TransportError) in
+            var stream = try await open()
+            for coding in codings.reversed() {
+                let decoder = BodyDecoder(coding, limits: limits)
+                stream = stream.mapReads { read async throws(TransportError) in
+                    try await decoder.next(from: read)
+                }
+            }
+            return stream
+        }
+    }
+}

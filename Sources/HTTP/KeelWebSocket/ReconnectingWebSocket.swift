@@ -1,6 +1,6 @@
 public import HTTPTypes
-import KeelCore
-import Synchronization
+public import KeelCore
+internal import Synchronization
 
 /// A WebSocket that reconnects when its connection is lost.
 ///
@@ -188,5 +188,32 @@ public final class ReconnectingWebSocket: Sendable {
         }
         // Outside the lock, because finishing calls back to remove the observer.
         for observer in observers { observer.finish() }
+    }
+}
+
+/// When and after what pauses a WebSocket reconnects.
+public struct WebSocketReconnectPolicy: Sendable {
+    /// The maximum number of consecutive attempts, and the pauses between them, drawn with full jitter.
+    public var retry: RetryPolicy
+
+    /// How long a connection must have lasted for the count of failures to start over.
+    public var stableAfter: Duration
+
+    /// Whether to reconnect after a failure.
+    public var shouldReconnect: @Sendable (WebSocketError) -> Bool
+
+    /// Creates a policy.
+    public init(
+        retry: RetryPolicy = RetryPolicy(
+            attempts: .max,
+            baseDelay: .milliseconds(500),
+            maximumDelay: .seconds(60)
+        ),
+        stableAfter: Duration = .seconds(10),
+        shouldReconnect: @escaping @Sendable (WebSocketError) -> Bool = { $0.allowsReconnect }
+    ) {
+        self.retry = retry
+        self.stableAfter = stableAfter
+        self.shouldReconnect = shouldReconnect
     }
 }

@@ -1,7 +1,9 @@
 #if SQLite
 package import GRDB
+internal import GRDBSQLite
 internal import KeelCore
 public import KeelStorageAdapting
+internal import Synchronization
 
 extension SQLiteStorageAdapter {
     /// Retains the change log for a reader that is not always connected, such as a synchronization or another
@@ -158,6 +160,35 @@ extension SQLiteStorageAdapter {
         try statement.bind(2, Self.mostReceipts)
         try statement.run()
         return database.changesCount < Self.mostReceipts
+    }
+}
+
+/// Interrupts the work of the writing connection for one task when that task is canceled.
+///
+/// Commits are written for several tasks, so the writing connection ignores cancellation. It is interrupted only
+/// within ``run(on:_:)``, which contains no statement of another task.
+final class Interruption: Sendable {
+    /// The connection while it works for the task.
+    private let connection = Mutex<UInt?>(nil)
+
+    func run<Value>(on database: Database, _ work: () throws -> Value) throws -> Value {
+        connection.withLock { $0 = UInt(bitPattern: database.sqliteConnection) }
+        // An interrupt between two statements is lost; the progress handler checks again in the next one.
+        database.endStatementsOfCancelledTasks()
+        defer {
+            connection.withLock { $0 = nil }
+            sqlite3_progress_handler(database.sqliteConnection, 0, nil, nil)
+        }
+        return try work()
+    }
+
+    /// Interrupts running work, for example a checkpoint, which calls no progress handler.
+    func cancel() {
+        connection.withLock { connection in
+            guard let connection else { return }
+            // Under the lock, because the connection must still be this task's.
+            sqlite3_interrupt(OpaquePointer(bitPattern: connection))
+        }
     }
 }
 #endif

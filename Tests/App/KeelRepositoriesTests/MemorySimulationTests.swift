@@ -2,6 +2,7 @@ import Foundation
 import KeelRepositories
 import KeelStorage
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 

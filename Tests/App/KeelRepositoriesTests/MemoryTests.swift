@@ -3,6 +3,7 @@ import KeelCache
 import KeelRepositories
 import KeelStorage
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 

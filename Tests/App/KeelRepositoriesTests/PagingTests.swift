@@ -1,5 +1,6 @@
 import KeelRepositories
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 

@@ -3,6 +3,7 @@ import KeelCore
 import KeelRepositories
 import KeelStorage
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 

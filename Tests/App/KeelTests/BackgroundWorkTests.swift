@@ -1,6 +1,7 @@
 import Foundation
 import Keel
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 

@@ -1,5 +1,6 @@
 import KeelCache
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Loading", .timeLimit(.minutes(1)))

@@ -1,4 +1,5 @@
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 

@@ -1,4 +1,5 @@
 #if Crypto && AsyncHTTPClient
+import KeelTestSupport
 import Crypto
 import Foundation
 import HTTPTypes

@@ -1,7 +1,7 @@
 #if os(Linux) || os(macOS)
+import KeelTestSupport
 import Foundation
 import KeelFiles
-import KeelTestKit
 import Testing
 
 @Suite("Local store beside other programs", .timeLimit(.minutes(2)))

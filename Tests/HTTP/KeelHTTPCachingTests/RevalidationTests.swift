@@ -4,6 +4,7 @@ import KeelCache
 import KeelHTTP
 import KeelHTTPCaching
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 

@@ -5,6 +5,7 @@ import KeelHTTP
 import KeelHTTPAuthentication
 import KeelHTTPCaching
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 
 /// One life of an app, according to a plan: two clients with their stacks, over one cache.

@@ -6,6 +6,7 @@ import KeelHTTP
 import KeelHTTPAuthentication
 import KeelHTTPCaching
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 /// An option that an app's layer reads.

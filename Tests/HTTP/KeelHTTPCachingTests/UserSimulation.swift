@@ -6,6 +6,7 @@ import KeelHTTP
 import KeelHTTPAuthentication
 import KeelHTTPCaching
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 
 /// The possible users of a session over time.

@@ -2,7 +2,7 @@ import HTTPTypes
 import KeelCore
 import KeelHTTP
 import KeelHTTPTransfers
-import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Downloads from a changed URL", .timeLimit(.minutes(1)))

@@ -1,4 +1,5 @@
 #if TestServer
+import KeelTestSupport
 import Foundation
 import HTTPTypes
 import KeelAsyncHTTPClient

@@ -4,6 +4,7 @@ import KeelCore
 import KeelHTTP
 import KeelHTTPTransfers
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 

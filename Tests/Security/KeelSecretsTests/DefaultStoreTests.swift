@@ -1,5 +1,5 @@
 import KeelCore
-import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 

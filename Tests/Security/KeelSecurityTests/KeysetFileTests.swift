@@ -1,4 +1,5 @@
 #if Crypto
+import KeelTestSupport
 import Foundation
 import KeelCore
 import KeelSecurity

@@ -1,8 +1,8 @@
 #if Crypto
+import KeelTestSupport
 import Foundation
 import KeelCore
 import KeelSecurity
-import KeelTestKit
 import Synchronization
 import Testing
 

@@ -1,6 +1,6 @@
 #if ServiceLifecycle && SQLite && (os(Linux) || os(macOS))
+import KeelTestSupport
 import Foundation
-import KeelTestKit
 import Testing
 
 @Suite("Service group on SIGTERM", .timeLimit(.minutes(2)))

@@ -1,4 +1,5 @@
 #if SQLite
+import KeelTestSupport
 import Foundation
 import KeelStorage
 import KeelStorageAdapting

@@ -1,11 +1,11 @@
 #if SQLite
+import KeelTestSupport
 import Foundation
 import GRDB
 import KeelCore
 import KeelStorage
 import KeelStorageAdapting
 import KeelStorageSQLite
-import KeelTestKit
 import Synchronization
 import Testing
 

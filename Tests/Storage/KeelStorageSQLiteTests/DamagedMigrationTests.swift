@@ -1,7 +1,7 @@
 #if SQLite
+import KeelTestSupport
 import KeelStorage
 import KeelStorageSQLite
-import KeelTestKit
 import Testing
 
 @Suite("Migration of a file with damaged documents")

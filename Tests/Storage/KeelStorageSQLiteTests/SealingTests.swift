@@ -1,9 +1,9 @@
 #if SQLite
+import KeelTestSupport
 import Foundation
 import KeelStorage
 import KeelStorageAdapting
 import KeelStorageSQLite
-import KeelTestKit
 import Testing
 
 @Suite("Sealing")

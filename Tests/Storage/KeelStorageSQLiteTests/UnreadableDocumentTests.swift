@@ -1,10 +1,10 @@
 #if SQLite
+import KeelTestSupport
 import Foundation
 import KeelCore
 import KeelStorage
 import KeelStorageAdapting
 import KeelStorageSQLite
-import KeelTestKit
 import Synchronization
 import Testing
 

@@ -3,6 +3,7 @@ import KeelStorage
 import KeelStorageAdapting
 import KeelSync
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Claims, pauses and the clock of an outbox", .timeLimit(.minutes(1)))

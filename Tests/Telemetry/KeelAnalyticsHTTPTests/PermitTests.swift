@@ -3,6 +3,7 @@ import KeelAnalyticsHTTP
 import KeelCore
 import KeelHTTP
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 

@@ -3,6 +3,7 @@ import KeelAnalytics
 import KeelCore
 import KeelJournal
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 

@@ -2,6 +2,7 @@ import KeelAnalytics
 import KeelCore
 import KeelJournal
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Inspection of analytics from outside")

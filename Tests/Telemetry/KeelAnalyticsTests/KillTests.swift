@@ -1,4 +1,5 @@
 #if os(Linux) || os(macOS)
+import KeelTestSupport
 import Foundation
 import KeelAnalytics
 import KeelJournal

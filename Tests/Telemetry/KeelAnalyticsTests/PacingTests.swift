@@ -1,5 +1,6 @@
 import KeelCore
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 

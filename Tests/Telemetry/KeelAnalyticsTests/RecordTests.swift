@@ -1,6 +1,7 @@
 import Foundation
 import KeelAnalytics
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Records")

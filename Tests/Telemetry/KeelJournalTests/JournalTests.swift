@@ -2,6 +2,7 @@ import Foundation
 import KeelCore
 import KeelJournal
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Journal")

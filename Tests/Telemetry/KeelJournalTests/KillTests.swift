@@ -1,6 +1,6 @@
 import Foundation
 import KeelJournal
-import KeelTestKit
+import KeelTestSupport
 import Testing
 
 /// Kills a writing process at random moments, and checks what it leaves.

@@ -1,6 +1,6 @@
 import KeelCore
 import KeelJournal
-import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Notes and counts of consumers")

@@ -1,5 +1,6 @@
 #if Logging
 
+import KeelTestSupport
 import Foundation
 import HTTPTypes
 import KeelCore

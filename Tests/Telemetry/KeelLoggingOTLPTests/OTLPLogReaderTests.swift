@@ -1,9 +1,9 @@
 #if Logging
 
+import KeelTestSupport
 import KeelCore
 import KeelJournal
 import KeelLogging
-import KeelTestKit
 import Logging
 import Testing
 

@@ -1,5 +1,6 @@
 #if Logging
 
+import KeelTestSupport
 import KeelTestKit
 import Logging
 import Testing

@@ -1,7 +1,7 @@
 #if Logging
 
+import KeelTestSupport
 import KeelCore
-import KeelTestKit
 import Logging
 import Testing
 

@@ -1,5 +1,6 @@
 #if Logging
 
+import KeelTestSupport
 import KeelCore
 import KeelTestKit
 import Logging

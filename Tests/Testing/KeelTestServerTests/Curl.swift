@@ -1,6 +1,6 @@
 #if TestServer
+import KeelTestSupport
 import Foundation
-import KeelTestKit
 
 /// The installed curl, as an independent client.
 enum Curl {

@@ -1,4 +1,5 @@
 #if TestServer
+import KeelTestSupport
 import HTTPTypes
 import KeelTestKit
 import KeelTestServer

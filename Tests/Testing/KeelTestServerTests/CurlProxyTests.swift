@@ -1,4 +1,5 @@
 #if TestServer
+import KeelTestSupport
 import KeelTestKit
 import KeelTestServer
 import Testing

@@ -42,7 +42,7 @@ public struct MappingError: KeelError, Hashable {
     }
 
     /// Returns the same error for a field inside another field.
-    public func prefixed(by outer: String, in entity: String? = nil) -> MappingError {
+    package func prefixed(by outer: String, in entity: String? = nil) -> MappingError {
         let separator = field.isEmpty || field.hasPrefix("[") ? "" : "."
         return MappingError(
             code,

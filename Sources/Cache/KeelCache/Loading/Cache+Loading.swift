@@ -1,4 +1,5 @@
 internal import KeelCore
+internal import Synchronization
 
 extension Cache {
     /// Returns the value for a key, loading it if the policy asks for it.
@@ -222,4 +223,58 @@ extension CacheError {
             "the value is not in the cache, and the policy does not allow loading it"
         )
     }
+}
+
+/// A loaded value with its own caching instructions, for sources that provide them.
+public struct CacheLoaded<Value: Sendable>: Sendable {
+    /// The value, or nil if there is none.
+    public var value: Value?
+    /// How long the value is fresh; nil for the configured expiry.
+    public var expiry: CacheExpiry?
+    /// How long the value may be served once stale; nil for the configured staleness.
+    public var staleness: Duration?
+    /// The cost of the value; nil to use the cache's cost function.
+    public var cost: Int?
+    /// Tags by which the value can be removed together with others.
+    public var tags: [String]
+    /// Whether the value may be stored at all.
+    public var isStored: Bool
+
+    /// Creates a loaded value.
+    public init(
+        _ value: Value?,
+        expiry: CacheExpiry? = nil,
+        staleness: Duration? = nil,
+        cost: Int? = nil,
+        tags: [String] = [],
+        isStored: Bool = true
+    ) {
+        self.value = value
+        self.expiry = expiry
+        self.staleness = staleness
+        self.cost = cost
+        self.tags = tags
+        self.isStored = isStored
+    }
+}
+
+/// The tasks that continue after a cache has answered.
+///
+/// A refreshing load runs once per key; a task that hands a change to the tier ends with the
+/// change. None outlives the work it waits for.
+final class BackgroundLoads: Sendable {
+    private let state = Mutex<Set<UInt64>>([])
+
+    var count: Int { state.withLock { $0.count } }
+
+    /// Runs work in the background, unless work of the same name is running.
+    func start(_ name: UInt64, _ work: @escaping @Sendable () async -> Void) {
+        guard state.withLock({ $0.insert(name).inserted }) else { return }
+        Task {
+            await work()
+            state.withLock { _ = $0.remove(name) }
+        }
+    }
+
+    func add(_ work: @escaping @Sendable () async -> Void) { Task { await work() } }
 }

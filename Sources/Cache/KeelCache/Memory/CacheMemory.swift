@@ -33,7 +33,6 @@ protocol CacheMemory<Key, Value>: AnyObject, Sendable {
     var count: Int { get }
     var cost: Int { get }
     var counts: MemoryCounts { get }
-    var holderCount: Int { get }
 }
 
 struct NewEntry<Key: Hashable & Sendable, Value: Sendable>: Sendable {

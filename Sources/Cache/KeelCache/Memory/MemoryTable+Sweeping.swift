@@ -36,15 +36,6 @@ extension MemoryTable {
         return total
     }
 
-    var holderCount: Int {
-        (0..<shardCount).reduce(0) { total, index in
-            total
-                + shard(at: index).pointee.state.withLock {
-                    $0.marks.values.reduce(0) { $0 + $1.holders }
-                }
-        }
-    }
-
     /// Marks that a value for a key is being made; balance it with ``end(_:)``.
     ///
     /// - Returns: The generation to pass to

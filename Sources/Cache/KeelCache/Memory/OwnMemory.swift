@@ -93,7 +93,6 @@ final class OwnMemory<Key: Hashable & Sendable, Value: Sendable>: CacheMemory, S
     var count: Int { table.count }
     var cost: Int { table.cost }
     var counts: MemoryCounts { table.counts }
-    var holderCount: Int { table.holderCount }
 }
 
 extension CacheLedger {

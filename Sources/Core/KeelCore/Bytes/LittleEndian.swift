@@ -18,6 +18,12 @@ extension UnsafeRawBufferPointer {
 }
 
 extension [UInt8] {
+    /// Creates the bytes of numbers.
+    package init(littleEndian numbers: [some FixedWidthInteger & BitwiseCopyable]) {
+        self = []
+        for number in numbers { append(littleEndian: number) }
+    }
+
     @inlinable
     package mutating func append(littleEndian number: some FixedWidthInteger & BitwiseCopyable) {
         Swift.withUnsafeBytes(of: number.littleEndian) { append(contentsOf: $0) }

@@ -1,6 +1,16 @@
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Bionic)
+internal import Bionic
+#endif
+
 /// The file operations that crash-safe code needs.
 ///
-/// The implementation is ``DiskFileSystem``. `SimulatedFileSystem` of KeelTestKit records each step and can stop after
+/// The implementation is ``DiskFileSystem``. `SimulatedFileSystem` of KeelTestSupport records each step and can stop after
 /// any of them, to test that a log, journal or file store survives a crash. Paths are complete paths with `/`; calls
 /// block briefly.
 package protocol FileSystem: Sendable {
@@ -81,4 +91,57 @@ package protocol OpenFile: AnyObject, Sendable {
 
     /// Returns whether a path still refers to this file.
     func isStill(at path: String) -> Bool
+}
+
+extension FileSystem {
+    /// Writes a temporary file and renames it over another one.
+    ///
+    /// - Parameters:
+    ///   - path: The file to replace.
+    ///   - newPath: The temporary file; remains of a crash are removed.
+    ///   - bytes: The bytes.
+    /// - Throws: `FileSystemError`; the replaced file is then unchanged.
+    package func replaceFile(
+        _ path: String,
+        by newPath: String,
+        with bytes: [UInt8]
+    ) throws(FileSystemError) {
+        do throws(FileSystemError) {
+            try remove(newPath)
+        } catch {
+            guard error.kind == .notFound else { throw error }
+        }
+        let file = try open(newPath, for: .creating)
+        try file.write(bytes, at: 0)
+        try file.sync()
+        try rename(newPath, to: path)
+    }
+}
+
+extension FileSystem {
+    /// Acquires a lock, waiting for its holder.
+    ///
+    /// This method blocks its thread, and is intended for locks that are held for a few file operations.
+    ///
+    /// - Parameters:
+    ///   - path: The file to lock, which is created if missing.
+    ///   - milliseconds: The maximum wait.
+    /// - Returns: The lock.
+    /// - Throws: ``FileSystemError`` of the kind `busy` when the time is over.
+    package func lock(
+        _ path: String,
+        waitingUpTo milliseconds: Int
+    ) throws(FileSystemError) -> any FileLock {
+        var left = milliseconds
+        while true {
+            do throws(FileSystemError) {
+                return try lock(path)
+            } catch {
+                guard error.kind == .busy, left > 0 else { throw error }
+            }
+            left -= 1
+            var pause = timespec(tv_sec: 0, tv_nsec: 1_000_000)
+            nanosleep(&pause, nil)
+        }
+    }
 }

@@ -124,3 +124,75 @@ public struct Redactor: Sendable {
         return result
     }
 }
+
+/// The kinds of values that are recognized by their form, regardless of their name.
+public struct RedactionPatterns: OptionSet, Sendable, Hashable {
+    public let rawValue: Int
+
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// Email addresses, including those with an encoded at sign (`%40`).
+    public static let emailAddresses = Self(rawValue: 1 << 0)
+    /// Payment card numbers: 13 to 19 digits with a valid check digit (ISO/IEC 7812-1), including percent-encoded ones.
+    public static let paymentCards = Self(rawValue: 1 << 1)
+    /// Bearer and Basic credentials, JSON Web Tokens (RFC 7519), keys with a known prefix, PEM private keys, and user
+    /// information in URLs.
+    public static let credentials = Self(rawValue: 1 << 2)
+    /// IPv4 and IPv6 addresses.
+    public static let ipAddresses = Self(rawValue: 1 << 3)
+    /// International bank account numbers with valid check digits (ISO 13616).
+    public static let bankAccounts = Self(rawValue: 1 << 4)
+    /// Telephone numbers that begin with a plus sign (E.164), including percent-encoded ones.
+    ///
+    /// They are not in ``standard``, because many other numbers look like them.
+    public static let phoneNumbers = Self(rawValue: 1 << 5)
+
+    /// All patterns except telephone numbers.
+    public static let standard: Self = [
+        .emailAddresses, .paymentCards, .credentials, .ipAddresses, .bankAccounts,
+    ]
+
+    /// All patterns.
+    public static let all: Self = [.standard, .phoneNumbers]
+}
+
+/// The text that replaces a removed value.
+public struct RedactionMarker: Sendable {
+    private let text: @Sendable (_ secret: [UInt8]) -> String
+
+    private init(text: @escaping @Sendable ([UInt8]) -> String) { self.text = text }
+
+    /// The text `<redacted>`.
+    public static let standard = RedactionMarker.fixed("<redacted>")
+
+    /// Returns a marker with the same text for every value.
+    public static func fixed(_ text: String) -> RedactionMarker { RedactionMarker { _ in text } }
+
+    /// Returns a marker with the same text for equal values, so that log lines can be correlated.
+    ///
+    /// The closure receives the bytes of the value and returns a short label, which is shown as `<redacted:label>`. It
+    /// must use a keyed hash, such as HMAC with a key that does not leave the process: email addresses and card numbers
+    /// are few enough to reverse a plain hash by trying all of them.
+    public static func correlated(
+        by label: @escaping @Sendable (_ secret: [UInt8]) -> String
+    ) -> RedactionMarker {
+        RedactionMarker { secret in "<redacted:\(label(secret))>" }
+    }
+
+    /// Returns a marker whose text is computed from the bytes of the value.
+    package static func computed(_ text: @escaping @Sendable ([UInt8]) -> String) -> RedactionMarker
+    {
+        RedactionMarker(text: text)
+    }
+
+    /// Returns the text that replaces a value.
+    public func replacement(for secret: some Sequence<UInt8>) -> String { text(Array(secret)) }
+
+    /// Returns the text that replaces a value inside a URL, reduced to letters, digits and hyphens.
+    package func urlReplacement(for secret: some Sequence<UInt8>) -> String {
+        let bytes = replacement(for: secret).utf8.filter {
+            $0.isASCIIAlphanumeric || $0 == UInt8(ascii: "-")
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

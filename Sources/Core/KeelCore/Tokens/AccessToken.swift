@@ -36,7 +36,7 @@ public struct AccessToken: Sendable {
     }
 
     /// Returns whether both are the same issue of a token, not only tokens with the same text.
-    public func isSameIssue(as other: AccessToken) -> Bool {
+    package func isSameIssue(as other: AccessToken) -> Bool {
         value == other.value && origin?.session == other.origin?.session
             && origin?.version == other.origin?.version
     }

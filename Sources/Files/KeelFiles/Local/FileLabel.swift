@@ -1,4 +1,4 @@
-internal import KeelCore
+internal import KeelCBOR
 
 #if canImport(Darwin)
 internal import Darwin

@@ -19,3 +19,20 @@ extension HTTPCallOptions {
         set { self[AuthenticationKey.self] = newValue }
     }
 }
+
+/// A layer that adds a user's credentials to calls.
+///
+/// A client finds such layers when it is created, wherever they are listed. They identify the user of a call before one
+/// of its header fields does: an HTTP cache stores the responses of different users separately, and
+/// ``CoalescingMiddleware`` does not share them.
+///
+/// `BearerAuthorization` and `BasicAuthorization` conform. A layer of your own that adds an `Authorization` field,
+/// a key or a signature must conform as well: otherwise one user's response may be cached for everyone.
+public protocol HTTPAuthorizing: HTTPMiddleware {
+    /// The identity whose credentials a call would get now, as a name that is not a secret; nil if it cannot be
+    /// determined, which excludes the call from caches and sharing.
+    ///
+    /// A name must never be reassigned to another user. An HTTP cache finds a user's responses after a restart if the
+    /// name is stable across restarts.
+    var identity: String? { get async }
+}

@@ -1,5 +1,15 @@
 public import KeelCore
 
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Bionic)
+internal import Bionic
+#endif
+
 /// The reason why an HTTP exchange did not take place or did not complete.
 ///
 /// Statuses are not errors: a response with status 500 is a successful exchange. The message and the description
@@ -142,5 +152,91 @@ extension TransportError {
             "The response body is larger than the limit of \(limit) bytes.",
             phase: .readBody
         )
+    }
+}
+
+/// A record of one attempt at a call, kept in an error.
+public struct HTTPAttempt: Sendable, Hashable, CustomStringConvertible {
+    /// The result of an attempt.
+    public enum Outcome: Sendable, Hashable {
+        /// The attempt failed with this code.
+        case failed(TransportError.Code)
+        /// The server answered with this status.
+        case answered(status: Int)
+    }
+
+    /// The number of the attempt, counted from 1.
+    public var number: Int
+
+    /// How the attempt ended.
+    public var outcome: Outcome
+
+    /// The time that the attempt took.
+    public var duration: Duration
+
+    /// Creates a record of an attempt.
+    public init(number: Int, outcome: Outcome, duration: Duration) {
+        self.number = number
+        self.outcome = outcome
+        self.duration = duration
+    }
+
+    /// The number, the outcome and the duration, safe for logs.
+    public var description: String {
+        let result =
+            switch outcome {
+            case .failed(let code): code.name
+            case .answered(let status): "status \(status)"
+            }
+        return "\(number): \(result) after \(duration)"
+    }
+}
+
+/// The reason why a call was not repeated despite a transient failure.
+public struct RetryRefusal: Sendable, Hashable, CustomStringConvertible {
+    public let description: String
+
+    /// Creates a reason, for layers with reasons of their own.
+    public init(_ description: String) { self.description = description }
+
+    /// All attempts that the policy allows were made.
+    public static let attemptsExhausted = Self("attempts exhausted")
+    /// The server may have acted on the request, and repeating it may do harm.
+    public static let notIdempotent = Self("not idempotent")
+    /// The body of the request cannot be sent again.
+    public static let notReplayable = Self("body not replayable")
+    /// The retry budget of the origin is spent because too many calls to it fail.
+    public static let budgetExhausted = Self("retry budget exhausted")
+    /// The circuit of the origin is open.
+    public static let circuitOpen = Self("circuit open")
+    /// The server requests a longer pause than the policy allows.
+    public static let pauseTooLong = Self("server requests a longer pause")
+    /// The call's total time would run out before the next attempt.
+    public static let noTimeLeft = Self("no time left")
+}
+
+extension TransportError.Code {
+    /// Creates the code for the `errno` of a connection that failed in `phase`.
+    ///
+    /// For transports that own their sockets. An unreachable host or network is ``offline`` only while connecting, when
+    /// nothing has been sent. An established connection can fail with the same numbers (`tcp(7)`); the server may then
+    /// have acted on the request, so the code is ``connectionLost``.
+    package init(systemError number: CInt, in phase: TransportError.Phase) {
+        switch number {
+        case ECONNREFUSED: self = .connectionRefused
+        case EADDRNOTAVAIL: self = .offline
+        case ENETUNREACH, EHOSTUNREACH, ENETDOWN, EHOSTDOWN:
+            self = phase == .connect || phase == .resolve ? .offline : .connectionLost
+        case ETIMEDOUT where phase == .connect: self = .connectTimeout
+        case ECONNRESET, ECONNABORTED, EPIPE, ENOTCONN, ETIMEDOUT, EBADF, ENETRESET:
+            self = .connectionLost
+        default: self = .unknown
+        }
+    }
+
+    /// Creates the code for a failed `getaddrinfo` that returned one of the `EAI_…` numbers.
+    package init(lookupFailure number: Int) {
+        let passing = [EAI_AGAIN, EAI_SYSTEM, EAI_MEMORY, EAI_FAIL].map { Int($0) }
+        self = passing.contains(number) ? .nameLookupFailed : .hostNotFound
     }
 }

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The innermost layer of an observed client, which reports each request and its response.
 package struct ExchangeObservation: HTTPMiddleware, DeadlineEnforcing {
     package init() {}
@@ -38,4 +40,37 @@ package struct ExchangeObservation: HTTPMiddleware, DeadlineEnforcing {
             throw error
         }
     }
+}
+
+/// A counter of the bytes of a body that is read chunk by chunk, which also reports a body that is dropped early.
+///
+/// The stream's closure holds the counter, which is released with the last copy of the stream.
+final class BodyCounter: Sendable {
+    private let state = Mutex<(total: Int64, hasEnded: Bool)>((0, false))
+    private let dropped: @Sendable (_ bytes: Int64) -> Void
+
+    init(whenDropped dropped: @escaping @Sendable (_ bytes: Int64) -> Void) {
+        self.dropped = dropped
+    }
+
+    deinit {
+        let state = state.withLock { $0 }
+        if !state.hasEnded { dropped(state.total) }
+    }
+
+    /// Counts a chunk; returns the total at the end of the body, once.
+    func add(_ piece: ArraySlice<UInt8>?) -> Int64? {
+        state.withLock { state in
+            guard let piece else {
+                guard !state.hasEnded else { return nil }
+                state.hasEnded = true
+                return state.total
+            }
+            state.total += Int64(piece.count)
+            return nil
+        }
+    }
+
+    /// Stops counting after a failure.
+    func end() { state.withLock { $0.hasEnded = true } }
 }

@@ -100,3 +100,54 @@ extension StoredResponse {
         return dated
     }
 }
+
+/// The validators that distinguish the states of a resource (RFC 9110 section 8.8).
+struct Validators: Hashable, Sendable {
+    let entityTag: String?
+    let lastModified: String?
+
+    init(_ fields: HTTPFields) {
+        entityTag = fields[values: .eTag].first.flatMap { $0.isEmpty ? nil : $0 }
+        lastModified = fields[values: .lastModified].first.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// Whether they allow a conditional request.
+    var isUsable: Bool { entityTag != nil || lastModified != nil }
+
+    /// Returns whether no validator shows that two messages describe different states.
+    func agree(with other: Validators) -> Bool {
+        if let mine = entityTag, let theirs = other.entityTag {
+            return EntityTag(mine).matchesWeakly(EntityTag(theirs))
+        }
+        if let mine = lastModified, let theirs = other.lastModified { return mine == theirs }
+        return true
+    }
+}
+
+/// An entity tag of `ETag` or `If-None-Match` (RFC 9110 section 8.8.3).
+struct EntityTag: Hashable, Sendable {
+    /// The tag with its quotes, without the weakness prefix; the whole text if it is malformed.
+    let opaque: String
+    let isWeak: Bool
+
+    /// Reads a tag.
+    ///
+    /// A malformed text is compared weakly as a strong tag; see ``isWellFormed``.
+    init(_ text: String) {
+        isWeak = text.hasPrefix("W/\"")
+        opaque = isWeak ? String(text.dropFirst(2)) : text
+    }
+
+    /// Whether it has both quotes.
+    var isWellFormed: Bool {
+        opaque.utf8.count >= 2 && opaque.hasPrefix("\"") && opaque.hasSuffix("\"")
+    }
+
+    /// Returns whether two representations are identical byte for byte.
+    func matchesStrongly(_ other: EntityTag) -> Bool {
+        !isWeak && !other.isWeak && isWellFormed && opaque == other.opaque
+    }
+
+    /// Returns whether two representations are equivalent.
+    func matchesWeakly(_ other: EntityTag) -> Bool { opaque == other.opaque }
+}

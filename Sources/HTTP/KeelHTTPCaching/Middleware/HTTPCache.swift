@@ -118,13 +118,13 @@ public final class HTTPCache: Sendable {
     // MARK: Background work
 
     /// The number of background revalidations in progress.
-    public var revalidationCount: Int { revalidations.count }
+    package var revalidationCount: Int { revalidations.count }
 
     /// The number of calls that wait for a shared revalidation.
     package var waitingCalls: Int { flights.waiterCount }
 
     /// Waits until no background revalidation is in progress.
-    public func waitForRevalidations() async { await revalidations.wait() }
+    package func waitForRevalidations() async { await revalidations.wait() }
 
     /// Cancels the background revalidations; the stored responses remain.
     public func cancelRevalidations() { revalidations.cancelAll() }

@@ -1,4 +1,4 @@
-import HTTPTypes
+internal import HTTPTypes
 public import KeelHTTP
 
 /// A middleware that answers calls from an ``HTTPCache`` if HTTP allows it, and stores responses.
@@ -94,5 +94,20 @@ extension HTTPReply {
         var reply = self
         reply.head.headerFields.append(HTTPField(name: .cacheStatus, value: status.text(name)))
         return reply
+    }
+}
+
+extension NetworkClient.Configuration {
+    /// Answers calls from a cache if HTTP allows it, and stores responses.
+    ///
+    /// ```swift
+    /// configuration.cacheResponses(in: cache)
+    /// ```
+    ///
+    /// Inserts an ``HTTPCachingMiddleware`` first in `hopMiddleware`. Clients may share a cache.
+    ///
+    /// - Parameter cache: The cache.
+    public mutating func cacheResponses(in cache: HTTPCache) {
+        hopMiddleware.insert(HTTPCachingMiddleware(cache), at: 0)
     }
 }

@@ -1,6 +1,6 @@
 import HTTPTypes
+import KeelCBOR
 import KeelCache
-import KeelCore
 
 /// The CBOR encoding of an address's responses: an array of arrays.
 enum StoredResponseCoding {

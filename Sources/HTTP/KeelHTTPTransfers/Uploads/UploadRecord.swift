@@ -8,14 +8,14 @@ struct UploadSource: Codable, Hashable, Sendable {
     /// The CRC-32C of the first bytes, at most ``sampleLength``.
     var sample: UInt32
 
-    static let sampleLength = 1 << 20
+    static let sampleLength: Int64 = 1 << 20
 
     /// Reads the properties of a file.
     init(_ path: String, _ files: any FileSystem) throws(FileSystemError) {
         let file = try files.open(path, for: .reading)
         size = Int64(try file.size())
         modified = try file.modificationTime()
-        sample = CRC32C.checksum(try file.read(at: 0, count: Int(min(size, 1 << 20))))
+        sample = CRC32C.checksum(try file.read(at: 0, count: Int(min(size, Self.sampleLength))))
     }
 
     init(size: Int64, modified: Int64?, sample: UInt32) {

@@ -58,8 +58,6 @@ public struct SecretStoreCapabilities: Hashable, Sendable {
         self.problem = problem
     }
 
-    /// Whether secrets outlive the process.
-    public var isPersistent: Bool { features.contains(.persistent) }
     /// Whether the store has to be unlocked first.
     public var isLocked: Bool { features.contains(.locked) }
     /// Whether secrets can be saved and deleted.

@@ -1,5 +1,6 @@
 #if Crypto
 internal import Crypto
+internal import KeelArgon2
 internal import KeelCore
 
 #if canImport(FoundationEssentials)

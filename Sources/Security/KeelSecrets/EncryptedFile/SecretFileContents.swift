@@ -1,5 +1,5 @@
 #if Crypto
-internal import KeelCore
+internal import KeelCBOR
 
 /// The secrets of a file, encoded as deterministic CBOR.
 struct SecretFileContents: Sendable {

@@ -1,5 +1,6 @@
 #if Crypto
 internal import Crypto
+internal import KeelArgon2
 public import KeelCore
 internal import _CryptoExtras
 

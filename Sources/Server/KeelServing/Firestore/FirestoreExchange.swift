@@ -1,7 +1,7 @@
-import HTTPTypes
-import KeelStorage
+internal import HTTPTypes
+internal import KeelStorage
 internal import KeelStorageAdapting
-import KeelStorageFirestore
+internal import KeelStorageFirestore
 
 /// A request of Firestore's protocol.
 ///
@@ -135,5 +135,26 @@ struct FirestoreExchange {
     func checkDatabase() throws(StorageError) {
         guard let name = try body.text("database"), name != decoding.database else { return }
         throw FirestoreDecoding.flaw("“\(name)” is not the database of the request’s path")
+    }
+}
+
+extension FirestoreExchange {
+    /// Returns the capabilities of the store, after preparing it for a declared schema.
+    func schema(isDeclared: Bool) async throws(StorageError) -> [UInt8] {
+        try items.check()
+        if isDeclared {
+            guard decoding.isExtended else {
+                throw FirestoreDecoding.flaw(
+                    "a schema is declared with the header Keel-Protocol: 1"
+                )
+            }
+            let schema = try decoding.schema(body)
+            try schema.check()
+            try await adapter.prepare(schema)
+        }
+        let names = adapter.capabilities.description.split(separator: ", ")
+        return FirestoreJSON.object([
+            .init("capabilities", .array(names.map { .string(String($0)) }))
+        ]).bytes
     }
 }

@@ -1,4 +1,4 @@
-internal import KeelCore
+internal import KeelCBOR
 
 /// A decoder of documents into Swift values.
 ///

@@ -1,4 +1,4 @@
-internal import KeelCore
+internal import KeelCBOR
 
 /// An encoder of Swift values into documents.
 ///

@@ -1,4 +1,4 @@
-package import KeelCore
+package import KeelCBOR
 
 extension IndexKey {
     package static func append(

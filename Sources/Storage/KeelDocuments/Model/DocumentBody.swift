@@ -1,4 +1,4 @@
-internal import KeelCore
+internal import KeelCBOR
 
 /// The encoded fields of a document, as deterministic CBOR (RFC 8949 section 4.2.1).
 ///

@@ -1,4 +1,4 @@
-package import KeelCore
+package import KeelCBOR
 
 /// The CBOR tags of values without a CBOR type of their own.
 package enum BodyTag {

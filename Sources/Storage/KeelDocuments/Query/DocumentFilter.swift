@@ -59,10 +59,6 @@ extension DocumentFilter {
         case .and(let filters), .or(let filters): filters.flatMap(\.comparisons)
         }
     }
-
-    package static func all(_ filters: [DocumentFilter]) -> DocumentFilter? {
-        filters.count > 1 ? .and(filters) : filters.first
-    }
 }
 
 extension DocumentFilter {

@@ -1,4 +1,5 @@
 package import KeelDocuments
+internal import Synchronization
 
 /// The documents of a query's collections that differed at a past time.
 package struct PastDocuments {
@@ -15,5 +16,39 @@ package struct PastDocuments {
         guard let window, found.count > 2 * window + 1_000 else { return }
         found.sort { $0.key.lexicographicallyPrecedes($1.key) }
         found.removeLast(found.count - window)
+    }
+}
+
+/// The schedule for removing expired history.
+package final class ForgettingPace: Sendable {
+    /// The next due time, in microseconds; initially due at once.
+    private let next = Atomic(Int64.min)
+
+    package init() {}
+
+    /// Makes the removal due at the next commit, because more history has expired.
+    package func goOn() { next.store(.min, ordering: .relaxed) }
+
+    /// Returns whether a sixteenth of the history's age has passed since the last removal.
+    package func isDue(at now: Timestamp, keeping age: Duration) -> Bool {
+        let due = next.load(ordering: .relaxed)
+        let later = now.advanced(by: max(.microseconds(1), age / 16)).microseconds
+        // After the clock is set back, the due time must not be further away than one interval.
+        guard now.microseconds >= due || due > later else { return false }
+        next.store(later, ordering: .relaxed)
+        return true
+    }
+}
+
+extension StorageError {
+    package static func snapshotTooOld(_ time: Timestamp) -> Self {
+        Self(.snapshotTooOld, "the store’s history does not reach back to \(time.rfc3339)")
+    }
+
+    package static func notYet(_ time: Timestamp, present: Timestamp) -> Self {
+        Self(
+            .invalidArgument,
+            "\(time.rfc3339) is in the future; the latest readable time is \(present.rfc3339)"
+        )
     }
 }

@@ -108,3 +108,69 @@ public enum DocumentJSON: Sendable {
         json.member(name) == nil ? nil : try decoding.time(name, of: json)
     }
 }
+
+/// A document decoded from Firestore's typed JSON, in which times and revision are optional.
+public struct TypedDocument: Sendable, Hashable {
+    /// The document's path.
+    public let path: DocumentPath
+    /// The document's fields.
+    public let fields: DocumentFields
+    /// The time at which the document was created.
+    public let createTime: Timestamp?
+    /// The time at which the document was last changed.
+    public let updateTime: Timestamp?
+    /// The document's revision, which only Keel writes.
+    public let revision: Revision?
+
+    /// The document as stored; nil if a time is missing.
+    ///
+    /// If the text has no revision, the revision is the update time in microseconds, as for Firestore's documents.
+    public var document: Document? {
+        guard let createTime, let updateTime else { return nil }
+        return Document(
+            path: path,
+            body: DocumentBody(fields),
+            revision: revision ?? Revision(number: updateTime.microseconds),
+            createTime: createTime,
+            updateTime: updateTime
+        )
+    }
+}
+
+extension FirestoreJSON {
+    /// Creates the plain form of a value; see ``DocumentJSON`` for what it loses.
+    init(plain value: DocumentValue) {
+        self =
+            switch value {
+            case .null: .null
+            case .boolean(let value): .boolean(value)
+            case .integer(let value): .integer(value)
+            case .double(let value) where value.isNaN: "NaN"
+            case .double(let value) where value.isInfinite: value < 0 ? "-Infinity" : "Infinity"
+            case .double(let value): .number(value)
+            case .timestamp(let time): .string(FirestoreTime.text(of: time))
+            case .string(let text): .string(text)
+            case .bytes(let bytes): .string(Base64.encode(bytes))
+            case .reference(let path): .string(path.string)
+            case .geopoint(let point):
+                ["latitude": .number(point.latitude), "longitude": .number(point.longitude)]
+            case .array(let values): .array(values.map(FirestoreJSON.init(plain:)))
+            case .map(let fields):
+                .object(fields.map { Member($0.name, FirestoreJSON(plain: $0.value)) })
+            }
+    }
+
+    /// The value of plain JSON.
+    package var plainValue: DocumentValue {
+        switch self {
+        case .null: .null
+        case .boolean(let value): .boolean(value)
+        case .integer(let value): .integer(value)
+        case .number(let value): .double(value)
+        case .string(let text): .string(text)
+        case .array(let values): .array(values.map(\.plainValue))
+        case .object(let members):
+            .map(DocumentFields(members.lazy.map { ($0.name, $0.value.plainValue) }))
+        }
+    }
+}

@@ -114,3 +114,65 @@ struct FirestoreJSONParser {
         return value
     }
 }
+
+extension FirestoreJSON {
+    /// The nesting limit of requests: Firestore's 20 levels of values, each of which takes several JSON objects.
+    package static let deepest = 128
+
+    /// Parses JSON (RFC 8259).
+    ///
+    /// - Parameters:
+    ///   - bytes: The text, in UTF-8.
+    ///   - deepest: The nesting limit of arrays and objects.
+    ///   - mostValues: The maximum number of values, because each takes memory even if its text is short.
+    /// - Throws: `FirestoreJSONError` with the position of the first fault.
+    package init(
+        parsing bytes: some Collection<UInt8>,
+        deepest: Int = FirestoreJSON.deepest,
+        mostValues: Int = .max
+    ) throws(FirestoreJSONError) {
+        let result = bytes.withContiguousStorageIfAvailable { buffer in
+            Self.parse(buffer, deepest, mostValues)
+        }
+        let parsed =
+            result
+            ?? Array(bytes).withUnsafeBufferPointer { Self.parse($0, deepest, mostValues) }
+        self = try parsed.get()
+    }
+
+    private static func parse(
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        _ deepest: Int,
+        _ mostValues: Int
+    ) -> Result<FirestoreJSON, FirestoreJSONError> {
+        var parser = FirestoreJSONParser(bytes, deepest: deepest, mostValues: mostValues)
+        return Result { () throws(FirestoreJSONError) in try parser.document() }
+    }
+}
+
+/// An error in JSON text.
+package struct FirestoreJSONError: Error, Hashable, CustomStringConvertible {
+    /// The kinds of fault.
+    package enum Reason: String, Sendable, Hashable {
+        case unexpectedEnd = "the text ends too early"
+        case unexpectedByte = "there is a character that JSON does not allow here"
+        case badUTF8 = "a string is not valid UTF-8"
+        case badEscape = "an escape sequence in a string is not one of JSON's"
+        case badNumber = "a number is not of JSON's form, or is too large for a double"
+        case tooDeep = "arrays and objects are nested too deeply"
+        case tooMany = "there are too many values"
+        case trailingBytes = "something follows the value"
+    }
+
+    /// The kind of fault.
+    package let reason: Reason
+    /// The offset of the fault, in bytes.
+    package let offset: Int
+
+    package init(reason: Reason, offset: Int) {
+        self.reason = reason
+        self.offset = offset
+    }
+
+    package var description: String { "\(reason.rawValue), at byte \(offset)" }
+}

@@ -15,7 +15,6 @@ package struct FirestoreStatus: Sendable, Hashable {
     }
 
     package static let cancelled = Self("CANCELLED", 499)
-    package static let unknown = Self("UNKNOWN", 500)
     package static let invalidArgument = Self("INVALID_ARGUMENT", 400)
     package static let deadlineExceeded = Self("DEADLINE_EXCEEDED", 504)
     package static let notFound = Self("NOT_FOUND", 404)

@@ -60,7 +60,7 @@ extension Outbox {
         public var jitter: @Sendable () -> Double = { Double.random(in: 0...1) }
 
         /// Returns a unique name for a runner.
-        public var makeRunnerName: @Sendable () -> String = OutboxWrite.randomID
+        package var makeRunnerName: @Sendable () -> String = OutboxWrite.randomID
 
         /// Receives events, for logs; must return immediately.
         public var onEvent: @Sendable (OutboxEvent) -> Void = { _ in }

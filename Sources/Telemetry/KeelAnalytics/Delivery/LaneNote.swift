@@ -1,4 +1,4 @@
-internal import KeelCore
+internal import KeelCBOR
 internal import KeelJournal
 
 /// The counters of a destination, stored in the journal together with its cursor.

@@ -1,3 +1,4 @@
+internal import KeelCBOR
 public import KeelCore
 
 /// What a destination receives of each event.

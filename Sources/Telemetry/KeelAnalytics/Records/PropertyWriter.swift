@@ -1,3 +1,4 @@
+internal import KeelCBOR
 internal import KeelCore
 
 /// Writes redacted properties into a record.

@@ -1,3 +1,4 @@
+internal import KeelCBOR
 internal import KeelCore
 
 /// The settings that a service stores next to its journal.

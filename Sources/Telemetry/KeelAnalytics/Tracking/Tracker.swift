@@ -1,3 +1,4 @@
+internal import KeelCBOR
 internal import KeelCore
 internal import KeelJournal
 internal import Synchronization

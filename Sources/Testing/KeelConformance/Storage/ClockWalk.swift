@@ -19,10 +19,6 @@ package struct ClockWalk: Sendable {
         package var now: Timestamp { time.withLock { $0 } }
 
         package func set(_ now: Timestamp) { time.withLock { $0 = now } }
-
-        package func move(by duration: Duration) {
-            time.withLock { $0 = Timestamp(microseconds: $0.microseconds + duration.microseconds) }
-        }
     }
 
     package let seed: UInt64

@@ -73,13 +73,13 @@ public final class ScriptedAnalyticsDestination: AnalyticsDestination {
     public var callCount: Int { state.withLock { $0.batches.count } }
 
     /// The number of records that arrived again.
-    public var repeatedCount: Int { state.withLock { $0.repeated } }
+    package var repeatedCount: Int { state.withLock { $0.repeated } }
 
     /// The largest number of concurrent deliveries.
-    public var peakCount: Int { state.withLock { $0.peak } }
+    package var peakCount: Int { state.withLock { $0.peak } }
 
     /// Replaces the faults of the next deliveries.
-    public func setFaults(_ faults: [AnalyticsFault?]) { state.withLock { $0.faults = faults } }
+    package func setFaults(_ faults: [AnalyticsFault?]) { state.withLock { $0.faults = faults } }
 
     // MARK: Destination
 
@@ -122,5 +122,39 @@ public final class ScriptedAnalyticsDestination: AnalyticsDestination {
             }
         }
         return rejected
+    }
+}
+
+/// A fault in one delivery to a scripted or fault-injecting destination.
+public indirect enum AnalyticsFault: Sendable, Hashable {
+    /// The batch arrives, but the reply is lost.
+    case lostReply
+    /// The batch does not arrive, and the sender cannot tell.
+    case lost
+    /// The destination is unavailable; `notBefore` is the pause that it asks for.
+    case unavailable(notBefore: Duration? = nil)
+    /// The batch is too large.
+    case tooLarge
+    /// The batch is refused without naming the offending record.
+    case unacceptable
+    /// The destination refuses every batch because its configuration is wrong.
+    case misconfigured
+    /// The delivery takes this long, then the other fault applies; nil delivers the batch.
+    case delay(Duration, then: AnalyticsFault? = nil)
+
+    /// Whether the batch arrives despite the fault.
+    var hasArrived: Bool { self == .lostReply }
+
+    var outcome: DeliveryOutcome {
+        switch self {
+        case .lostReply, .lost: .unknown(DeliveryProblem("the connection was reset"))
+        case .unavailable(let pause):
+            .postponed(DeliveryProblem("the service is unavailable", status: 503), notBefore: pause)
+        case .tooLarge: .tooLarge
+        case .unacceptable:
+            .unacceptable(AnalyticsRejection("refused", "something in the batch is not accepted"))
+        case .misconfigured: .misconfigured(DeliveryProblem("the key is unknown", status: 401))
+        case .delay(_, let fault): fault?.outcome ?? .delivered
+        }
     }
 }

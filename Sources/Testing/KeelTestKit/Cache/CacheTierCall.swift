@@ -43,3 +43,34 @@ public enum CacheTierCall: Sendable {
         }
     }
 }
+
+/// A fault in one call to a cache tier.
+public enum CacheTierFault: Sendable {
+    /// The call fails before it reaches the tier below.
+    case failure(CacheError)
+    /// The call takes effect, but the caller gets this error in place of the reply.
+    case lostReply(CacheError)
+    /// The call is delayed by this duration on the clock, then the other fault applies; nil lets it through.
+    indirect case delay(Duration, then: CacheTierFault?)
+
+    /// Fails the call before it reaches the tier below, with no effect.
+    public static func fail(_ code: CacheError.Code = .unavailable) -> CacheTierFault {
+        .failure(CacheError(code, "an injected fault: the call did not get through"))
+    }
+
+    /// Lets the call take effect and loses its reply.
+    public static func loseReply(_ code: CacheError.Code = .unavailable) -> CacheTierFault {
+        .lostReply(CacheError(code, "an injected fault: the reply was lost"))
+    }
+
+    /// Delays the call on the clock, then lets it through.
+    public static func delay(_ duration: Duration) -> CacheTierFault {
+        .delay(duration, then: nil)
+    }
+}
+
+extension CacheTierFault: DelayingFault {
+    var initialDelay: (duration: Duration, rest: CacheTierFault?)? {
+        if case .delay(let duration, let rest) = self { (duration, rest) } else { nil }
+    }
+}

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// A recorder for your own doubles that makes calls fail, wait or return a scripted value.
 ///
 /// A double of one of the app's protocols consists of a recorder and the default answers:
@@ -177,4 +179,35 @@ public struct CallRecorder<Call: Sendable, Failure: Error>: Sendable {
         }
         return answer
     }
+}
+
+/// The scripted outcome of one call recorded by a ``CallRecorder``.
+public enum CallReaction<Failure: Error>: Sendable {
+    /// The call fails.
+    case fail(Failure)
+    /// The call returns this value, which must have the call's return type.
+    case answer(any Sendable)
+    /// The call is delayed by this duration on the recorder's clock, then the other reaction applies; nil lets it
+    /// proceed as usual.
+    indirect case delay(Duration, then: CallReaction?)
+
+    /// Delays the call on the recorder's clock, then lets it proceed as usual.
+    public static func delay(_ duration: Duration) -> CallReaction { .delay(duration, then: nil) }
+}
+
+extension CallReaction: DelayingFault {
+    var initialDelay: (duration: Duration, rest: CallReaction?)? {
+        if case .delay(let duration, let rest) = self { (duration, rest) } else { nil }
+    }
+}
+
+/// The calls of a double that records; its copies share one memory.
+final class CallMemory<Call: Sendable>: Sendable {
+    private let calls = Mutex<[Call]>([])
+
+    var all: [Call] { calls.withLock { $0 } }
+
+    func add(_ call: Call) { calls.withLock { $0.append(call) } }
+
+    func forget() { calls.withLock { $0 = [] } }
 }

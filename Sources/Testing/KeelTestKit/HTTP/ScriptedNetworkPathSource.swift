@@ -24,10 +24,10 @@ public final class ScriptedNetworkPathSource: NetworkPathSource {
     }
 
     /// The number of active observations.
-    public var observerCount: Int { state.withLock { $0.observers.count } }
+    package var observerCount: Int { state.withLock { $0.observers.count } }
 
     /// The number of observations begun so far.
-    public var observationCount: Int { state.withLock { $0.next } }
+    package var observationCount: Int { state.withLock { $0.next } }
 
     /// Changes the path and notifies the observers.
     public func set(_ path: NetworkPath) {

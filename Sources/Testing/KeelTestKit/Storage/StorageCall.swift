@@ -33,3 +33,48 @@ public enum StorageCall: Sendable, Hashable {
         }
     }
 }
+
+/// A fault in one call to a storage adapter.
+public enum StorageFault: Sendable {
+    /// The call fails before it reaches the adapter below.
+    case failure(StorageError)
+    /// The call takes effect, but the caller gets this error in place of the reply.
+    case lostReply(StorageError)
+    /// The batches of a commit at these positions fail, and the others are committed.
+    ///
+    /// Other calls get through.
+    case failedBatches(Set<Int>, StorageError)
+    /// The call is delayed by this duration on the clock, then the other fault applies; nil lets it through.
+    indirect case delay(Duration, then: StorageFault?)
+
+    /// Fails the call before it reaches the adapter below, with no effect.
+    public static func fail(_ code: StorageError.Code = .unavailable) -> StorageFault {
+        .failure(StorageError(code, "an injected fault: the call did not get through"))
+    }
+
+    /// Lets the call take effect and loses its reply.
+    ///
+    /// The error's effect is `unknown`, because the caller cannot tell whether the request or the reply was lost.
+    public static func loseReply(_ code: StorageError.Code = .unavailable) -> StorageFault {
+        .lostReply(StorageError(code, "an injected fault: the reply was lost", effect: .unknown))
+    }
+
+    /// Fails the batches of a commit at these positions, with no effect.
+    public static func failBatches(
+        _ positions: Set<Int>,
+        _ code: StorageError.Code = .busy
+    ) -> StorageFault {
+        .failedBatches(positions, StorageError(code, "an injected fault: the batch was refused"))
+    }
+
+    /// Delays the call on the clock, then lets it through.
+    public static func delay(_ duration: Duration) -> StorageFault {
+        .delay(duration, then: nil)
+    }
+}
+
+extension StorageFault: DelayingFault {
+    var initialDelay: (duration: Duration, rest: StorageFault?)? {
+        if case .delay(let duration, let rest) = self { (duration, rest) } else { nil }
+    }
+}

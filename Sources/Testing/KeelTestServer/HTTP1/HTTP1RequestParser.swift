@@ -26,12 +26,6 @@ struct HTTP1RequestParser: Sendable {
     private var bytes: ArraySlice<UInt8> = []
     private var state = State.head
 
-    /// Whether a request has begun but not ended.
-    var isInside: Bool {
-        if case .head = state { return !bytes.isEmpty }
-        return true
-    }
-
     mutating func append(_ more: some Sequence<UInt8>) {
         bytes.append(contentsOf: more)
     }

@@ -6,6 +6,7 @@ import KeelStorage
 import KeelStorageAdapting
 import KeelSync
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 
 /// An entity whose version tells which of two is newer.

@@ -54,6 +54,57 @@ struct ArchitectureTests {
         }
     }
 
+    /// A file that a step of a walk names.
+    private struct Place {
+        let name: String
+        /// What leads to the file: its types, and the function that the step names, if it is in this file.
+        let entrances: Set<Substring>
+        /// The words of its code, without comments.
+        let words: Set<Substring>
+
+        init(_ name: String, _ function: Substring?, in areas: Set<String>) throws {
+            self.name = name
+            let file = try #require(
+                areas.map { DocumentedFile.root.appending(path: "Sources/\($0)/\(name)") }
+                    .first { FileManager.default.fileExists(atPath: $0.path) },
+                "\(name)"
+            )
+            let code = try String(contentsOf: file, encoding: .utf8)
+                .replacing(/\/\/[^\n]*/, with: "")
+            let types = /\n(?:\w+ )*(?:struct|class|enum|actor|protocol) (\w+)/
+            let functions = Set(code.matches(of: /\bfunc (\w+)/).map(\.1))
+            let named = function.map { functions.intersection([$0]) } ?? []
+            entrances = named.union(code.matches(of: types).map(\.1))
+            words = Set(code.matches(of: /\w+/).map(\.0))
+        }
+    }
+
+    @Test(
+        "A walk names functions of its files, and each file is used by one before it",
+        arguments: ["One write", "One GET"]
+    )
+    func walk(_ title: String) throws {
+        let page = try Self.page()
+        let start = try #require(page.range(of: "### \(title), file by file"))
+        let rest = page[start.upperBound...]
+        let text = rest[..<(rest.range(of: "\n## ")?.lowerBound ?? rest.endIndex)]
+        let areas = try Self.folders(in: "Sources")
+        var places: [Place] = []
+        for step in text.split(separator: /\n\d+\.\s/).dropFirst() {
+            let function = step.firstMatch(of: /^`[^`]+`:\s+`(\w+)`/)?.1
+            for (index, file) in step.matches(of: /`(\w+\/[\w+.\/]+\.swift)`/).enumerated() {
+                let place = try Place(String(file.1), function, in: areas)
+                if index == 0, let function {
+                    #expect(place.entrances.contains(function), "\(place.name)")
+                }
+                let isUsed = places.contains { !$0.words.isDisjoint(with: place.entrances) }
+                #expect(places.isEmpty || isUsed, "\(place.name)")
+                places.append(place)
+            }
+        }
+        #expect(places.count > 10)
+    }
+
     @Test("Each file that the page names exists")
     func files() throws {
         let areas = try Self.folders(in: "Sources").map { "Sources/\($0)/" }

@@ -1,6 +1,7 @@
 import Foundation
 import KeelCache
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 /// Stops random programs after every step, and checks what the folder contains when reopened.

@@ -2,6 +2,7 @@ import Foundation
 import KeelCache
 import KeelCore
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("The disk tier")

@@ -2,7 +2,7 @@ import Foundation
 import KeelCache
 import KeelConformance
 import KeelCore
-import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Conformance of the disk tier")

@@ -1,6 +1,7 @@
 import Foundation
 import KeelCache
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Limits of the disk tier")

@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 import KeelCache
-import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 

@@ -1,7 +1,7 @@
 import Foundation
 import KeelCache
 import KeelCore
-import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 

@@ -1,6 +1,6 @@
 #if os(Linux) || os(macOS)
+import KeelTestSupport
 import Foundation
-import KeelTestKit
 import Testing
 
 /// nginx, serving a folder at full speed, and at a limited rate under `/slow/`.

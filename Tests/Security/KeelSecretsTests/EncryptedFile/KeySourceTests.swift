@@ -1,8 +1,8 @@
 #if Crypto
+import KeelTestSupport
 import Foundation
 import KeelCore
 import KeelSecrets
-import KeelTestKit
 import Testing
 
 @Suite("Key sources")

@@ -1,9 +1,9 @@
 #if Crypto
+import KeelTestSupport
 import Crypto
 import Foundation
 import KeelCore
 import KeelSecrets
-import KeelTestKit
 import Testing
 import _CryptoExtras
 

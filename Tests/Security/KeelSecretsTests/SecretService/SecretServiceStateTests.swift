@@ -1,7 +1,7 @@
 #if os(Linux)
+import KeelTestSupport
 import Foundation
 import KeelSecrets
-import KeelTestKit
 import Testing
 
 @Suite(

@@ -1,5 +1,5 @@
 import Foundation
-import KeelTestKit
+import KeelTestSupport
 import Testing
 
 /// Other implementations, called through the Python interpreter in `KEEL_PYTHON`.

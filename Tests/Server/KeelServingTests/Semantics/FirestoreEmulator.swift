@@ -1,9 +1,9 @@
 #if os(Linux) || os(macOS)
+import KeelTestSupport
 import Foundation
 import HTTPTypes
 import KeelAsyncHTTPClient
 import KeelHTTP
-import KeelTestKit
 import Testing
 
 /// Google's Firestore emulator, in a separate process on a port of 127.0.0.1.

@@ -1,6 +1,7 @@
 import KeelStorage
 import KeelStorageAdapting
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 
 /// A store whose waits for changes fail a few times.

@@ -1,6 +1,7 @@
 import Foundation
 import KeelCore
 import KeelDocuments
+import KeelTestSupport
 import Testing
 
 @Suite("Encoded form")

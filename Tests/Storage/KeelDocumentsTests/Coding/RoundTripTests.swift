@@ -2,6 +2,7 @@ import Foundation
 import KeelCore
 import KeelDocuments
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 /// Encodes a value, checks that the bytes are deterministic, and decodes them.

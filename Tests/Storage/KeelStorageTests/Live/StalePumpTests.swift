@@ -1,6 +1,7 @@
 import KeelStorage
 import KeelStorageAdapting
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 

@@ -3,7 +3,7 @@ import KeelCore
 import KeelStorage
 import KeelStorageAdapting
 import KeelSync
-import KeelTestKit
+import KeelTestSupport
 import Synchronization
 
 #if SQLite

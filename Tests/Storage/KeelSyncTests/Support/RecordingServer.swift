@@ -1,5 +1,5 @@
 import KeelSync
-import KeelTestKit
+import KeelTestSupport
 import Synchronization
 
 /// A server that honors idempotency keys, and records its deliveries.

@@ -1,6 +1,7 @@
 import KeelAnalytics
 import KeelCore
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 
 /// A service on a simulated disk, with a stopped clock.

@@ -1,5 +1,6 @@
 import KeelAnalytics
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 
 /// A vendor's server that records when each event arrived, to place a crash before or after it.

@@ -1,4 +1,4 @@
-internal import KeelCore
+internal import KeelCBOR
 
 extension DecodingSource {
     /// Returns the keys that lead to an offset, found by walking the bytes.

@@ -1,4 +1,4 @@
-internal import KeelCore
+internal import KeelCBOR
 
 /// The bytes and the shared state of one decoding.
 ///

@@ -1,4 +1,4 @@
-internal import KeelCore
+internal import KeelCBOR
 
 struct ElementReader: UnkeyedDecodingContainer {
     // Narrow integers keep the size at three words, which fit into an existential without a box.

@@ -1,4 +1,4 @@
-internal import KeelCore
+internal import KeelCBOR
 
 /// The positions of the fields of one map, found in one pass.
 ///

@@ -1,4 +1,4 @@
-internal import KeelCore
+internal import KeelCBOR
 
 struct ElementWriter: UnkeyedEncodingContainer {
     private let frame: EncodingFrame

@@ -1,4 +1,4 @@
-internal import KeelCore
+internal import KeelCBOR
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials

@@ -1,4 +1,4 @@
-internal import KeelCore
+internal import KeelCBOR
 
 /// A value being encoded: the `Encoder` that its `encode(to:)` receives.
 final class EncodingFrame {

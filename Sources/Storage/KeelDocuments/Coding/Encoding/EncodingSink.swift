@@ -1,4 +1,4 @@
-internal import KeelCore
+internal import KeelCBOR
 
 /// The state shared by all parts of one encoding.
 final class EncodingContext {

@@ -1,4 +1,4 @@
-internal import KeelCore
+internal import KeelCBOR
 
 struct KeyedFieldWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
     private let frame: EncodingFrame

@@ -1,4 +1,4 @@
-internal import KeelCore
+internal import KeelCBOR
 
 struct ValueWriter: SingleValueEncodingContainer {
     let frame: EncodingFrame

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// A property wrapper for the id of the document that stores a value.
 ///
 /// ```swift
@@ -118,4 +124,27 @@ extension Optional: DocumentIDRepresentable where Wrapped: DocumentIDRepresentab
     }
     public var documentID: String? { flatMap(\.documentID) }
     public static var withoutDocumentID: Self? { .some(.none) }
+}
+
+extension UUID: DocumentIDRepresentable {
+    public init?(documentID: String) { self.init(uuidString: documentID) }
+    public var documentID: String? { uuidString }
+}
+
+extension DocumentEncoder {
+    /// Returns the id of a value: from its ``DocumentID``, or else from `Identifiable`; nil without one.
+    package static func documentID(
+        of value: some Any,
+        encoded: EncodedDocument
+    ) -> String? {
+        if let id = encoded.documentID { return id }
+        guard let value = value as? any Identifiable else { return nil }
+        return id(of: value)
+    }
+
+    private static func id(of value: some Identifiable) -> String? {
+        let id: Any = value.id
+        if let id = id as? any DocumentIDRepresentable { return id.documentID }
+        return (id as? any LosslessStringConvertible)?.description
+    }
 }

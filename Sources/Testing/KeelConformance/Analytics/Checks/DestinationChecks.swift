@@ -3,7 +3,7 @@ import Testing
 
 extension AnalyticsDestinationCheck {
     /// The checks of the destination's name.
-    public static let description: [Self] = [
+    package static let description: [Self] = [
         Self(.description, "has a name of 1 to 32 letters, digits, “-” and “_”") {
             opened async throws in
             let name = opened.destination.name
@@ -24,7 +24,7 @@ extension AnalyticsDestinationCheck {
     ]
 
     /// The checks of the sizes of records.
-    public static let sizes: [Self] = [
+    package static let sizes: [Self] = [
         Self(.sizes, "returns the same positive size for the same record") { opened async throws in
             for record in SampleRecords.everyKind {
                 let size = try opened.destination.size(of: record)
@@ -48,7 +48,7 @@ extension AnalyticsDestinationCheck {
     ]
 
     /// The checks of successful deliveries.
-    public static let delivery: [Self] = [
+    package static let delivery: [Self] = [
         Self(.delivery, "delivers a complete batch in order") { opened async throws in
             let batch = (1...3).map { SampleRecords.event($0) }
             #expect(await opened.destination.deliver(batch) == .delivered)
@@ -95,7 +95,7 @@ extension AnalyticsDestinationCheck {
     ]
 
     /// The checks of the reports of faults.
-    public static let faults: [Self] = [
+    package static let faults: [Self] = [
         Self(
             .faults,
             "postpones a batch when the service is unavailable",

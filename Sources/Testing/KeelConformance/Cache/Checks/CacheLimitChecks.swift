@@ -3,7 +3,7 @@ import Testing
 
 extension CacheTierCheck {
     /// The checks of limits on size.
-    public static let limits: [Self] = [
+    package static let limits: [Self] = [
         Self(.limits, "never uses more bytes than its limit", needs: .byteLimit) {
             test async throws in
             try await test.reopen(byteLimit: 1 << 20)
@@ -49,7 +49,7 @@ extension CacheTierCheck {
     ]
 
     /// The checks of values too large for memory.
-    public static let files: [Self] = [
+    package static let files: [Self] = [
         Self(.files, "a value in a file of another tier is stored in full") {
             test async throws in
             var record = test.record("a")

@@ -3,7 +3,7 @@ import Testing
 
 extension CacheTierCheck {
     /// The checks of reading whole entries.
-    public static let reading: [Self] = [
+    package static let reading: [Self] = [
         Self(.reading, "a key that was never written is not found") { test async throws in
             try await test.write(test.record("a"))
             #expect(try await test.read("b") == nil)
@@ -76,7 +76,7 @@ extension CacheTierCheck {
     ]
 
     /// The checks of replacing entries.
-    public static let writing: [Self] = [
+    package static let writing: [Self] = [
         Self(.writing, "an entry replaces the previous one of its key, with its times and tags") {
             test async throws in
             try await test.write(test.record("a", [1], expires: test.later(5), tags: ["old"]))

@@ -3,7 +3,7 @@ import Testing
 
 extension CacheTierCheck {
     /// The checks of removing entries by key, and all entries.
-    public static let removal: [Self] = [
+    package static let removal: [Self] = [
         Self(.removal, "entries removed by key are gone, and the others stay") {
             test async throws in
             try await test.write(test.record("a"), test.record("b"), test.record("c"))
@@ -41,7 +41,7 @@ extension CacheTierCheck {
     ]
 
     /// The checks of removing entries by tag.
-    public static let tags: [Self] = [
+    package static let tags: [Self] = [
         Self(.tags, "removes entries with the tag, alone or among others, and spares the rest") {
             test async throws in
             try await test.write(
@@ -113,7 +113,7 @@ extension CacheTierCheck {
     ]
 
     /// The checks of expiry.
-    public static let expiry: [Self] = [
+    package static let expiry: [Self] = [
         Self(.expiry, "an entry is found until its expiry, but not at that moment") {
             test async throws in
             try await test.write(test.record("a", expires: test.later(60)))

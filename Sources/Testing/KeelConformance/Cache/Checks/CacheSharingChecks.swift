@@ -3,7 +3,7 @@ import Testing
 
 extension CacheTierCheck {
     /// The checks of concurrent tasks.
-    public static let concurrency: [Self] = [
+    package static let concurrency: [Self] = [
         Self(.concurrency, "a read during writes returns one value in full") { test async throws in
             let tier = try test.tier
             let now = test.now
@@ -78,7 +78,7 @@ extension CacheTierCheck {
     ]
 
     /// The checks of usage counts.
-    public static let usage: [Self] = [
+    package static let usage: [Self] = [
         Self(.usage, "counts entries once, however often they are written") { test async throws in
             try await test.write(test.record("a"), test.record("b"))
             try await test.write(test.record("a", [2]))
@@ -103,7 +103,7 @@ extension CacheTierCheck {
     ]
 
     /// The checks of entries that survive a reopening.
-    public static let durability: [Self] = [
+    package static let durability: [Self] = [
         Self(.durability, "flushed entries are found unchanged after reopening", needs: .durability)
         {
             test async throws in

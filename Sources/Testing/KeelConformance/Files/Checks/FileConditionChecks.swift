@@ -4,7 +4,7 @@ import Testing
 
 extension FileStoreCheck {
     /// The checks of versions and conditions.
-    public static let conditions: [Self] = [
+    package static let conditions: [Self] = [
         Self(.conditions, "each content has its own version") { test async throws in
             var versions: Set<FileVersion> = []
             for text in ["1", "2", "3"] {
@@ -91,7 +91,7 @@ extension FileStoreCheck {
     ]
 
     /// The checks of concurrent tasks.
-    public static let concurrency: [Self] = [
+    package static let concurrency: [Self] = [
         Self(.concurrency, "exactly one of many concurrent puts of an absent file succeeds") {
             test async throws in
             let winners = try await winners(of: 16) { number in

@@ -9,7 +9,7 @@ extension FileStoreCheck {
     ]
 
     /// The checks of lists.
-    public static let listing: [Self] = [
+    package static let listing: [Self] = [
         Self(.listing, "an empty store and an empty folder list nothing") { test async throws in
             #expect(try await test.files.list() == FilePage(files: []))
             #expect(try await test.files.list(in: "a/b") == FilePage(files: []))
@@ -85,7 +85,7 @@ extension FileStoreCheck {
     ]
 
     /// The checks of canceled and failing calls.
-    public static let interruption: [Self] = [
+    package static let interruption: [Self] = [
         Self(.interruption, "a failing source changes nothing, and its error is the cause") {
             test async throws in
             try await test.put("old", at: "a")
@@ -174,7 +174,7 @@ extension FileStoreCheck {
     ]
 
     /// The checks of a second opening of the store.
-    public static let reopening: [Self] = [
+    package static let reopening: [Self] = [
         Self(.reopening, "files are present after reopening", needs: .reopening) {
             test async throws in
             let metadata = try await test.put("x", at: "a/b.json")
@@ -214,7 +214,7 @@ extension FileStoreCheck {
     ]
 
     /// The checks of reported changes.
-    public static let watching: [Self] = [
+    package static let watching: [Self] = [
         Self(.watching, "puts and deletions are reported in order", needs: .watching) {
             test async throws in
             let changes = try await test.files.changes()

@@ -4,7 +4,7 @@ import Testing
 
 extension FileStoreCheck {
     /// The checks of copies and moves.
-    public static let transfers: [Self] = [
+    package static let transfers: [Self] = [
         Self(.transfers, "a copy is an independent file with the same bytes") {
             test async throws in
             try await test.put("x", at: "a.txt")
@@ -91,7 +91,7 @@ extension FileStoreCheck {
     ]
 
     /// The checks of deletions.
-    public static let removal: [Self] = [
+    package static let removal: [Self] = [
         Self(.removal, "a deleted file is gone") { test async throws in
             try await test.put("x", at: "a/b")
             #expect(try await test.files.delete("a/b"))
@@ -125,7 +125,7 @@ extension FileStoreCheck {
     ]
 
     /// The checks of unusual paths.
-    public static let paths: [Self] = [
+    package static let paths: [Self] = [
         Self(.paths, "unusual names are kept") { test async throws in
             let names = [
                 "with space", "ümläut", "日本語", "emoji 🦊", "a%2Fb", "a+b&c=d", "-dash", "~", "#?*",

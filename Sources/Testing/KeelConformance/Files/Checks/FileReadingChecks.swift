@@ -4,7 +4,7 @@ import Testing
 
 extension FileStoreCheck {
     /// The checks of reading files.
-    public static let reading: [Self] = [
+    package static let reading: [Self] = [
         Self(.reading, "a file can be read after a put") { test async throws in
             try await test.put("one", at: "a.txt")
             #expect(try await test.text("a.txt") == "one")
@@ -68,7 +68,7 @@ extension FileStoreCheck {
     ]
 
     /// The checks of byte ranges.
-    public static let ranges: [Self] = [
+    package static let ranges: [Self] = [
         Self(.ranges, "the beginning, middle and end of a file can be read") {
             test async throws in
             try await test.put("0123456789", at: "a")

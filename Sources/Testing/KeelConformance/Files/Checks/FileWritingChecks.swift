@@ -4,7 +4,7 @@ import Testing
 
 extension FileStoreCheck {
     /// The checks of replacing files.
-    public static let writing: [Self] = [
+    package static let writing: [Self] = [
         Self(.writing, "a second put replaces the first file") { test async throws in
             try await test.put("first and longer", at: "a")
             try await test.put("second", at: "a")
@@ -53,7 +53,7 @@ extension FileStoreCheck {
     ]
 
     /// The checks of content types and attributes.
-    public static let metadata: [Self] = [
+    package static let metadata: [Self] = [
         Self(.metadata, "the type is derived from the extension") { test async throws in
             #expect(try await test.put("x", at: "a.JPG").contentType == "image/jpeg")
             #expect(try await test.put("x", at: "a.json").contentType == "application/json")
@@ -112,7 +112,7 @@ extension FileStoreCheck {
     ]
 
     /// The checks of checksums and lengths.
-    public static let integrity: [Self] = [
+    package static let integrity: [Self] = [
         Self(.integrity, "a correct checksum is accepted") { test async throws in
             let bytes = fileBytes(1, count: 100_000)
             let checksum = try FileChecksum.of(bytes, by: .crc32c)

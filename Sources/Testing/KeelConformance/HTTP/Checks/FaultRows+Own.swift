@@ -4,7 +4,7 @@ import KeelTestKit
 
 extension HTTPFaultCheck {
     /// The checks of faults on the way to a server and in the request.
-    public static let ownFaults: [Self] = [
+    package static let ownFaults: [Self] = [
         Self(
             HTTPFault("is a port without a listener"),
             HTTPFault.Outcome(.connectionRefused, .connect, .no)

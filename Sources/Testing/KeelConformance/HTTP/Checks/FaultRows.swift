@@ -24,7 +24,7 @@ extension HTTPFaultCheck {
     static let noHTTP = HTTPFault.Outcome(.protocolViolation, .awaitHead, .maybe)
 
     /// The checks of faults of an HTTP/1.1 server.
-    public static let plainFaults: [Self] =
+    package static let plainFaults: [Self] =
         plainRows.map { row($0) }
         + [
             staleRow("closes a reused connection during its next request", .close),
@@ -100,7 +100,7 @@ extension HTTPFaultCheck {
     // MARK: TLS
 
     /// The checks of faults of a server's secure channel.
-    public static let secureFaults: [Self] =
+    package static let secureFaults: [Self] =
         [
             ("presents an expired certificate", .expired, untrusted),
             ("presents a certificate that is not valid yet", .notYetValid, untrusted),
@@ -182,7 +182,7 @@ extension HTTPFaultCheck {
     // MARK: HTTP/2
 
     /// The checks of faults of an HTTP/2 server.
-    public static let streamFaults: [Self] =
+    package static let streamFaults: [Self] =
         streamRows.map {
             row(
                 $0,

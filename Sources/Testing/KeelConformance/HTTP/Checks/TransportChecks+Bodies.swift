@@ -5,7 +5,7 @@ import Testing
 
 extension HTTPTransportCheck {
     /// The checks of request and response bodies.
-    public static let bodies: [Self] =
+    package static let bodies: [Self] =
         [0, 1, 65_536, 1 << 20].map(echoCheck)
         + [true, false].map(streamCheck) + responseChecks + pressureChecks
 

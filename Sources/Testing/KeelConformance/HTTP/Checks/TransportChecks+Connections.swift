@@ -5,7 +5,7 @@ import Testing
 
 extension HTTPTransportCheck {
     /// The checks of concurrent exchanges and of connections.
-    public static let connections: [Self] = versions.flatMap(concurrencyChecks) + reuseChecks
+    package static let connections: [Self] = versions.flatMap(concurrencyChecks) + reuseChecks
 
     private static let versions: [(String, HTTPTestScript, HTTPTransportTraits)] = [
         ("HTTP/1.1", HTTPTestScript(), []),

@@ -5,7 +5,7 @@ import Testing
 
 extension HTTPTransportCheck {
     /// The checks of cancellation, dropped responses and shutdown.
-    public static let endings: [Self] = cancellationChecks + shutdownChecks
+    package static let endings: [Self] = cancellationChecks + shutdownChecks
 
     private static let silent = HTTPTestAnswer.text("never").interrupted(.beforeHead, by: .stall)
     private static let half = HTTPTestAnswer.text("half said")
@@ -111,7 +111,7 @@ extension HTTPTransportCheck {
     ]
 
     /// The checks of TLS.
-    public static let security: [Self] = [
+    package static let security: [Self] = [
         Self(
             .security,
             "trusts the configured authority",

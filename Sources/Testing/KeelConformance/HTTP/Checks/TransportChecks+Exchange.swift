@@ -5,7 +5,7 @@ import Testing
 
 extension HTTPTransportCheck {
     /// The checks of methods, targets and statuses.
-    public static let exchange: [Self] =
+    package static let exchange: [Self] =
         [HTTPRequest.Method.get, .post, .put, .patch, .delete, .options].map(methodCheck)
         + targets.map(targetCheck) + statuses.map(statusCheck) + headChecks
 
@@ -62,7 +62,7 @@ extension HTTPTransportCheck {
     ]
 
     /// The checks of behavior that a transport must not add.
-    public static let restraint: [Self] =
+    package static let restraint: [Self] =
         [301, 302, 303, 307, 308].map(redirectCheck)
         + ["gzip", "deflate", "br"].map(codingCheck)
         + [

@@ -9,7 +9,7 @@ extension HTTPTransportCheck {
     }
 
     /// The checks of header fields and trailers.
-    public static let fields: [Self] = [
+    package static let fields: [Self] = [
         Self(.fields, "sends fields in order, including repeated ones") { subject in
             var fields = HTTPFields()
             for (field, value) in [("x-b", "1"), ("x-a", "2"), ("x-b", "3"), ("x-c", "4")] {

@@ -4,7 +4,7 @@ import Testing
 
 extension LocationAdapterCheck {
     /// The checks of a source's capabilities.
-    public static let capabilities: [Self] = [
+    package static let capabilities: [Self] = [
         Self(.capabilities, "a source has a name") { test async throws in
             #expect(await test.adapter.capabilities().kind.name.isEmpty == false)
         },
@@ -19,7 +19,7 @@ extension LocationAdapterCheck {
     ]
 
     /// The checks of coordinates.
-    public static let coordinates: [Self] = places.map { name, latitude, longitude in
+    package static let coordinates: [Self] = places.map { name, latitude, longitude in
         Self(.coordinates, "a fix keeps its coordinates: \(name)") { test async throws in
             let reports = try await test.monitor()
             let fix = try await test.fix(placeFix(latitude, longitude), seenBy: reports)
@@ -39,7 +39,7 @@ extension LocationAdapterCheck {
     ]
 
     /// The checks of accuracies, altitude, speed, course and time.
-    public static let details: [Self] =
+    package static let details: [Self] =
         values.map { name, fix in
             Self(.details, "details are kept: \(name)", needs: .details) { test async throws in
                 let reports = try await test.monitor()

@@ -3,7 +3,7 @@ import Testing
 
 extension LocationAdapterCheck {
     /// The checks of the order of reports.
-    public static let order: [Self] = [
+    package static let order: [Self] = [
         Self(.order, "a hundred fixes arrive in order and once each") { test async throws in
             let reports = try await test.monitor()
             for number in 0..<100 {
@@ -41,7 +41,7 @@ extension LocationAdapterCheck {
     ]
 
     /// The checks of a receiver without a position.
-    public static let searching: [Self] = [
+    package static let searching: [Self] = [
         Self(.searching, "a source without a position reports a search", needs: .searches) {
             test async throws in
             let reports = try await test.monitor()
@@ -74,7 +74,7 @@ extension LocationAdapterCheck {
     }
 
     /// The checks of concurrent monitorings.
-    public static let sharing: [Self] = [
+    package static let sharing: [Self] = [
         Self(.sharing, "each monitor receives each fix") { test async throws in
             var all: [LocationReports] = []
             for _ in 0..<5 { all.append(try await test.monitor()) }
@@ -107,7 +107,7 @@ extension LocationAdapterCheck {
     ]
 
     /// The checks of the end of a monitoring and the release of its resources.
-    public static let ending: [Self] = [
+    package static let ending: [Self] = [
         Self(.ending, "an ended monitor receives no more fixes") { test async throws in
             let ended = try await test.monitor()
             let witness = try await test.monitor()

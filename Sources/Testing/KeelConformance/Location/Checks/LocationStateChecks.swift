@@ -4,7 +4,7 @@ import Testing
 
 extension LocationAdapterCheck {
     /// The checks of a broken connection.
-    public static let connection: [Self] = [
+    package static let connection: [Self] = [
         Self(.connection, "a broken connection is reported as transient", needs: .breaks) {
             test async throws in
             let reports = try await test.monitor()
@@ -64,7 +64,7 @@ extension LocationAdapterCheck {
     }
 
     /// The checks of the user's permission.
-    public static let permission: [Self] = [
+    package static let permission: [Self] = [
         Self(
             .permission,
             "the user is not asked without a permission request",
@@ -140,7 +140,7 @@ extension LocationAdapterCheck {
     ]
 
     /// The checks of the adapter behind a `LocationService`.
-    public static let service: [Self] = [
+    package static let service: [Self] = [
         Self(.service, "the current location is found") { test async throws in
             let location = LocationService(test.adapter)
             async let found = location.currentLocation(timeout: test.limit)

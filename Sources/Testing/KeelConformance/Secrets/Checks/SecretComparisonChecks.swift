@@ -4,7 +4,7 @@ import Testing
 
 extension SecretStoreCheck {
     /// The checks of comparing and setting.
-    public static let comparison: [Self] = [
+    package static let comparison: [Self] = [
         Self(.comparison, "a matching value is replaced", holding: ["A": "1"]) {
             test async throws in
             #expect(try await test.set("A", from: "1", to: "2"))
@@ -53,7 +53,7 @@ extension SecretStoreCheck {
     ]
 
     /// The checks of concurrent tasks.
-    public static let concurrency: [Self] = [
+    package static let concurrency: [Self] = [
         Self(.concurrency, "exactly one of many concurrent tasks sets an absent key") {
             test async throws in
             let winners = try await count(of: 16) { number in

@@ -4,7 +4,7 @@ import Testing
 
 extension SecretStoreCheck {
     /// The checks of arguments that every store refuses.
-    public static let limits: [Self] =
+    package static let limits: [Self] =
         [
             ("an empty key", ""),
             ("a key with a zero byte", "a\u{0}b"),
@@ -62,7 +62,7 @@ extension SecretStoreCheck {
         ]
 
     /// The checks of refusals by a read-only store.
-    public static let refusals: [Self] = [
+    package static let refusals: [Self] = [
         Self(.limits, "saving is rejected", needs: .readOnly, holding: ["A": "1"]) {
             test async throws in
             #expect(
@@ -96,7 +96,7 @@ extension SecretStoreCheck {
     ]
 
     /// The checks of a store's capabilities.
-    public static let capabilities: [Self] = [
+    package static let capabilities: [Self] = [
         Self(.capabilities, "the capabilities report whether the store is writable", needs: []) {
             test async throws in
             let capabilities = await test.store.capabilities()

@@ -26,7 +26,7 @@ extension SecretStoreCheck {
     ]
 
     /// The checks of unusual keys and services.
-    public static let names: [Self] =
+    package static let names: [Self] =
         odd.map { kind, key in
             Self(
                 .names,
@@ -72,7 +72,7 @@ extension SecretStoreCheck {
         ]
 
     /// The checks of the isolation of services.
-    public static let isolation: [Self] =
+    package static let isolation: [Self] =
         [".other", "2", "/a", ".Other"].map { suffix in
             Self(.isolation, "a service and one with the suffix \(suffix) share nothing") {
                 test async throws in

@@ -12,7 +12,7 @@ private struct Credentials: Codable, Equatable, Sendable {
 
 extension SecretStoreCheck {
     /// The checks of text and values.
-    public static let values: [Self] = [
+    package static let values: [Self] = [
         Self(.values, "text in many scripts comes back unchanged") { test async throws in
             let text = "Gr\u{fc}\u{df}e \u{1f511} \u{79d8}\u{5bc6} e\u{301}"
             try await test.store.save(text, forKey: "key")
@@ -63,7 +63,7 @@ extension SecretStoreCheck {
     ]
 
     /// The checks of a second opening of the store.
-    public static let reopening: [Self] = [
+    package static let reopening: [Self] = [
         Self(.reopening, "a second opening sees the saved secrets", needs: [.writable, .reopening])
         {
             test async throws in

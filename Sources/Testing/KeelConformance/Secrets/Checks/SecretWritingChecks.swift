@@ -4,7 +4,7 @@ import Testing
 
 extension SecretStoreCheck {
     /// The checks of replacing secrets.
-    public static let writing: [Self] = [
+    package static let writing: [Self] = [
         Self(.writing, "saving replaces the old secret") { test async throws in
             try await test.store.save("old", forKey: "key")
             try await test.store.save("new", forKey: "key")
@@ -39,7 +39,7 @@ extension SecretStoreCheck {
     ]
 
     /// The checks of deletions.
-    public static let removal: [Self] = [
+    package static let removal: [Self] = [
         Self(.removal, "a deleted secret is not found", holding: ["A": "1"]) { test async throws in
             try await test.store.delete(forKey: "A")
             #expect(try await test.store.exists(forKey: "A") == false)
@@ -67,7 +67,7 @@ extension SecretStoreCheck {
     ]
 
     /// The checks of the list of keys.
-    public static let listing: [Self] = [
+    package static let listing: [Self] = [
         Self(
             .listing,
             "keys are listed in byte order",

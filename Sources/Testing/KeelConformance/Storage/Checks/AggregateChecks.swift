@@ -4,7 +4,7 @@ import Testing
 
 extension StorageAdapterCheck {
     /// The checks of counts, sums and averages.
-    public static let aggregates: [Self] =
+    package static let aggregates: [Self] =
         sums.map(sumCheck) + averages.map(averageCheck) + countChecks + aggregateFrontChecks
 
     typealias Row = (promise: String, values: [DocumentValue], result: DocumentValue)

@@ -4,7 +4,7 @@ import Testing
 
 extension StorageAdapterCheck {
     /// The checks of atomic and ordered batches.
-    public static let batches: [Self] = atomicityChecks + sequenceChecks + sizeChecks
+    package static let batches: [Self] = atomicityChecks + sequenceChecks + sizeChecks
 
     private static let atomicityChecks: [Self] = [
         Self(.batches, "all writes of a batch take effect") { store in

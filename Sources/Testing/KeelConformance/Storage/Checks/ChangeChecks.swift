@@ -3,7 +3,7 @@ import Testing
 
 extension StorageAdapterCheck {
     /// The checks of the change log, which listeners, copies and other processes depend on.
-    public static let changes: [Self] =
+    package static let changes: [Self] =
         deliveryChecks + pageChecks + copyChecks + waitChecks + timeChecks
         + scopeChecks + originChecks + removalChecks
 

@@ -3,7 +3,7 @@ import Testing
 
 extension StorageAdapterCheck {
     /// The checks of the names of collections.
-    public static let collections: [Self] = [
+    package static let collections: [Self] = [
         listing("contains a top-level collection") { store in
             try await store.set(["a": 1])
             #expect(try await store.client.collections().contains(store.name))

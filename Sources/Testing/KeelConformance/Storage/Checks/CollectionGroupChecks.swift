@@ -3,7 +3,7 @@ import Testing
 
 extension StorageAdapterCheck {
     /// The checks of queries over all collections of one name.
-    public static let collectionGroups: [Self] = [
+    package static let collectionGroups: [Self] = [
         grouped("finds documents at every depth", ["top", "one", "deep", "two"]) { $0 },
         grouped("orders by path by default", ["top", "one", "deep", "two"]) {
             $0.order(by: .documentID)

@@ -3,7 +3,7 @@ import Testing
 
 extension StorageAdapterCheck {
     /// The checks of concurrent tasks.
-    public static let concurrency: [Self] = [
+    package static let concurrency: [Self] = [
         Self(.concurrency, "a hundred concurrent increments all take effect") { store in
             try await store.set(["n": 0])
             try await together(100) { _ in try await store.transform("n", .increment(1)) }

@@ -3,7 +3,7 @@ import Testing
 
 extension StorageAdapterCheck {
     /// The checks of write conditions: each kind of write under each kind of condition.
-    public static let conditions: [Self] =
+    package static let conditions: [Self] =
         ConditionedWrite.allCases.flatMap { write in
             Expectation.allCases.flatMap { expectation in
                 [held(expectation, by: write), missed(expectation, by: write)]

@@ -3,7 +3,7 @@ import Testing
 
 extension StorageAdapterCheck {
     /// The checks of cursors.
-    public static let cursors: [Self] =
+    package static let cursors: [Self] =
         numberCursorChecks + documentCursorChecks + refusedCursorChecks
 
     private static let numberCursorChecks: [Self] = [

@@ -3,7 +3,7 @@ import Testing
 
 extension StorageAdapterCheck {
     /// The checks of reading, writing and deleting single documents.
-    public static let documents: [Self] =
+    package static let documents: [Self] =
         readingChecks + writingChecks + fieldChecks + versionChecks
 
     private static let readingChecks: [Self] = [

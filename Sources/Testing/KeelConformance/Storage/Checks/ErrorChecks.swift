@@ -4,7 +4,7 @@ import Testing
 
 extension StorageAdapterCheck {
     /// The checks of the contents of errors.
-    public static let errors: [Self] = [
+    package static let errors: [Self] = [
         Self(.errors, "a missing document’s error names the document and the call") { store in
             let error = await store.expect(.documentNotFound) { _ = try await store.document() }
             #expect(error?.resource == store.path().string)

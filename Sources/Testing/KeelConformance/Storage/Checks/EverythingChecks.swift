@@ -4,7 +4,7 @@ import Testing
 
 extension StorageAdapterCheck {
     /// The checks of queries over the documents of all collections.
-    public static let everything: [Self] = [
+    package static let everything: [Self] = [
         below("finds documents at every depth in path order", tree) { $0 },
         below("orders by path in descending order", tree.reversed()) {
             $0.order(by: .documentID, .descending)

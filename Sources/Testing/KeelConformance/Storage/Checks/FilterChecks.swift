@@ -3,7 +3,7 @@ import Testing
 
 extension StorageAdapterCheck {
     /// The checks of filters.
-    public static let filters: [Self] =
+    package static let filters: [Self] =
         Menagerie.Kind.allCases.flatMap(equalityChecks)
         + Menagerie.Kind.allCases.filter { $0 != .null }.flatMap(inequalityChecks)
         + emptinessChecks + membershipChecks + compositeChecks + idChecks + refusedFilterChecks

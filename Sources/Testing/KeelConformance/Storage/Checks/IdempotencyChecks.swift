@@ -4,7 +4,7 @@ import Testing
 
 extension StorageAdapterCheck {
     /// The checks that batches with an id take effect once.
-    public static let idempotency: [Self] = [
+    package static let idempotency: [Self] = [
         once("committing a batch again changes nothing") { store in
             let id = DocumentPath.randomID()
             try await store.set(["n": 0])

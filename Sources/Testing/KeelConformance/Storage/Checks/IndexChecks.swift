@@ -3,7 +3,7 @@ import Testing
 
 extension StorageAdapterCheck {
     /// The checks of declared indexes, which affect the plan of a query but never its result.
-    public static let indexes: [Self] =
+    package static let indexes: [Self] =
         indexRows.flatMap { [sameResults($0), keptUp($0), exactSuggestion($0), strict($0)] }
         + indexChecks + longValueChecks
 

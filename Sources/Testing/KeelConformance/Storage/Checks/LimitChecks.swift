@@ -3,7 +3,7 @@ import Testing
 
 extension StorageAdapterCheck {
     /// The checks of limits and offsets.
-    public static let limits: [Self] = [
+    package static let limits: [Self] = [
         counted("limit(to:) keeps the first", "012") { $0.order(by: "n").limit(to: 3) },
         counted("limit(to:) without an order keeps the first by id", "01") { $0.limit(to: 2) },
         counted("a limit of 0 finds nothing", "") { $0.limit(to: 0) },
@@ -58,7 +58,7 @@ extension StorageAdapterCheck {
     }
 
     /// The checks of projections.
-    public static let projections: [Self] = [
+    package static let projections: [Self] = [
         projected("one field", ["a": 1]) { $0.select("a") },
         projected("several fields", ["a": 1, "l": [1, 2]]) { $0.select("l", "a") },
         projected("a field inside a map, without its siblings", ["m": ["x": 1]]) {

@@ -3,7 +3,7 @@ import Testing
 
 extension StorageAdapterCheck {
     /// The checks of the order of results, which is total and the same for every adapter.
-    public static let orders: [Self] = menagerieOrderChecks + orderChecks
+    package static let orders: [Self] = menagerieOrderChecks + orderChecks
 
     private static let menagerieOrderChecks: [Self] =
         [

@@ -3,7 +3,7 @@ import Testing
 
 extension StorageAdapterCheck {
     /// The checks of accepted, distinguished and refused ids and collection names.
-    public static let paths: [Self] =
+    package static let paths: [Self] =
         unusualIDs.map(taken) + lookalikes.map(toldApart) + badPaths.map(refused) + collectionChecks
 
     private static func taken(_ name: String, _ id: String) -> Self {

@@ -4,7 +4,7 @@ import Testing
 
 extension StorageAdapterCheck {
     /// The checks of reads of past states.
-    public static let pointInTime: [Self] = [
+    package static let pointInTime: [Self] = [
         past("contains a document as it was after each commit") { store in
             var times: [(Timestamp, Int64)] = []
             for number in Int64(1)...5 {

@@ -6,7 +6,7 @@ extension StorageAdapterCheck {
     /// The checks that an adapter refuses calls that need an undeclared capability.
     ///
     /// An adapter that ignored an unsupported request would silently give wrong results.
-    public static let refusals: [Self] = [
+    package static let refusals: [Self] = [
         Self(
             .refusals,
             "without a change log, requesting changes is unsupported",

@@ -3,7 +3,7 @@ import Testing
 
 extension StorageAdapterCheck {
     /// The checks of replicated documents, which keep their times and revisions.
-    public static let replication: [Self] = [
+    package static let replication: [Self] = [
         replica("is stored with its times and its revision") { store in
             let document = store.replica(["a": 1])
             try await store.commit(DocumentWrite(document.path, .replicate(document)))

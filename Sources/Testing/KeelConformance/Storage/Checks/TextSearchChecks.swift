@@ -3,7 +3,7 @@ import Testing
 
 extension StorageAdapterCheck {
     /// The checks of text search, which finds the same words in every adapter.
-    public static let textSearch: [Self] = searchRows.map(searchCheck) + searchChecks
+    package static let textSearch: [Self] = searchRows.map(searchCheck) + searchChecks
 
     /// A search over the four documents of `fillForSearch` and its result.
     private typealias SearchRow = (

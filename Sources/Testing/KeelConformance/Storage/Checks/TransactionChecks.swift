@@ -4,7 +4,7 @@ import Testing
 
 extension StorageAdapterCheck {
     /// The checks of batches that depend on reads.
-    public static let transactions: [Self] =
+    package static let transactions: [Self] =
         documentReadChecks + queryReadChecks + frontChecks + momentChecks
 
     private static let documentReadChecks: [Self] = [

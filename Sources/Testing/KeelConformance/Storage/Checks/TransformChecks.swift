@@ -3,7 +3,7 @@ import Testing
 
 extension StorageAdapterCheck {
     /// The checks of computed values, which follow the rules of Firestore's `DocumentTransform`.
-    public static let transforms: [Self] =
+    package static let transforms: [Self] =
         incrementRules.map { rule("increment", $0) { .increment($0) } }
         + maximumRules.map { rule("maximum", $0) { .maximum($0) } }
         + minimumRules.map { rule("minimum", $0) { .minimum($0) } }

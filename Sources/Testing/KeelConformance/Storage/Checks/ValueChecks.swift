@@ -3,7 +3,7 @@ import Testing
 
 extension StorageAdapterCheck {
     /// The checks that every value survives exactly, and of the limits of the data model.
-    public static let values: [Self] =
+    package static let values: [Self] =
         survivors.map { name, value in
             Self(.values, "\(name) is preserved exactly in a field, an array and a map") { store in
                 let fields: DocumentFields = ["v": value, "m": ["in": value], "l": wrapped(value)]

@@ -89,11 +89,6 @@ extension HTTPTestAnswer {
         with { $0.throttle = Throttle(bytes: bytes, every: interval) }
     }
 
-    /// Sends the body byte by byte, with pauses in between.
-    public func dripping(every interval: Duration) -> Self {
-        throttled(bytes: 1, every: interval)
-    }
-
     /// Interrupts the answer.
     public func interrupted(_ place: Place, by action: Action) -> Self {
         with { $0.interruption = Interruption(place, action) }

@@ -1,4 +1,4 @@
-import HTTPTypes
+public import HTTPTypes
 
 /// A test server that gives scripted answers and records its requests.
 ///
@@ -160,5 +160,17 @@ extension HTTPTestAnswer {
         answer.head.headerFields.append(.init(name: .echoMethod, value: request.method))
         answer.head.headerFields.append(.init(name: .echoTarget, value: request.target))
         return answer
+    }
+}
+
+extension HTTPField.Name {
+    /// The field that carries the method of a request in an echo.
+    public static var echoMethod: Self { named("x-echo-method") }
+    /// The field that carries the target of a request in an echo.
+    public static var echoTarget: Self { named("x-echo-target") }
+
+    private static func named(_ text: String) -> Self {
+        guard let name = Self(text) else { preconditionFailure("\(text) is a field name") }
+        return name
     }
 }

@@ -14,8 +14,6 @@ final class InProcessExchange: Sendable {
         var isOver = false
     }
 
-    private typealias Steps = ArraySlice<HTTPTestAnswer.Step>
-
     private let call: HTTPCall
     private let host: InProcessHTTPNetwork.Host
     private let connection: Int

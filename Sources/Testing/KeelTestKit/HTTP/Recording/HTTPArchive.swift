@@ -12,67 +12,62 @@ public struct HTTPArchive: Codable, Sendable, Hashable {
     /// The root object of the file.
     public struct Log: Codable, Sendable, Hashable {
         /// The version of the format.
-        public var version = "1.2"
+        package var version = "1.2"
         /// The program that wrote the file.
-        public var creator = Creator()
+        package var creator = Creator()
         /// The exchanges, in the order in which they began.
         public var entries: [Entry] = []
-
-        /// Creates an empty log.
-        public init() {}
     }
 
     /// A program.
-    public struct Creator: Codable, Sendable, Hashable {
+    package struct Creator: Codable, Sendable, Hashable {
         /// The program's name.
-        public var name = "Keel"
+        package var name = "Keel"
         /// The program's version.
-        public var version = "1"
-        /// Creates the description of Keel.
-        public init() {}
+        package var version = "1"
     }
 
     /// One exchange.
     public struct Entry: Codable, Sendable, Hashable {
         /// The start time, as RFC 3339 text.
-        public var startedDateTime: String
+        package var startedDateTime: String
         /// The duration in milliseconds.
-        public var time: Double
+        package var time: Double
         /// The request.
         public var request: Request
         /// The response.
         public var response: Response
         /// The cache information, always empty.
-        public var cache = Empty()
+        package var cache = Empty()
         /// The durations of the exchange's parts.
-        public var timings: Timings
+        package var timings: Timings
         /// The address of the peer.
-        public var serverIPAddress: String?
+        package var serverIPAddress: String?
         /// An identifier of the connection.
-        public var connection: String?
+        package var connection: String?
         /// A note on parts missing from the entry.
-        public var comment: String?
+        package var comment: String?
     }
 
     /// A name and a value.
-    public struct Pair: Codable, Sendable, Hashable {
+    package struct Pair: Codable, Sendable, Hashable {
         /// The name.
-        public var name: String
+        package var name: String
         /// The value.
-        public var value: String
+        package var value: String
     }
 
     /// An object without members.
-    public struct Empty: Codable, Sendable, Hashable {}
+    package struct Empty: Codable, Sendable, Hashable {}
 
     /// The durations of an exchange's parts, in milliseconds; -1 is unknown.
-    public struct Timings: Codable, Sendable, Hashable {
+    package struct Timings: Codable, Sendable, Hashable {
         /// Sending the request.
-        public var send: Double
+        package var send: Double
         /// Waiting for the head of the response.
-        public var wait: Double
+        package var wait: Double
         /// Reading the body.
-        public var receive: Double
+        package var receive: Double
     }
 
     /// An archived request.
@@ -82,29 +77,29 @@ public struct HTTPArchive: Codable, Sendable, Hashable {
         /// The target.
         public var url: String
         /// The protocol.
-        public var httpVersion: String
+        package var httpVersion: String
         /// The cookies, always empty because they are secrets.
-        public var cookies: [Pair] = []
+        package var cookies: [Pair] = []
         /// The header fields.
-        public var headers: [Pair]
+        package var headers: [Pair]
         /// The items of the query.
-        public var queryString: [Pair]
+        package var queryString: [Pair]
         /// The body.
-        public var postData: PostData?
+        package var postData: PostData?
         /// The size of the head, always unknown (-1).
-        public var headersSize = -1
+        package var headersSize = -1
         /// The size of the body in bytes; -1 is unknown.
-        public var bodySize: Int
+        package var bodySize: Int
     }
 
     /// A request body.
-    public struct PostData: Codable, Sendable, Hashable {
+    package struct PostData: Codable, Sendable, Hashable {
         /// The content type.
-        public var mimeType: String
+        package var mimeType: String
         /// The text, or the bytes in base64.
-        public var text: String
+        package var text: String
         /// `base64` if the body is not text.
-        public var encoding: String?
+        package var encoding: String?
 
         private enum CodingKeys: String, CodingKey {
             case mimeType, text
@@ -117,21 +112,21 @@ public struct HTTPArchive: Codable, Sendable, Hashable {
         /// The status; 0 if the exchange failed.
         public var status: Int
         /// The reason phrase.
-        public var statusText: String
+        package var statusText: String
         /// The protocol.
-        public var httpVersion: String
+        package var httpVersion: String
         /// The cookies, always empty because they are secrets.
-        public var cookies: [Pair] = []
+        package var cookies: [Pair] = []
         /// The header fields.
-        public var headers: [Pair]
+        package var headers: [Pair]
         /// The body.
-        public var content: Content
+        package var content: Content
         /// The target of a redirect.
-        public var redirectURL: String
+        package var redirectURL: String
         /// The size of the head, always unknown (-1).
-        public var headersSize = -1
+        package var headersSize = -1
         /// The size of the body in bytes; -1 is unknown.
-        public var bodySize: Int
+        package var bodySize: Int
         /// The error code of a failed exchange.
         public var error: String?
 
@@ -143,15 +138,15 @@ public struct HTTPArchive: Codable, Sendable, Hashable {
     }
 
     /// A response body.
-    public struct Content: Codable, Sendable, Hashable {
+    package struct Content: Codable, Sendable, Hashable {
         /// The size in bytes.
-        public var size: Int
+        package var size: Int
         /// The content type.
-        public var mimeType: String
+        package var mimeType: String
         /// The text, or the bytes in base64.
-        public var text: String?
+        package var text: String?
         /// `base64` if the body is not text.
-        public var encoding: String?
+        package var encoding: String?
     }
 
     /// The root object of the file.

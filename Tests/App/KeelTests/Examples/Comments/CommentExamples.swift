@@ -4,7 +4,6 @@ import Keel
 import KeelAnalytics
 import KeelConformance
 import KeelHTTPAuthentication
-import KeelTestKit
 import KeelTestServer
 import KeelWebSocket
 
@@ -220,7 +219,6 @@ extension CommentExamples {
     static func counter(_ name: String, _ label: String) -> Meter { Meter() }
     static func run() async throws {}
     static func track(to server: FaultServer) async throws {}
-    static func reopen(_ files: SimulatedFileSystem) throws {}
     static func show(_ value: Any?, isOld: Bool = false) {}
     static func showBanner(_ isShown: Bool) {}
     static func log(_ value: Any?) {}

@@ -65,16 +65,6 @@ extension CommentExamples {
         _ = recorded
     }
 
-    static func simulatedFileSystem() async throws {
-        let files = SimulatedFileSystem()
-        // … let the code under test write …
-        for count in 0...files.steps.count {
-            let left = SimulatedFileSystem(files.disk(afterKillAt: count))
-            try reopen(left)
-        }
-        _ = files
-    }
-
     static func faultInjectingHTTPTransport(_ transport: ScriptedHTTPTransport) async throws {
         let offline = transport.failing { _ in .fail(.offline) }
         let flaky = transport.failing([.loseReply(), nil, .delay(.seconds(2))])

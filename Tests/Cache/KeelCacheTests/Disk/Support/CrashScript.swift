@@ -1,6 +1,7 @@
 import KeelCache
 import KeelCore
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 
 /// The calls of a random program to a tier, and the state allowed after each step.

@@ -1,7 +1,7 @@
 import Foundation
 import KeelCache
 import KeelCore
-import KeelTestKit
+import KeelTestSupport
 
 /// A folder on disk that is removed with its last reference.
 final class DiskFolder: Sendable {

@@ -1,0 +1,84 @@
+internal import Foundation
+internal import KeelCore
+internal import Synchronization
+
+/// A test double of `ByteSealing` that keeps all its promises except secrecy.
+///
+/// Sealed bytes are scrambled, so that a search for plain text in files finds nothing, and modified or moved bytes
+/// are refused. The scrambling is not secure.
+package final class FakeByteSealing: ByteSealing {
+    /// An error for bytes that were not sealed with this key and context.
+    package struct Refusal: Error {}
+
+    private let key: UInt64
+    private let nonce = Atomic<UInt64>(1)
+
+    /// Creates a sealing with a key.
+    package init(key: UInt64) { self.key = key }
+
+    package func seal(_ plain: [UInt8], context: [UInt8]) throws -> [UInt8] {
+        let number = nonce.add(1, ordering: .relaxed).newValue
+        return Self.bytes(number) + mixed(plain, number) + Self.bytes(hash(plain + context, number))
+    }
+
+    package func open(_ sealed: [UInt8], context: [UInt8]) throws -> [UInt8] {
+        guard sealed.count >= 16 else { throw Refusal() }
+        let number = sealed[..<8].reduce(0) { $0 << 8 | UInt64($1) }
+        let plain = mixed(Array(sealed[8..<sealed.count - 8]), number)
+        guard Self.bytes(hash(plain + context, number)) == Array(sealed.suffix(8)) else {
+            throw Refusal()
+        }
+        return plain
+    }
+
+    package func fingerprint(_ plain: [UInt8], context: [UInt8]) throws -> [UInt8] {
+        (0..<4).flatMap { Self.bytes(hash(plain + context, $0)) }
+    }
+
+    private func mixed(_ bytes: [UInt8], _ number: UInt64) -> [UInt8] {
+        var state = key ^ number &* 0x1234_5677
+        return bytes.map { byte in
+            // SplitMix64 (G. Steele and others, 2014).
+            state &+= 0x9E37_79B9_7F4A_7C15
+            var mixed = state
+            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+            return byte ^ UInt8(truncatingIfNeeded: mixed ^ (mixed >> 31))
+        }
+    }
+
+    // FNV-1a with a keyed initial value.
+    private func hash(_ bytes: [UInt8], _ number: UInt64) -> UInt64 {
+        bytes.reduce(key ^ number &* 0x9E37_79B9) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
+    }
+
+    private static func bytes(_ number: UInt64) -> [UInt8] {
+        (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
+    }
+}
+
+/// A sealing that opens everything except the bytes of one context, such as a document's path.
+package final class RefusingByteSealing: ByteSealing {
+    private let base = FakeByteSealing(key: 42)
+    private let refused = Mutex<String?>(nil)
+
+    package init() {}
+
+    /// Refuses to open the bytes of a context; nil refuses none.
+    package func refuse(_ context: String?) { refused.withLock { $0 = context } }
+
+    package func seal(_ plain: [UInt8], context: [UInt8]) throws -> [UInt8] {
+        try base.seal(plain, context: context)
+    }
+
+    package func open(_ sealed: [UInt8], context: [UInt8]) throws -> [UInt8] {
+        if let refused = refused.withLock({ $0 }), Array(refused.utf8) == context {
+            throw CocoaError(.fileReadCorruptFile)
+        }
+        return try base.open(sealed, context: context)
+    }
+
+    package func fingerprint(_ plain: [UInt8], context: [UInt8]) throws -> [UInt8] {
+        try base.fingerprint(plain, context: context)
+    }
+}
