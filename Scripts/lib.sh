@@ -154,25 +154,33 @@ keel_wait_for_port() {
 
 # Stops with advice when the Swift toolchain is missing or too old.
 keel_require_swift() {
-    local advice
+    local advice=("Keel needs Swift $KEEL_SWIFT_MINIMUM or newer." "To install it with swiftly, run:")
     if [ "$(uname -s)" = "Darwin" ]; then
-        advice="Install a current Xcode from the App Store, or a toolchain with swiftly: https://swift.org/install/macos"
+        advice+=(
+            "    curl -O https://download.swift.org/swiftly/darwin/swiftly.pkg"
+            "    installer -pkg swiftly.pkg -target CurrentUserHomeDirectory"
+            "    ~/.swiftly/bin/swiftly init && . ~/.swiftly/env.sh"
+            "Or install a current Xcode from the App Store."
+        )
     else
-        advice="Install a current toolchain with swiftly: https://swift.org/install/linux"
+        advice+=(
+            "    curl -O https://download.swift.org/swiftly/linux/swiftly-$(uname -m).tar.gz"
+            "    tar zxf swiftly-$(uname -m).tar.gz && ./swiftly init"
+            "    . ~/.local/share/swiftly/env.sh"
+            "swiftly ends with the command that installs the toolchain's own system packages: run that, too."
+            "Other ways: https://swift.org/install/linux"
+        )
     fi
     command -v swift >/dev/null 2>&1 \
-        || keel_die "the Swift toolchain is missing: there is no 'swift' on the PATH." \
-            "Keel needs Swift $KEEL_SWIFT_MINIMUM or newer." "$advice"
+        || keel_die "the Swift toolchain is missing: there is no 'swift' on the PATH." "${advice[@]}"
 
     local printed version
     printed="$(swift --version 2>/dev/null || true)"
     version="$(printf '%s\n' "$printed" | sed -n 's/.*Swift version \([0-9][0-9.]*\).*/\1/p' | head -n 1)"
     [ -n "$version" ] \
-        || keel_die "'swift --version' does not name its version; it printed: ${printed:-nothing}" \
-            "Keel needs Swift $KEEL_SWIFT_MINIMUM or newer." "$advice"
+        || keel_die "'swift --version' does not name its version; it printed: ${printed:-nothing}" "${advice[@]}"
     keel_is_at_least "$version" "$KEEL_SWIFT_MINIMUM" \
-        || keel_die "the Swift toolchain is too old: $version, at $(command -v swift)." \
-            "Keel needs Swift $KEEL_SWIFT_MINIMUM or newer." "$advice"
+        || keel_die "the Swift toolchain is too old: $version, at $(command -v swift)." "${advice[@]}"
 }
 
 # keel_is_at_least <version> <minimum>: compares major and minor.
@@ -220,11 +228,11 @@ keel_use_python() {
 # ---- Packages and files -------------------------------------------------------------------------
 
 # The folders of the packages beside the root package, as far as they exist, one a line. Those that
-# take Keel with its default traits come first: a change of traits compiles Keel anew.
+# take Keel with the same traits follow each other: a change of traits compiles Keel anew.
 keel_nested_packages() {
     local folder
-    for folder in Tools Lint Examples/* Tests/Consumers/*Mode Tests/Consumers/*Default \
-        Tests/Consumers/*Only Benchmarks; do
+    for folder in Tools Lint Examples/* Benchmarks Tests/Consumers/*Mode Tests/Consumers/*Default \
+        Tests/Consumers/*Only; do
         if [ -f "$KEEL_ROOT/$folder/Package.swift" ]; then
             printf '%s\n' "$folder"
         fi

@@ -1,107 +1,177 @@
 #!/usr/bin/env bash
 # Installs what Keel needs from the system, and nothing that is there already. Asks nothing.
 #
-#     Scripts/setup.sh               everything
+#     Scripts/setup.sh               what building and the tests need
 #     Scripts/setup.sh build         what building needs
-#     Scripts/setup.sh build test    what building and the tests need
+#     Scripts/setup.sh test          what the tests need beside that
 #     Scripts/setup.sh bench         what the benchmarks need beside that: a counter of instructions
 #                                    and of allocations, age, and spdlog with a compiler of C++
 #
-# Debian and Ubuntu: apt, as root or through sudo. macOS: brew. The Swift toolchain is not
-# installed, only checked.
+# Debian and Ubuntu: apt; Fedora: dnf; as root or through sudo. macOS: brew. Elsewhere, and without the
+# rights, it says what to install. Services that come with a package are switched off again: tests start
+# their own. The Swift toolchain is not installed, only checked.
 
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-# One line for each package: group, its name for apt, its name for brew. "-": nothing to install
-# there, because the system or Xcode brings it.
+# One line for each package: group, the program or header that shows that it is there, its name for apt, for
+# dnf and for brew. "-": nothing to look for, or nothing to install because the system or Xcode brings it.
 packages="
-bench   age               age
-bench   g++               -
-bench   libspdlog-dev     spdlog
-bench   valgrind          -
-build   libsqlite3-dev    -
-build   zlib1g-dev        -
-build   git               -
-build   ca-certificates   -
-build   curl              -
-test    argon2            argon2
-test    dbus              -
-test    gnome-keyring     -
-test    gpsd              -
-test    libsecret-tools   -
-test    nginx-light       nginx
-test    python3           -
-test    python3-venv      -
+bench   age                    age               age               age
+bench   g++                    g++               gcc-c++           -
+bench   spdlog/spdlog.h        libspdlog-dev     spdlog-devel      spdlog
+bench   valgrind               valgrind          valgrind          -
+build   sqlite3.h              libsqlite3-dev    sqlite-devel      -
+build   zlib.h                 zlib1g-dev        zlib-devel        -
+build   git                    git               git               -
+build   -                      ca-certificates   ca-certificates   -
+build   curl                   curl              curl              -
+test    argon2                 argon2            argon2            argon2
+test    dbus-run-session       dbus              dbus-daemon       -
+test    gnome-keyring-daemon   gnome-keyring     gnome-keyring     -
+test    gpsd                   gpsd              gpsd              -
+test    secret-tool            libsecret-tools   libsecret         -
+test    nginx                  nginx-light       nginx-core        nginx
+test    python3                python3           python3           -
+test    -                      python3-venv      -                 -
 "
 
-# names <column> [group…]: the packages of the groups, or all.
+# The services of these packages.
+services="gpsd.socket gpsd.service nginx.service"
+
+# names <column> <group…>: what stands in this column for the groups.
 names() {
     local column="$1"
     shift
     printf '%s\n' "$packages" | awk -v column="$column" -v groups=" $* " '
-        NF == 3 && $column != "-" && (groups ~ /^ *$/ || index(groups, " " $1 " ")) { print $column }
+        NF == 5 && $column != "-" && index(groups, " " $1 " ") { print $column }
     '
 }
 
+[ "$#" -gt 0 ] || set -- build test
 for group in "$@"; do
-    printf '%s\n' "$packages" | awk -v group="$group" '$1 == group { found = 1 } END { exit !found }' \
-        || keel_die "there is no group '$group'." "The groups are: bench, build, test."
+    case "$group" in
+        bench | build | test) ;;
+        *) keel_die "there is no group '$group'." "The groups are: bench, build, test." ;;
+    esac
 done
 
-install_with_apt() {
-    local wanted installed missing=() name as_root=()
-    wanted="$(names 2 "$@")"
-    # One call for all: `dpkg -s` in a loop takes most of a second.
-    # shellcheck disable=SC2086
-    installed="$(dpkg-query -W -f '${Package} ${db:Status-Status}\n' $wanted 2>/dev/null || true)"
-    for name in $wanted; do
-        case "
-$installed
-" in
-            *"
-$name installed
-"*) ;;
-            *) missing+=("$name") ;;
+# with_rights <command>: runs it as root; where that is impossible, says what somebody else has to run.
+with_rights() {
+    if [ "$(id -u)" -eq 0 ]; then
+        "$@" >&2
+    elif command -v sudo >/dev/null 2>&1; then
+        sudo "$@" >&2
+    else
+        keel_die "packages are missing, and this is neither root nor is there sudo." \
+            "Have somebody with the rights run: $*"
+    fi
+}
+
+# Leaves no service running or enabled that has come with these packages.
+switch_off() {
+    local service
+    command -v systemctl >/dev/null 2>&1 || return 0
+    for service in $services; do
+        case " $* " in
+            *" ${service%%.*}"*) with_rights systemctl disable --now --quiet "$service" 2>/dev/null || true ;;
         esac
+    done
+}
+
+# Installs with apt those of the packages that are missing.
+install_with_apt() {
+    local installed missing=() name
+    # One call for all: `dpkg -s` in a loop takes most of a second.
+    installed=" $(dpkg-query -W -f '${Package}:${db:Status-Status} ' "$@" 2>/dev/null || true)"
+    for name in "$@"; do
+        [[ "$installed" == *" $name:installed "* ]] || missing+=("$name")
     done
     [ "${#missing[@]}" -gt 0 ] || return 0
 
     keel_say "Installing ${missing[*]}"
-    if [ "$(id -u)" -ne 0 ]; then
-        command -v sudo >/dev/null 2>&1 \
-            || keel_die "packages are missing, and this is neither root nor is there sudo." \
-                "Have somebody run: apt-get install ${missing[*]}"
-        as_root=(sudo)
+    if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null 2>&1; then
+        keel_die "packages are missing, and this is neither root nor is there sudo." \
+            "Have somebody with the rights run:" \
+            "apt-get update && apt-get install -y --no-install-recommends ${missing[*]}"
     fi
     # `env`, because sudo drops the caller's variables.
-    as_root+=(env DEBIAN_FRONTEND=noninteractive)
-    "${as_root[@]}" apt-get update -qq >&2 \
+    with_rights env DEBIAN_FRONTEND=noninteractive apt-get update -qq \
         || keel_note "apt-get update failed; trying with the package lists that are here."
-    "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2 \
+    with_rights env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -qq --no-install-recommends "${missing[@]}" \
         || keel_die "apt could not install: ${missing[*]}" \
             "Its message stands above. Without a network, install them by hand and run this again."
+    switch_off "${missing[@]}"
 }
 
+# Installs with dnf those of the packages that are missing.
+install_with_dnf() {
+    local missing=() name
+    for name in "$@"; do
+        rpm -q --whatprovides "$name" >/dev/null 2>&1 || missing+=("$name")
+    done
+    [ "${#missing[@]}" -gt 0 ] || return 0
+    keel_say "Installing ${missing[*]}"
+    with_rights dnf install -y -q --setopt=install_weak_deps=False "${missing[@]}" \
+        || keel_die "dnf could not install: ${missing[*]}" \
+            "Its message stands above. Without a network, install them by hand and run this again."
+    switch_off "${missing[@]}"
+}
+
+# Installs with brew those of the packages that are missing.
 install_with_brew() {
     local name missing=()
     xcode-select -p >/dev/null 2>&1 \
         || keel_die "Xcode's command line tools are missing." "Run: xcode-select --install"
-    for name in $(names 3 "$@"); do
+    [ "$#" -gt 0 ] || return 0
+    command -v brew >/dev/null 2>&1 \
+        || keel_die "brew is missing, which installs: $*" "Install it as https://brew.sh says, and run this again."
+    for name in "$@"; do
         brew list --versions "$name" >/dev/null 2>&1 || missing+=("$name")
     done
     [ "${#missing[@]}" -gt 0 ] || return 0
-    command -v brew >/dev/null 2>&1 \
-        || keel_die "brew is missing, and these packages are: ${missing[*]}" "See https://brew.sh"
     keel_say "Installing ${missing[*]}"
-    HOMEBREW_NO_AUTO_UPDATE=1 brew install "${missing[@]}" >&2
+    HOMEBREW_NO_AUTO_UPDATE=1 brew install "${missing[@]}" >&2 \
+        || keel_die "brew could not install: ${missing[*]}" "Its message stands above."
 }
 
-keel_require_swift
+# is_here <program or header>
+is_here() {
+    local folder
+    case "$1" in
+        *.h)
+            for folder in /usr/include /usr/include/*-linux-* /usr/local/include; do
+                [ ! -f "$folder/$1" ] || return 0
+            done
+            return 1
+            ;;
+        *) PATH="$PATH:/usr/sbin:/sbin" command -v "$1" >/dev/null 2>&1 ;;
+    esac
+}
+
+# For a system whose packages this script does not know: says what is missing.
+look_for_all() {
+    local group probe missing=()
+    for group in "$@"; do
+        for probe in $(names 2 "$group"); do
+            is_here "$probe" || missing+=("$probe")
+        done
+    done
+    [ "${#missing[@]}" -gt 0 ] || return 0
+    keel_die "this system has neither apt, dnf nor brew, and these programs and headers are missing: ${missing[*]}" \
+        "Install the packages that have them with your system's own program, and run this again." \
+        "Debian calls the packages: $(names 3 "$@" | tr '\n' ' ')"
+}
+
+# shellcheck disable=SC2046 # Names of packages have no spaces.
 if [ "$(uname -s)" = "Darwin" ]; then
-    install_with_brew "$@"
+    install_with_brew $(names 5 "$@")
 elif command -v dpkg-query >/dev/null 2>&1 && command -v apt-get >/dev/null 2>&1; then
-    install_with_apt "$@"
+    install_with_apt $(names 3 "$@")
+elif command -v rpm >/dev/null 2>&1 && command -v dnf >/dev/null 2>&1; then
+    install_with_dnf $(names 4 "$@")
 else
-    keel_note "This system has neither apt nor brew. Keel needs what Debian calls:"
-    keel_note "$(names 2 "$@" | tr '\n' ' ')"
+    look_for_all "$@"
 fi
+# Last, because what installs a toolchain is among the packages.
+keel_require_swift

@@ -4,7 +4,8 @@
     run-tests.py COUNTS [--beside PATTERN]… -- swift test --skip-build …
 
 Each PATTERN makes a process of its own for the tests that match it, as `swift test --filter` compares
-them; the tests that match none run in one more process. All processes run side by side.
+them; the tests that match none run in one more process. All processes run side by side, those of the
+patterns at a lower priority: tests with time limits on real sockets belong in the process without a pattern.
 
 It follows the stream of events that swift-testing writes beside its output. When nothing has
 happened in a process for KEEL_TEST_STALL seconds (600 without it), that process is ended and its tests
@@ -158,7 +159,7 @@ def side_by_side(command, patterns):
     # SwiftPM lets one process at a time into a scratch folder. These build nothing.
     command = command + ["--ignore-lock"]
     rest = [part for pattern in patterns for part in ("--skip", pattern)]
-    return [command + ["--filter", pattern] for pattern in patterns] + [command + rest]
+    return [["nice", *command, "--filter", pattern] for pattern in patterns] + [command + rest]
 
 
 def main():

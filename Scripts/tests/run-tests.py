@@ -113,6 +113,10 @@ class RunnerTests(unittest.TestCase):
         code, counts, said, turns = self.run_tests("steady,off,other", "other")
         self.assertEqual((code, counts, turns), (0, ["2", "0", "1"], 2), said)
 
+    def test_several_patterns_make_a_process_each(self):
+        code, counts, said, turns = self.run_tests("steady,off,other,third", "other", "third")
+        self.assertEqual((code, counts, turns), (0, ["3", "0", "1"], 3), said)
+
     def test_what_fails_in_one_of_two_processes_runs_once_more_and_fails(self):
         code, counts, said, turns = self.run_tests("steady,broken,off", "broken")
         self.assertEqual((code, counts, turns), (1, ["1", "1", "1"], 3), said)
