@@ -16,13 +16,25 @@
 checks="$KEEL_ROOT/Scripts/checks"
 
 # The format of STYLE in CONTRIBUTING.md, as .swift-format spells it.
+#
+# Contents that have passed with this configuration and this toolchain are not read again; the scratch folder has
+# their list.
 step_format() {
-    local files
+    local files left passed
     files="$(keel_files '*.swift')"
     [ -n "$files" ] || keel_die "there are no Swift files."
-    (cd "$KEEL_ROOT" && printf '%s\n' "$files" | tr '\n' '\0' \
-        | xargs -0 swift format lint --strict --parallel --configuration .swift-format) \
-        || keel_die "the format is not the house's; to repair it: Scripts/format.sh"
+    cd "$KEEL_ROOT"
+    passed="$(keel_scratch)/formatted-$({ cat .swift-format && swift --version 2>&1; } | cksum | tr -d ' ')"
+    mkdir -p "$(keel_scratch)"
+    touch "$passed"
+    paste -d ' ' <(printf '%s\n' "$files" | git hash-object --stdin-paths) <(printf '%s\n' "$files") >"$passed.new"
+    left="$({ grep -vxF -f "$passed" "$passed.new" || true; } | cut -d ' ' -f 2-)"
+    if [ -n "$left" ]; then
+        printf '%s\n' "$left" | tr '\n' '\0' \
+            | xargs -0 swift format lint --strict --parallel --configuration .swift-format \
+            || keel_die "the format is not the house's; to repair it: Scripts/format.sh"
+    fi
+    mv "$passed.new" "$passed"
 }
 
 # What must stand in no file: a machine's paths, and words of the checkout's own list.
@@ -36,24 +48,45 @@ step_length() {
 }
 
 # Every public symbol is documented, every link in the documentation leads somewhere, and what the page
-# about the source documents names is public. With every trait, as the tests build the package; they are
-# built too, because SwiftPM asks for all modules.
+# about the source documents names is public. With every trait, as the tests build the package, and with
+# the tests, so that nothing is compiled twice.
 step_docs() {
-    local graphs module
+    local graphs modules
     keel_swift build --package-path "$KEEL_ROOT" "${KEEL_TEST_OPTIONS[@]}" --build-tests
-    graphs="$(keel_swift package --package-path "$KEEL_ROOT" --enable-all-traits dump-symbol-graph \
-        --minimum-access-level public --skip-synthesized-members \
-        | sed -n 's/^Files written to //p' | tail -n 1)"
+    modules="$(documented_modules)"
+    if [ "$(uname -s)" = "Darwin" ]; then
+        graphs="$(keel_swift package --package-path "$KEEL_ROOT" --enable-all-traits dump-symbol-graph \
+            --minimum-access-level public --skip-synthesized-members \
+            | sed -n 's/^Files written to //p' | tail -n 1)"
+    else
+        graphs="$(keel_scratch)/symbolgraph"
+        extract_graphs "$graphs" <<<"$modules"
+    fi
     [ -d "$graphs" ] || keel_die "SwiftPM wrote no symbol graphs."
-    documented_modules | "$checks/doc-coverage.py" "$graphs"
-    documented_modules | "$checks/documents.py" "$graphs" \
-        "$KEEL_ROOT/Documentation/ComingFromTheDocuments.md"
+    "$checks/doc-coverage.py" "$graphs" <<<"$modules"
+    "$checks/documents.py" "$graphs" "$KEEL_ROOT/Documentation/ComingFromTheDocuments.md" <<<"$modules"
     # As many at a time as there are processors: docc uses one.
     export -f compile_documentation keel_note keel_die keel_error
     export KEEL_ROOT _keel_red _keel_plain
-    documented_modules \
-        | xargs -P "$(getconf _NPROCESSORS_ONLN)" -I '{}' \
-            bash -c 'set -euo pipefail; compile_documentation "$@"' docs '{}' "$graphs"
+    xargs -P "$(getconf _NPROCESSORS_ONLN)" -I '{}' \
+        bash -c 'set -euo pipefail; compile_documentation "$@"' docs '{}' "$graphs" <<<"$modules"
+}
+
+# extract_graphs <folder>: the symbol graphs of the modules that standard input names.
+#
+# SwiftPM's own `dump-symbol-graph` compiles all modules again, because it cannot be told to write no index.
+extract_graphs() {
+    local folder="$1" binaries map options=()
+    binaries="$(keel_swift build --package-path "$KEEL_ROOT" --show-bin-path)"
+    while IFS= read -r map; do
+        options+=(-Xcc "-fmodule-map-file=$map")
+    done < <(find "$binaries" -maxdepth 2 -path '*.build/module.modulemap' ! -path '*-tool.build/*'
+        find "$(keel_scratch)/checkouts" "$KEEL_ROOT/Sources" -path '*/Sources/*/module.modulemap')
+    rm -rf "$folder"
+    mkdir -p "$folder"
+    xargs -P "$(getconf _NPROCESSORS_ONLN)" -I '{}' swift symbolgraph-extract -module-name '{}' \
+        -I "$binaries/Modules" -target "$(swiftc -print-target-info | sed -n 's/^ *"triple": "\(.*\)",$/\1/p')" \
+        -minimum-access-level public -skip-synthesized-members -output-dir "$folder" "${options[@]}"
 }
 
 # The modules of the library products, one a line.
@@ -99,18 +132,29 @@ step_lint() {
     done
 }
 
-# The package builds with no trait at all. Scripts/test.sh builds it with every trait, and the nested
-# packages with the default ones.
+# The package builds with the trait of Tests/Consumers/HTTPOnly alone, which has just compiled a half of it, and
+# with KEEL_THOROUGH, as in the nightly run, without any trait and with each one alone. Scripts/test.sh builds it
+# with every trait, and the nested packages with the default ones.
 step_traits() {
+    local trait
+    keel_swift build --package-path "$KEEL_ROOT" --traits AsyncHTTPClient
+    [ -n "${KEEL_THOROUGH:-}" ] || return 0
+    keel_note "without any trait"
     keel_swift build --package-path "$KEEL_ROOT" --disable-default-traits
+    for trait in $(keel_swift package --package-path "$KEEL_ROOT" dump-package | "$checks/manifest.py" traits); do
+        keel_note "with the trait $trait"
+        keel_swift build --package-path "$KEEL_ROOT" --traits "$trait"
+    done
 }
 
 # The benchmarks compile and run. One round in debug says nothing about speed.
+#
+# Not product by product: for a product of Benchmarks SwiftPM names Keel's traits in another order than for
+# its tests, and compiles all of Keel anew. `keel` comes to stand beside the others.
 step_bench() {
-    keel_build_product Benchmarks keel-bench-server
-    keel_build_product Benchmarks keel
-    keel_build_product Benchmarks keel-bench
-    "$KEEL_BINARY" --quick
+    keel_build_product Tools keel
+    keel_swift build --package-path "$KEEL_ROOT/Benchmarks"
+    "$(keel_swift build --package-path "$KEEL_ROOT/Benchmarks" --show-bin-path)/keel-bench" --quick
 }
 
 case "${1:-}" in

@@ -123,6 +123,63 @@ keel_build_product() {
     [ -x "$KEEL_BINARY" ] || keel_die "the build made no $product in $(dirname "$KEEL_BINARY")."
 }
 
+# keel_progress <file>
+#
+# Shows how far a build has come and how long it will still take, in place of its lines, which go into the
+# file. Fails when the build has failed, and then shows the file's end.
+keel_progress() {
+    local line done all first="" last="" shown=-30 left text
+    local processors started="$SECONDS"
+    processors="$(getconf _NPROCESSORS_ONLN)"
+    : >"$1"
+    while IFS= read -r line; do
+        printf '%s\n' "$line" >>"$1"
+        last="$line"
+        case "$line" in
+            Fetching*) text="fetching ${line##*/}" ;;
+            "["[0-9]*/[0-9]*"] "*)
+                all="${line#*/}"
+                all="${all%%]*}"
+                done="${line#[}"
+                done="${done%%/*}"
+                if [ -z "$first" ]; then
+                    first="$all"
+                    # SwiftPM's first number grows threefold, as it learns of the files of each module.
+                    [ "$all" -lt 500 ] || keel_note "On $processors processors the first time takes about \
+$(((11 + processors) / processors)) minutes, and later a few seconds."
+                fi
+                [ "$first" -lt 500 ] || [ "$all" -ge "$((first * 3))" ] || all="$((first * 3))"
+                [ "$done" -gt 0 ] || continue
+                left="$(((SECONDS - started) * (all - done) / done))"
+                text="$((100 * done / all)) %, $done steps"
+                if [ "$((SECONDS - started))" -gt 20 ]; then
+                    if [ "$left" -gt 90 ]; then
+                        text="$text, about $(((left + 30) / 60)) minutes left"
+                    else
+                        text="$text, about a minute left"
+                    fi
+                fi
+                ;;
+            *) continue ;;
+        esac
+        # A terminal is told at once in one line, a log twice a minute.
+        if [ -t 2 ]; then
+            printf '\r\033[K    %s' "$text" >&2
+        elif [ "$((SECONDS - shown))" -ge 30 ] && [ "$((SECONDS - started))" -gt 20 ]; then
+            keel_note "$text"
+            shown="$SECONDS"
+        fi
+    done
+    [ ! -t 2 ] || printf '\r\033[K' >&2
+    case "$last" in
+        *"omplete!"*) keel_note "compiled in $((SECONDS - started)) s" ;;
+        *)
+            grep -a 'error: ' "$1" >&2 || tail -n 20 "$1" >&2
+            return 1
+            ;;
+    esac
+}
+
 # keel_address <process id> <file>
 #
 # Waits for a server to write its address, the first line of its output, into a file, and leaves it

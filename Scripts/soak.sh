@@ -30,6 +30,7 @@
 # KEEL_SSE_SEED repeat a run.
 # KEEL_FILES_CRASHES and KEEL_KILLS change the numbers of "files"; KEEL_CROWD_ROUNDS and KEEL_POWER_POINTS
 # those of "storage".
+# KEEL_THOROUGH is set, for what has no variable of its own.
 # KEEL_TRANSFER_KILLS, KEEL_TRANSFER_SERVER_KILLS, KEEL_TRANSFER_CUTS, KEEL_TRANSFER_SEEDS and
 # KEEL_TRANSFER_MIB change the numbers of "transfers".
 
@@ -177,6 +178,7 @@ soak_server() {
 }
 
 "$KEEL_ROOT/Scripts/setup.sh" build test
+[ "${1:-}" = sanitizers ] || export KEEL_THOROUGH=1
 case "${1:-}" in
     "")
         soak_analytics

@@ -18,7 +18,7 @@ import Foundation
 @Suite("Races", .timeLimit(.minutes(10)))
 struct RaceTests {
     private static let races =
-        ProcessInfo.processInfo.environment["KEEL_CACHE_RACES"].flatMap(Int.init) ?? 20_000
+        TestLength.count("KEEL_CACHE_RACES", 10_000, thorough: 20_000)
 
     private struct Origin: Sendable {
         /// The result of a load that begins now.

@@ -9,7 +9,7 @@ import Testing
 struct KillTests {
     /// The number of kills, which `KEEL_KILLS` overrides.
     private static let killCount =
-        ProcessInfo.processInfo.environment["KEEL_KILLS"].flatMap(Int.init) ?? 25
+        TestLength.count("KEEL_KILLS", 10, thorough: 25)
 
     @Test(
         "kill -9 at random moments: files are complete, acknowledged ones exist, and no others"

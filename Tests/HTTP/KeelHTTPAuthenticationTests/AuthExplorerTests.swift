@@ -13,7 +13,7 @@ import Testing
 struct AuthExplorerTests {
     @Test("A session stays consistent under any order of events")
     func explores() async throws {
-        let count = ProcessInfo.processInfo.environment["KEEL_AUTH_SEEDS"].flatMap(Int.init) ?? 300
+        let count = TestLength.count("KEEL_AUTH_SEEDS", 300, thorough: 1_000)
         for seed in 1...UInt64(max(1, count)) {
             try await explore(seed)
         }

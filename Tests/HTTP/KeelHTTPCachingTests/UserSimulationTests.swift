@@ -1,4 +1,5 @@
 import Foundation
+import KeelTestKit
 import Testing
 
 /// Random lives of an app with two sessions over one disk cache: sign-ins, sign-outs and renewals
@@ -7,13 +8,13 @@ import Testing
 /// `KEEL_USER_SCHEDULES` sets the number of schedules, `KEEL_SEED` the first.
 @Suite("Simulated users of one cache", .timeLimit(.minutes(60)))
 struct UserSimulationTests {
-    private static func setting(_ name: String) -> UInt64? {
-        ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
-    }
-
-    private static let schedules = setting("KEEL_USER_SCHEDULES") ?? 2_000
-    private static let seed = setting("KEEL_SEED") ?? UInt64.random(in: 0..<1 << 32)
-    private static let parts: UInt64 = 8
+    private static let schedules = TestLength.count(
+        "KEEL_USER_SCHEDULES",
+        250 as UInt64,
+        thorough: 2_000
+    )
+    private static let seed = SeededRandom.chosenSeed()
+    private static let parts: UInt64 = TestLength.count(1, thorough: 8)
 
     @Test(
         "A cache that mixes users and a service that hides accounts are detected",

@@ -11,13 +11,13 @@ import Testing
 struct SimulationTests {
     private static let baseURL = URL(string: "https://api.example.com/v1")
 
-    private static func setting(_ name: String) -> UInt64? {
-        ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
-    }
-
-    private static let schedules = setting("KEEL_SCHEDULES") ?? 20_000
-    private static let seed = setting("KEEL_SEED") ?? UInt64.random(in: 0..<1 << 32)
-    private static let parts: UInt64 = 8
+    private static let schedules = TestLength.count(
+        "KEEL_SCHEDULES",
+        5_000 as UInt64,
+        thorough: 20_000
+    )
+    private static let seed = SeededRandom.chosenSeed()
+    private static let parts: UInt64 = TestLength.count(2, thorough: 8)
 
     private struct Operation: ServiceEndpoint {
         var method: HTTPRequest.Method

@@ -17,7 +17,7 @@ import Testing
 struct DownloadPeerTests {
     @Test("A killed client resumes after all reported bytes, and the file matches the server's")
     func killedClients() async throws {
-        let kills = Fixture.count("KEEL_TRANSFER_KILLS", 20)
+        let kills = TestLength.count("KEEL_TRANSFER_KILLS", 8, thorough: 20)
         let nginx = try Nginx()
         let content = Fixture.bytes(6 << 20)
         try nginx.put("film", content)
@@ -59,7 +59,7 @@ struct DownloadPeerTests {
 
     @Test("A download waits while the server is down and resumes with the next one")
     func killedServers() async throws {
-        let kills = Fixture.count("KEEL_TRANSFER_KILLS", 20)
+        let kills = TestLength.count("KEEL_TRANSFER_KILLS", 8, thorough: 20)
         let nginx = try Nginx()
         let content = Fixture.bytes(4 << 20, seed: 2)
         try nginx.put("film", content)
@@ -134,7 +134,7 @@ struct DownloadPeerTests {
 
     @Test("Downloading a large file takes at most 16 MiB of memory")
     func memory() async throws {
-        let size = Fixture.count("KEEL_TRANSFER_MIB", 256)
+        let size = TestLength.count("KEEL_TRANSFER_MIB", 128, thorough: 256)
         let nginx = try Nginx()
         try nginx.folder.writeLarge("files/large", Fixture.bytes(1 << 20, seed: 6), count: size)
         let server = try await nginx.start()

@@ -13,7 +13,7 @@ import Testing
 struct DownloadSimulationTests {
     @Test("Under any schedule of faults, the file is one complete version or missing")
     func faultSchedules() async throws {
-        let seeds = Fixture.count("KEEL_TRANSFER_SEEDS", 500)
+        let seeds = TestLength.count("KEEL_TRANSFER_SEEDS", 150, thorough: 500)
         var finished = 0
         var resumed = 0
         for seed in 0..<UInt64(seeds) {

@@ -51,9 +51,6 @@ enum Fixture {
     }
 
     /// Returns a number from the environment, for longer runs.
-    static func count(_ name: String, _ usual: Int) -> Int {
-        ProcessInfo.processInfo.environment[name].flatMap(Int.init) ?? usual
-    }
 }
 
 final class Events: Sendable {

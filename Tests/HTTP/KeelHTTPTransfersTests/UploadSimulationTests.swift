@@ -16,7 +16,7 @@ struct UploadSimulationTests {
         arguments: [true, false]
     )
     func faultSchedules(isTus: Bool) async throws {
-        let seeds = Fixture.count("KEEL_TRANSFER_SEEDS", 500)
+        let seeds = TestLength.count("KEEL_TRANSFER_SEEDS", 150, thorough: 500)
         var resumed = 0
         var unknown = 0
         // With seed 644, the connection fails right after the last byte.

@@ -12,7 +12,7 @@ import Testing
 struct KeysetSimulationTests {
     @Test(
         "Messages are encrypted and counted while keys are rotated, disabled, destroyed and rewrapped",
-        arguments: 1...40
+        arguments: 1...TestLength.count(10, thorough: 40)
     )
     func simulation(_ seed: Int) async throws {
         var world = try await KeysetWorld(seed: UInt64(seed))
@@ -23,7 +23,7 @@ struct KeysetSimulationTests {
 
     @Test(
         "Streams are encrypted while their keys are rotated, disabled, destroyed and rewrapped",
-        arguments: 1...15
+        arguments: 1...TestLength.count(4, thorough: 15)
     )
     func streams(_ seed: Int) async throws {
         var world = try await KeysetWorld(seed: UInt64(seed), .aes256GCMHKDF4KB)

@@ -15,13 +15,12 @@ import Testing
 struct CrashSafetyTests {
     /// Set `KEEL_KILLS` for a longer run.
     private static let killCount =
-        ProcessInfo.processInfo.environment["KEEL_KILLS"].flatMap { Int($0) } ?? 200
+        TestLength.count("KEEL_KILLS", 40, thorough: 200)
 
     @Test("kill -9 at random times loses no acknowledged commit and leaves no partial one")
     func kills() async throws {
         let folder = try TemporaryFolder()
-        let environment = ProcessInfo.processInfo.environment
-        let seed = environment["KEEL_SEED"].flatMap { UInt64($0) } ?? .random(in: 0 ... .max)
+        let seed = SeededRandom.chosenSeed()
         print("KEEL_SEED=\(seed) KEEL_KILLS=\(Self.killCount)")
         var random = SeededRandom(seed: seed)
         var next: Int64 = 1

@@ -109,7 +109,7 @@ struct CrowdTests {
 
     /// Set `KEEL_CROWD_ROUNDS` for a longer run, `KEEL_SEED` to repeat one.
     private static var roundCount: Int {
-        ProcessInfo.processInfo.environment["KEEL_CROWD_ROUNDS"].flatMap { Int($0) } ?? 40
+        TestLength.count("KEEL_CROWD_ROUNDS", 8, thorough: 40)
     }
 
     /// The known state of each document: its revision, or its removal.
@@ -117,8 +117,7 @@ struct CrowdTests {
 
     @Test("acknowledged writes are stored once, and listeners see the store's state")
     func rounds() async throws {
-        let environment = ProcessInfo.processInfo.environment
-        let seed = environment["KEEL_SEED"].flatMap { UInt64($0) } ?? .random(in: 0 ... .max)
+        let seed = SeededRandom.chosenSeed()
         print("KEEL_SEED=\(seed) KEEL_CROWD_ROUNDS=\(Self.roundCount)")
         var random = SeededRandom(seed: seed)
         let listener = try folder.adapter()

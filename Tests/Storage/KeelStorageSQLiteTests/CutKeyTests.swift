@@ -14,7 +14,7 @@ struct CutKeyTests {
 
     /// Set `KEEL_FUZZ_QUERIES` for a longer run.
     private static let queryCount =
-        ProcessInfo.processInfo.environment["KEEL_FUZZ_QUERIES"].flatMap { Int($0) } ?? 160
+        TestLength.count("KEEL_FUZZ_QUERIES", 60, thorough: 160)
 
     private typealias Documents = [(path: DocumentPath, fields: DocumentFields)]
 

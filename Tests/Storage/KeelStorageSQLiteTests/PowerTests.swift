@@ -16,7 +16,7 @@ struct PowerTests {
 
     /// Set `KEEL_POWER_POINTS` for a longer run, `KEEL_SEED` to repeat one.
     private static var pointCount: Int {
-        ProcessInfo.processInfo.environment["KEEL_POWER_POINTS"].flatMap { Int($0) } ?? 60
+        TestLength.count("KEEL_POWER_POINTS", 10, thorough: 60)
     }
 
     /// Runs the writer and returns its log.
@@ -35,8 +35,7 @@ struct PowerTests {
         arguments: ["power", "process"]
     )
     func failures(_ durability: String) async throws {
-        let environment = ProcessInfo.processInfo.environment
-        let seed = environment["KEEL_SEED"].flatMap { UInt64($0) } ?? .random(in: 0 ... .max)
+        let seed = SeededRandom.chosenSeed()
         print("KEEL_SEED=\(seed) KEEL_POWER_POINTS=\(Self.pointCount) \(durability)")
         var random = SeededRandom(seed: seed)
         let folder = try TemporaryFolder()

@@ -12,7 +12,7 @@ import Testing
 struct OutboxCrashTests {
     /// The number of kills, which `KEEL_KILLS` overrides.
     private static let killCount =
-        ProcessInfo.processInfo.environment["KEEL_KILLS"].flatMap { Int($0) } ?? 60
+        TestLength.count("KEEL_KILLS", 20, thorough: 60)
 
     @Test("Enqueued writes are applied once and in order despite kill -9 at random times")
     func kills() async throws {

@@ -12,13 +12,9 @@ import Testing
 /// `KEEL_SCHEDULES` sets the number of schedules, and `KEEL_SEED` the first seed.
 @Suite("Simulated outboxes", .timeLimit(.minutes(10)))
 struct OutboxSimulationTests {
-    private static func setting(_ name: String) -> UInt64? {
-        ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
-    }
-
-    private static let schedules = setting("KEEL_SCHEDULES") ?? 400
-    private static let seed = setting("KEEL_SEED") ?? UInt64.random(in: 0..<1 << 32)
-    private static let parts: UInt64 = 8
+    private static let schedules = TestLength.count("KEEL_SCHEDULES", 100 as UInt64, thorough: 400)
+    private static let seed = SeededRandom.chosenSeed()
+    private static let parts: UInt64 = TestLength.count(2, thorough: 8)
 
     @Test(
         "Each write is applied once, in order per key, with its local change",

@@ -11,7 +11,7 @@ import Testing
 struct ConsentSimulationTests {
     @Test(
         "Denied events are neither delivered nor kept, and every ledger balances",
-        arguments: 0..<60 as Range<UInt64>
+        arguments: 0..<TestLength.count(20 as UInt64, thorough: 60)
     )
     func simulation(seed: UInt64) async throws {
         let world = World(seed: seed)

@@ -12,7 +12,7 @@ import Testing
 struct CrashPointTests {
     /// `KEEL_ANALYTICS_POINTS` sets the length of the run.
     private static let pointCount =
-        ProcessInfo.processInfo.environment["KEEL_ANALYTICS_POINTS"].flatMap(Int.init) ?? 2_000
+        TestLength.count("KEEL_ANALYTICS_POINTS", 400, thorough: 2_000)
 
     /// The promises to a run, each with the number of disk steps at that time.
     private struct Promises {

@@ -11,7 +11,7 @@ import Testing
 struct KillTests {
     /// `KEEL_KILLS` sets the length of the run.
     private static let killCount =
-        ProcessInfo.processInfo.environment["KEEL_KILLS"].flatMap { Int($0) } ?? 200
+        TestLength.count("KEEL_KILLS", 40, thorough: 200)
 
     /// The maximum number of writers killed in one folder: each leaves events to deliver, which
     /// slow the start of the next one.

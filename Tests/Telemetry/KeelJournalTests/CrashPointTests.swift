@@ -17,7 +17,7 @@ struct CrashPointTests {
 
     /// The number of points at which each test stops the world.
     private static let points =
-        ProcessInfo.processInfo.environment["KEEL_JOURNAL_POINTS"].flatMap(Int.init) ?? 10_000
+        TestLength.count("KEEL_JOURNAL_POINTS", 2_000, thorough: 10_000)
 
     private static func configuration(_ power: Bool) -> JournalConfiguration {
         var configuration = JournalConfiguration()

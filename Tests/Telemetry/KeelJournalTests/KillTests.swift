@@ -8,7 +8,7 @@ import Testing
 struct KillTests {
     /// `KEEL_KILLS` sets the length of the run.
     private static let killCount =
-        ProcessInfo.processInfo.environment["KEEL_KILLS"].flatMap { Int($0) } ?? 200
+        TestLength.count("KEEL_KILLS", 40, thorough: 200)
 
     @Test("kill -9 at random moments loses no appended record and returns no acknowledged one")
     func kills() async throws {

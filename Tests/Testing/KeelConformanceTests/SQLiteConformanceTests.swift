@@ -62,7 +62,7 @@ struct SQLiteConformanceTests {
         try await withStore {
             $0.retention = .init(bytes: 0)
         } _: { adapter in
-            try await DifferentialFuzz(operations: 5_000).run(
+            try await DifferentialFuzz(operations: TestLength.count(2_000, thorough: 5_000)).run(
                 InMemoryStorageAdapter(history: .seconds(3600)),
                 against: adapter
             )
@@ -75,17 +75,17 @@ struct SQLiteConformanceTests {
             configuration.sealing = FakeByteSealing(key: 42)
             configuration.allowsPlaintextSearch = true
         } _: { adapter in
-            try await DifferentialFuzz().run(
+            try await DifferentialFuzz(operations: TestLength.count(5_000, thorough: 20_000)).run(
                 InMemoryStorageAdapter(history: .seconds(3600)),
                 against: adapter
             )
         }
     }
 
-    @Test("It agrees with the in-memory adapter on twenty thousand random operations")
+    @Test("It agrees with the in-memory adapter on random operations")
     func agreesWithMemory() async throws {
         try await withStore { adapter in
-            try await DifferentialFuzz().run(
+            try await DifferentialFuzz(operations: TestLength.count(5_000, thorough: 20_000)).run(
                 InMemoryStorageAdapter(history: .seconds(3600)),
                 against: adapter
             )

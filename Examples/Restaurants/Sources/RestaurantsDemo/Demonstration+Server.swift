@@ -6,7 +6,26 @@ extension Demonstration {
         setting.folder.appending(path: "Server.sqlite").path(percentEncoded: false)
     }
 
-    func startServer() async throws { try await startServer(port: "0") }
+    func startServer() async throws {
+        try await awaitServer()
+        try await startServer(port: "0")
+    }
+
+    /// Waits until the server's program is compiled.
+    private func awaitServer() async throws {
+        guard let file = setting.serverPath else { return }
+        let path = file.path(percentEncoded: false)
+        if !FileManager.default.fileExists(atPath: path) {
+            note("The server is still being compiled: up to some minutes, the first time.")
+        }
+        while !FileManager.default.fileExists(atPath: path) {
+            // Real time, because another process compiles.
+            try await Task.sleep(for: .milliseconds(200))
+        }
+        let text = try String(contentsOf: file, encoding: .utf8)
+        guard text.contains("error: ") else { return }
+        throw DemoFailure(text.trimmingCharacters(in: .whitespacesAndNewlines))
+    }
 
     private func startServer(port: String) async throws {
         let server = try start(

@@ -8,9 +8,11 @@ struct RestaurantsDemo {
         who signs in, live changes between the two, and what works when the service is gone: reading,
         and writing, which the service learns of when it is back.
 
-        USAGE: restaurants-demo [--data FILE] [--interactive]
+        USAGE: restaurants-demo [--data FILE] [--server FILE] [--interactive]
 
           --data FILE      The restaurants to serve, as JSON Lines; without it, the example's own.
+          --server FILE    The file to which the path of `keel`, the server, is written when it is
+                           compiled; without it, `keel` stands beside this program.
           --interactive    Leaves everything running at the end, for you to use.
 
         Exits with 0 only if every step held, with 64 when it was not understood.
@@ -18,7 +20,7 @@ struct RestaurantsDemo {
 
     static func main() async {
         var arguments = CommandLine.arguments.dropFirst()
-        var (data, isInteractive): (String?, Bool) = (nil, false)
+        var (data, server, isInteractive): (String?, String?, Bool) = (nil, nil, false)
         while let option = arguments.popFirst() {
             switch option {
             case "--help", "-h":
@@ -28,11 +30,14 @@ struct RestaurantsDemo {
             case "--data":
                 guard let file = arguments.popFirst() else { fail("--data needs a file.") }
                 data = file
+            case "--server":
+                guard let file = arguments.popFirst() else { fail("--server needs a file.") }
+                server = file
             default: fail("“\(option)” is not understood. See restaurants-demo --help.")
             }
         }
         do {
-            let setting = try Setting(data: data)
+            let setting = try Setting(data: data, server: server)
             let hasHeld = await run(setting, isInteractive: isInteractive)
             setting.cleanUp()
             exit(hasHeld ? 0 : 1)

@@ -36,12 +36,16 @@ struct Setting: Sendable {
 
     var store: String { folder.appending(path: "Restaurants.sqlite").path(percentEncoded: false) }
 
-    init(data file: String?) throws {
+    /// The file with the path of the server's program, which appears when that is compiled.
+    let serverPath: URL?
+
+    init(data file: String?, server: String? = nil) throws {
         guard let program = Bundle.main.executableURL else {
             throw DemoFailure("cannot tell where this program is")
         }
         programs = program.resolvingSymlinksInPath().deletingLastPathComponent()
         data = file.map { URL(fileURLWithPath: $0) } ?? Self.ownData
+        serverPath = server.map { URL(fileURLWithPath: $0) }
         restaurants = try Self.read(data)
         folder = FileManager.default.temporaryDirectory
             .appending(path: "restaurants-demo-\(ProcessInfo.processInfo.processIdentifier)")

@@ -9,12 +9,8 @@ import Testing
 /// `KEEL_CACHE_CRASHES` sets the number of crashes, `KEEL_SEED` repeats a run.
 @Suite("Crashes of the disk tier")
 struct CrashPointTests {
-    private static func number<Number: LosslessStringConvertible>(_ name: String) -> Number? {
-        ProcessInfo.processInfo.environment[name].flatMap { Number($0) }
-    }
-
-    private static let crashCount: Int = number("KEEL_CACHE_CRASHES") ?? 5000
-    private static let seed: UInt64 = number("KEEL_SEED") ?? .random(in: 0 ... .max)
+    private static let crashCount = TestLength.count("KEEL_CACHE_CRASHES", 1_000, thorough: 5_000)
+    private static let seed = SeededRandom.chosenSeed()
 
     @Test("A killed process leaves all accepted entries and no removed ones")
     func kills() async throws {

@@ -11,7 +11,7 @@ import Testing
 struct DiskKillTests {
     /// `KEEL_KILLS` sets the length of the run.
     private static let killCount =
-        ProcessInfo.processInfo.environment["KEEL_KILLS"].flatMap { Int($0) } ?? 25
+        TestLength.count("KEEL_KILLS", 15, thorough: 25)
 
     @Test("kill -9 at random moments loses nothing accepted and restores nothing removed")
     func kills() async throws {

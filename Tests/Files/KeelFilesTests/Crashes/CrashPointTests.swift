@@ -9,12 +9,8 @@ import Testing
 /// `KEEL_FILES_CRASHES` sets the number of crashes, `KEEL_SEED` repeats a run.
 @Suite("Crash recovery of a local store", .timeLimit(.minutes(30)))
 struct CrashPointTests {
-    private static func number<Number: LosslessStringConvertible>(_ name: String) -> Number? {
-        ProcessInfo.processInfo.environment[name].flatMap { Number($0) }
-    }
-
-    private static let crashCount: Int = number("KEEL_FILES_CRASHES") ?? 2000
-    private static let seed: UInt64 = number("KEEL_SEED") ?? .random(in: 0 ... .max)
+    private static let crashCount = TestLength.count("KEEL_FILES_CRASHES", 400, thorough: 2000)
+    private static let seed = SeededRandom.chosenSeed()
 
     enum Crash: String, CaseIterable { case kill, powerFailure }
 

@@ -14,7 +14,7 @@ struct SecretFileKillTests {
 
     /// The number of trials, which `KEEL_KILLS` overrides.
     private static let trials =
-        ProcessInfo.processInfo.environment["KEEL_KILLS"].flatMap { Int($0) } ?? 24
+        TestLength.count("KEEL_KILLS", 24, thorough: 96)
 
     @Test("A killed process leaves what it had saved")
     func kill() async throws {
