@@ -386,7 +386,7 @@ areas["Telemetry"] = [
     tests(
         of: "KeelAnalyticsHTTP",
         exclude: ["Support/official-clients.py"],
-        ["KeelAnalytics", "KeelTestServer", httpTypes]
+        ["KeelAnalytics", "KeelJournal", "KeelTestServer", httpTypes]
     ),
 ]
 

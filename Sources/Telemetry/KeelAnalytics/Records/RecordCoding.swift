@@ -1,4 +1,5 @@
 internal import KeelCore
+internal import KeelJournal
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
