@@ -350,7 +350,7 @@ areas["Security"] = [
 ]
 
 areas["Telemetry"] = [
-    module("KeelJournal", ["KeelCore"]),
+    module("KeelJournal", ["KeelCBOR", "KeelCore"]),
     module(
         "KeelLogging",
         ["KeelCore"] + logging + [
@@ -393,7 +393,7 @@ areas["Telemetry"] = [
     tests(
         of: "KeelAnalyticsHTTP",
         exclude: ["Support/official-clients.py"],
-        ["KeelAnalytics", "KeelTestServer", httpTypes]
+        ["KeelAnalytics", "KeelJournal", "KeelTestServer", httpTypes]
     ),
 ]
 

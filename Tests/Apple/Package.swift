@@ -96,7 +96,7 @@ let package = Package(
         keel("KeelArgon2", ["KeelCore"]),
         keel("KeelCBOR", []),
         keel("KeelDependencies", [], beside: ["Darwin"]),
-        keel("KeelJournal", ["KeelCore"]),
+        keel("KeelJournal", ["KeelCBOR", "KeelCore"]),
         keel("KeelAnalytics", ["KeelCBOR", "KeelCore", "KeelJournal"], beside: ["Darwin"]),
         keel("KeelCache", ["KeelCore"], beside: ["Darwin"]),
         keel("KeelFiles", ["CKeelAttributes", "KeelCBOR", "KeelCore"], beside: ["Darwin"]),

@@ -20,10 +20,15 @@ extension Journal {
     /// - Returns: The names.
     /// - Throws: ``JournalError``.
     public func consumerNames() throws(JournalError) -> [String] {
-        do throws(FileSystemError) {
-            return try folder.consumers()
-        } catch {
-            throw JournalError(error, "Looking for consumers")
+        try JournalError.mapped("Looking for consumers") { () throws(FileSystemError) in
+            try folder.consumers()
+        }
+    }
+
+    /// Returns the numbers of all segments, oldest first.
+    func segments() throws(JournalError) -> [UInt64] {
+        try JournalError.mapped("Looking for records") { () throws(FileSystemError) in
+            try folder.segments()
         }
     }
 

@@ -13,15 +13,13 @@ extension Journal {
     /// - Throws: ``JournalError``.
     public func erase(where matches: (JournalRecord) -> Bool) throws(JournalError) {
         try close()
-        do throws(FileSystemError) {
+        try JournalError.mapped("Erasing records") { () throws(FileSystemError) in
             for number in try folder.segments() {
                 try folder.locked { () throws(FileSystemError) in
                     guard try folder.isLive(number) == false else { return }
                     try erase(in: number, where: matches)
                 }
             }
-        } catch {
-            throw JournalError(error, "Erasing records")
         }
     }
 

@@ -78,10 +78,9 @@ public final class Journal: Sendable {
         self.configuration = configuration
         let trimmed = path.hasSuffix("/") ? String(path.dropLast()) : path
         folder = JournalFolder(path: trimmed, files: files)
-        do throws(FileSystemError) {
-            try files.makeFolder(folder.path)
-        } catch {
-            throw JournalError(error, "Opening the journal")
+        let made = folder.path
+        try JournalError.mapped("Opening the journal") { () throws(FileSystemError) in
+            try files.makeFolder(made)
         }
     }
 
@@ -265,10 +264,8 @@ public final class Journal: Sendable {
     public func close() throws(JournalError) {
         try state.withLock { state throws(JournalError) in
             guard let active = state.active.take() else { return }
-            do throws(FileSystemError) {
+            try JournalError.mapped("Closing the journal") { () throws(FileSystemError) in
                 try active.finish(time: configuration.now())
-            } catch {
-                throw JournalError(error, "Closing the journal")
             }
         }
         signal.raise()
@@ -282,17 +279,16 @@ public final class Journal: Sendable {
     /// - Throws: ``JournalError``.
     public func removeAcknowledged() throws(JournalError) {
         let now = configuration.now()
-        let refusal: JournalError?
-        do throws(FileSystemError) {
-            refusal = try state.withLock { state throws(FileSystemError) in
+        let doing = "Removing acknowledged records"
+        let refusal = try JournalError.mapped(doing) { () throws(FileSystemError) in
+            let refusal = try state.withLock { state throws(FileSystemError) in
                 if let active = state.active.take() { try? active.finish(time: now) }
                 return try makeRoom(for: RecordFrame.headerByteCount, at: now, &state)
             }
             try folder.locked { () throws(FileSystemError) in
                 try Retention(folder, configuration, now: now).removeAcknowledged()
             }
-        } catch {
-            throw JournalError(error, "Removing acknowledged records")
+            return refusal
         }
         if let refusal { throw refusal }
         signal.raise()

@@ -33,4 +33,16 @@ extension JournalError {
             }
         self.init(code, "\(doing) failed", cause: error)
     }
+
+    /// Calls a closure, and maps its error.
+    static func mapped<Value>(
+        _ doing: String,
+        _ body: () throws(FileSystemError) -> Value
+    ) throws(JournalError) -> Value {
+        do throws(FileSystemError) {
+            return try body()
+        } catch {
+            throw JournalError(error, doing)
+        }
+    }
 }

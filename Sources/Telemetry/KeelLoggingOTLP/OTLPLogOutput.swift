@@ -23,12 +23,14 @@ internal import Synchronization
 /// A journal holds the records of one output only; KeelAnalytics needs a different folder.
 public final class OTLPLogOutput: LogOutput {
     private struct State {
-        var ids = LogRecordIDs()
+        var ids = RecordIDs()
         var random: any RandomNumberGenerator & Sendable
         var statistics = LogOutputStatistics()
         var unreported = DroppedLogRecords()
 
-        mutating func nextID(at time: Int64) -> String { ids.next(at: time, using: &random) }
+        mutating func nextID(at time: Int64) -> String {
+            ids.next(at: time / 1000, using: &random).text
+        }
     }
 
     private let journal: Journal

@@ -1,6 +1,11 @@
 #if Logging
 
-/// Counts of an exporter since it was created.
+internal import KeelJournal
+
+/// Counts of an exporter.
+///
+/// The counts of records continue across launches, and agree with the journal after a crash: with
+/// ``OTLPLogExporter/pendingCount()``, they account for every record of the journal.
 public struct OTLPLogStatistics: Sendable, Hashable {
     /// The number of records accepted by the collector.
     public var delivered = 0
@@ -10,7 +15,7 @@ public struct OTLPLogStatistics: Sendable, Hashable {
     public var undecodable = 0
     /// The number of records removed by the bounds of the journal before they were shipped.
     public var lost = 0
-    /// The number of requests sent.
+    /// The number of requests sent since the exporter was created.
     public var requests = 0
     /// The current number of consecutive failures.
     public var failures = 0
@@ -19,6 +24,17 @@ public struct OTLPLogStatistics: Sendable, Hashable {
 
     /// Creates counts of zero.
     public init() {}
+
+    init(_ status: DeliveryStatus, requests: Int) {
+        let unreadable = status.note.rejected[OTLPCollector.undecodable] ?? 0
+        delivered = status.note.delivered
+        rejected = status.note.rejected.values.reduce(0, +) - unreadable
+        undecodable = unreadable + status.losses.corrupt
+        lost = status.losses.lost
+        self.requests = requests
+        failures = status.failures
+        lastFailure = status.failure?.text
+    }
 }
 
 #endif

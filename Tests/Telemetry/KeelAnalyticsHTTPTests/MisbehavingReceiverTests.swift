@@ -2,6 +2,7 @@ import HTTPTypes
 import KeelAnalyticsHTTP
 import KeelCore
 import KeelHTTP
+import KeelJournal
 import KeelTestKit
 import KeelTestSupport
 import Synchronization

@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import KeelAnalytics
+@testable import KeelJournal
 
 @Suite("Pacing")
 struct PacingTests {
@@ -35,7 +36,7 @@ struct PacingTests {
             await bench.clock.advance(by: .seconds(60))
             bench.time.advance(by: .seconds(60))
             if minute % 60 == 59 { calls.append(vendor.callCount) }
-            most = max(most, service.lanes[0].state.withLock { $0.waiting.count })
+            most = max(most, service.lanes[0].state.withLock { $0.queue.waiting.count })
         }
         running.cancel()
         await running.value
@@ -62,9 +63,7 @@ struct PacingTests {
         for seed in 0..<200 as Range<UInt64> {
             let random = Mutex(SeededRandom(seed: seed))
             for failures in 1...30 {
-                let pause = Backoff.pause(after: failures, policy) {
-                    random.withLock { $0.next() }
-                }
+                let pause = policy.pause(after: failures) { random.withLock { $0.next() } }
                 let bound = policy.maximumDelay(before: failures)
                 if bound < policy.maximumDelay {
                     #expect(pause >= bound / 10 && pause <= bound)

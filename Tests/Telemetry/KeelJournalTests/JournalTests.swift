@@ -118,7 +118,7 @@ struct JournalTests {
         let left = try consumer.read(upTo: 1000).compactMap(number)
         #expect(left.count <= 80)
         #expect(left == Array((205 - left.count)..<205))
-        #expect(try consumer.lostCount() == 205 - 3 - left.count)
+        #expect(try consumer.losses().lost == 205 - 3 - left.count)
         #expect(journal.statistics.removedSegments > 0)
     }
 
@@ -154,7 +154,7 @@ struct JournalTests {
         clock.advance(by: 61_000_000)
         try journal.append(record(1))
         #expect(try consumer.read(upTo: 10).compactMap(number) == [1])
-        #expect(try consumer.lostCount() == 1)
+        #expect(try consumer.losses().lost == 1)
     }
 
     @Test("A record that is too long and invalid limits are rejected")

@@ -62,9 +62,11 @@ struct MisbehavingCollectorTests {
             while clock.elapsed < end {
                 let outcome =
                     dawdles
-                    ? try await clock.run { [exporter] in await exporter.ship() }
-                    : await exporter.ship()
-                guard case .postponed(let pause) = outcome else { return }
+                    ? try await clock.run { [exporter] in
+                        await exporter.lane.deliver(isForced: true)
+                    }
+                    : await exporter.lane.deliver(isForced: true)
+                guard case .paused(let pause) = outcome else { return }
                 await clock.advance(by: max(pause, .milliseconds(1)))
             }
         }

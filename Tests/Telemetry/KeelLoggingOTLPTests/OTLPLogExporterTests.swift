@@ -182,22 +182,6 @@ struct OTLPLogExporterTests {
         #expect(collector.requestCount <= 20)
     }
 
-    @Test("Bad records wait until another record is accepted")
-    func poisonAlone() async throws {
-        let journal = try journal()
-        _ = log(0..<2, to: journal)
-        let exporter = try exporter(journal)
-        collector.rule { $0.contains { $0.body != "record 2" } ? .answers(400) : nil }
-        #expect(await !exporter.flush())
-        #expect(try exporter.pendingCount() == 2)
-        #expect(exporter.statistics.rejected == 0)
-        _ = log(2..<3, to: journal)
-        #expect(await exporter.flush())
-        #expect(collector.bodies == expected(2..<3))
-        #expect(exporter.statistics.rejected == 2 && exporter.statistics.delivered == 1)
-        #expect(try exporter.pendingCount() == 0)
-    }
-
     @Test("After a journal failure, records are read again")
     func failingJournal() async throws {
         let journal = try journal()
@@ -317,32 +301,6 @@ struct OTLPLogExporterTests {
         #expect(syncs() == before + 1)
     }
 
-    @Test("A cancelled run stops at once and leaves everything in the journal")
-    func cancellation() async throws {
-        let journal = try journal()
-        _ = log(0..<10, to: journal)
-        let exporter = try exporter(journal)
-        collector.behave([], then: .isAway)
-        let running = Task { await exporter.run() }
-        await clock.waitForSleepers()
-        running.cancel()
-        await running.value
-        #expect(try exporter.pendingCount() == 10)
-    }
-
-    @Test("Two concurrent flushes ship each record once")
-    func concurrent() async throws {
-        let journal = try journal()
-        _ = log(0..<300, to: journal)
-        let exporter = try exporter(journal) { $0.batchCount = 10 }
-        async let first = exporter.flush()
-        async let second = exporter.flush()
-        #expect(await first)
-        #expect(await second)
-        #expect(collector.bodies == expected(0..<300))
-        #expect(collector.arrivals.allSatisfy { $0 == 1 })
-    }
-
     @Test("An invalid configuration is rejected at once")
     func configuration() throws {
         let journal = try journal()
@@ -363,23 +321,60 @@ struct OTLPLogExporterTests {
         withExtendedLifetime(first) {}
     }
 
-    @Test("Ids are version 7 UUIDs that grow, even if the clock goes back")
-    func identifiers() {
-        var ids = LogRecordIDs()
-        var random = SeededRandom(seed: 5)
-        var last = ""
-        for time in [5000, 5000, 5999, 6000, 900, 7_000_000] as [Int64] {
-            for _ in 0..<100 {
-                let id = ids.next(at: time, using: &random)
-                #expect(id > last)
-                let parts = id.split(separator: "-").map(\.count)
-                #expect(parts == [8, 4, 4, 4, 12])
-                #expect(Array(id)[14] == "7")
-                #expect("89ab".contains(Array(id)[19]))
-                last = id
-            }
+    @Test("Counts continue after a restart, and account for every record")
+    func lasting() async throws {
+        do {
+            let journal = try journal()
+            _ = log(0..<10, to: journal)
+            try journal.append([9])
+            let exporter = try exporter(journal)
+            collector.behave([.refuses(3)])
+            #expect(await exporter.flush())
         }
-        #expect(last.hasPrefix("00000000-1b58-7"))
+        let journal = try journal()
+        let exporter = try exporter(journal)
+        _ = log(10..<12, to: journal)
+        var statistics = exporter.statistics
+        #expect((statistics.delivered, statistics.rejected) == (7, 3))
+        #expect(statistics.undecodable == 1 && statistics.requests == 0)
+        #expect(try exporter.pendingCount() == 2)
+        #expect(await exporter.flush())
+        statistics = exporter.statistics
+        #expect((statistics.delivered, statistics.rejected) == (9, 3))
+    }
+
+    @Test("A transport that cancels requests does not end the shipping")
+    func cancelledRequest() async throws {
+        let journal = try journal()
+        _ = log(0..<10, to: journal)
+        let exporter = try exporter(journal)
+        collector.behave([.fails(.cancelled)])
+        let running = Task { await exporter.run() }
+        try await waitUntil {
+            await clock.waitForSleepers()
+            await clock.advance(by: .seconds(30))
+            return exporter.statistics.delivered == 10
+        }
+        running.cancel()
+        await running.value
+    }
+
+    @Test("A report of lost records that the collector refuses holds no record back")
+    func refusedReport() async throws {
+        let journal = try journal { $0.byteLimit = 64 << 10 }
+        let exporter = try exporter(journal)
+        collector.rule { records in
+            records.contains { $0.body.hasPrefix("dropped") } ? .answers(400) : nil
+        }
+        _ = log(0..<1000, to: journal)
+        try await waitUntil {
+            if await exporter.flush() { return true }
+            await clock.advance(by: .seconds(60))
+            return false
+        }
+        let lost = exporter.statistics.lost
+        #expect(lost > 100 && collector.bodies == expected(lost..<1000))
+        #expect(exporter.statistics.rejected == 0)
     }
 }
 

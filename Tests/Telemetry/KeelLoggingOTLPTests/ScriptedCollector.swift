@@ -22,7 +22,9 @@ final class ScriptedCollector: HTTPTransport {
         /// Accepts the records, and loses the reply.
         case losesReply
         /// Cannot be reached.
-        case isAway
+        static var isAway: Self { .fails(.connectionRefused) }
+        /// Fails, without accepting the records.
+        case fails(TransportError.Code)
         /// Answers with a status and fields, and accepts nothing.
         case answers(Int, HTTPFields = [:])
         /// Accepts the records, and reports this number of them as refused.
@@ -76,8 +78,8 @@ final class ScriptedCollector: HTTPTransport {
             return state.script.isEmpty ? state.fallback : state.script.removeFirst()
         }
         switch behavior {
-        case .isAway:
-            throw TransportError(.connectionRefused)
+        case .fails(let code):
+            throw TransportError(code)
         case .answers(let status, let fields):
             return HTTPReply(head: HTTPResponse(status: .init(code: status), headerFields: fields))
         case .replies(let reply) where reply().head.status.kind != .successful:

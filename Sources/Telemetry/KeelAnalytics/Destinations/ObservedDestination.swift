@@ -1,3 +1,5 @@
+internal import KeelCore
+
 /// A report of a delivery, for logs and metrics.
 public struct DeliveryReport: Sendable, Hashable {
     /// The destination's name.
@@ -43,25 +45,17 @@ public struct ObservedDestination<Upstream: AnalyticsDestination>: AnalyticsDest
     }
 
     public func deliver(_ batch: [AnalyticsRecord]) async -> DeliveryOutcome {
-        let (outcome, duration) = await measure(clock, batch)
+        let elapsed = stopwatch(on: clock)
+        let outcome = await upstream.deliver(batch)
         report(
             DeliveryReport(
                 destination: name,
                 recordCount: batch.count,
-                duration: duration,
+                duration: elapsed(),
                 outcome: outcome
             )
         )
         return outcome
-    }
-
-    private func measure(
-        _ clock: some Clock<Duration>,
-        _ batch: [AnalyticsRecord]
-    ) async -> (DeliveryOutcome, Duration) {
-        let start = clock.now
-        let outcome = await upstream.deliver(batch)
-        return (outcome, start.duration(to: clock.now))
     }
 }
 

@@ -73,7 +73,7 @@ public struct AnalyticsConfiguration: Sendable {
     /// Returns the time in microseconds since 1970.
     public var now: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000_000) }
     /// Returns random bits for ids and delays.
-    public var random: @Sendable () -> UInt64 = { RandomWords.shared.next() }
+    public var random: @Sendable () -> UInt64 = { .random(in: .min ... .max) }
 
     /// Creates a configuration without destinations.
     public init() {}

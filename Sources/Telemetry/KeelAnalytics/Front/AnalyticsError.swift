@@ -101,6 +101,18 @@ extension AnalyticsError {
         self.init(code, "\(doing) failed: \(error.message)", cause: error)
     }
 
+    /// Calls a closure, and maps its error.
+    static func mapped<Value>(
+        _ doing: String,
+        _ body: () throws(JournalError) -> Value
+    ) throws(AnalyticsError) -> Value {
+        do throws(JournalError) {
+            return try body()
+        } catch {
+            throw AnalyticsError(error, doing)
+        }
+    }
+
     /// Maps a file system error to a code.
     init(_ error: FileSystemError, _ doing: String) {
         let code: Code =

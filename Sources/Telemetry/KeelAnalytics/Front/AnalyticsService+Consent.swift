@@ -65,25 +65,23 @@ extension AnalyticsService {
 
     private func reconsider() {
         for lane in lanes { lane.reconsider() }
-        tracker.arrivals.raise()
         tracker.hurry.raise()
     }
 
     /// Removes the records of denied purposes, and stores that the denials are complete.
     func finishDenials() throws(AnalyticsError) {
-        do throws(JournalError) {
+        let consents = tracker.consents
+        func isDenied(_ record: JournalRecord) -> Bool {
+            guard let purpose = try? RecordCoding.purpose(of: record.bytes) else { return false }
+            return consents[purpose] == .denied
+        }
+        try AnalyticsError.mapped("Removing events without consent") { () throws(JournalError) in
             try tracker.journal.close()
-            for lane in lanes { try lane.purge() }
-            let consents = tracker.consents
-            try tracker.journal.erase { record in
-                guard let purpose = try? RecordCoding.purpose(of: record.bytes) else {
-                    return false
-                }
-                return consents[purpose] == .denied
-            }
+            // Before the records are erased, which no count includes.
+            try countPending()
+            for lane in lanes { try lane.discard(as: .purged, where: isDenied) }
+            try tracker.journal.erase(where: isDenied)
             try tracker.journal.removeAcknowledged()
-        } catch {
-            throw AnalyticsError(error, "Removing events without consent")
         }
         try tracker.finishDenials()
     }

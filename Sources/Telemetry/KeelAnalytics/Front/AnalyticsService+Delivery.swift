@@ -17,7 +17,12 @@ extension AnalyticsService {
     @concurrent
     public func run() async {
         await withTaskGroup(of: Void.self) { group in
-            for lane in lanes { group.addTask { await lane.run() } }
+            let interval = tracker.configuration.deliveryInterval
+            for lane in lanes {
+                group.addTask {
+                    await lane.run(collectingFor: interval, until: tracker.hurry)
+                }
+            }
         }
     }
 
@@ -64,10 +69,8 @@ extension AnalyticsService {
     /// - Throws: ``AnalyticsError``.
     public func unconfiguredDestinations() throws(AnalyticsError) -> [String] {
         let known = Set(lanes.map(\.name))
-        do throws(JournalError) {
-            return try tracker.journal.consumerNames().filter { !known.contains($0) }
-        } catch {
-            throw AnalyticsError(error, "Looking for destinations")
+        return try AnalyticsError.mapped("Looking for destinations") { () throws(JournalError) in
+            try tracker.journal.consumerNames().filter { !known.contains($0) }
         }
     }
 
@@ -76,10 +79,8 @@ extension AnalyticsService {
     /// - Parameter name: The destination's name; an unknown name is ignored.
     /// - Throws: ``AnalyticsError``, with ``AnalyticsError/Code/inUse`` for a current one.
     public func removeDestination(_ name: String) throws(AnalyticsError) {
-        do throws(JournalError) {
+        try AnalyticsError.mapped("Removing the destination “\(name)”") { () throws(JournalError) in
             try tracker.journal.removeConsumer(name)
-        } catch {
-            throw AnalyticsError(error, "Removing the destination “\(name)”")
         }
     }
 }

@@ -1,3 +1,5 @@
+internal import KeelJournal
+
 extension AnalyticsService {
     // MARK: Events and screens
 
@@ -24,9 +26,7 @@ extension AnalyticsService {
         _ name: String,
         parameters: [String: AnalyticsValue] = [:]
     ) -> AnalyticsRecord.ID? {
-        var draft = TrackedDraft(.event(name))
-        draft.properties = parameters
-        return try? tracker.track(draft).text
+        trackEvent(AnalyticsEvent(name: name, parameters: parameters))
     }
 
     /// Tracks an event whose parameters are the properties of a type.
@@ -39,10 +39,9 @@ extension AnalyticsService {
             tracker.refuse(.invalidArgument)
             return nil
         }
-        var draft = TrackedDraft(.event(Event.name))
-        draft.properties = parameters
-        draft.purpose = Event.purpose
-        return try? tracker.track(draft).text
+        return trackEvent(
+            AnalyticsEvent(name: Event.name, parameters: parameters, purpose: Event.purpose)
+        )
     }
 
     /// Tracks a view of a screen.
@@ -65,9 +64,7 @@ extension AnalyticsService {
         _ name: String,
         parameters: [String: AnalyticsValue] = [:]
     ) -> AnalyticsRecord.ID? {
-        var draft = TrackedDraft(.screen(name))
-        draft.properties = parameters
-        return try? tracker.track(draft).text
+        trackScreen(AnalyticsScreen(name: name, parameters: parameters))
     }
 
     /// Tracks an event, throwing if it is refused.

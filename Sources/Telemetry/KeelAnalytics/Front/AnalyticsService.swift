@@ -30,7 +30,7 @@ public import Foundation
 /// Tests use a service as the app does, with `ScriptedAnalyticsDestination` of KeelTestKit.
 public struct AnalyticsService: Sendable {
     let tracker: Tracker
-    let lanes: [DeliveryLane]
+    let lanes: [DestinationLane]
     /// Held as long as a copy of the service exists.
     private let lock: any FileLock
 
@@ -103,9 +103,9 @@ public struct AnalyticsService: Sendable {
                 board: board,
                 configuration: configuration
             )
-            var lanes: [DeliveryLane] = []
+            var lanes: [DestinationLane] = []
             for entry in configuration.observedDestinations {
-                lanes.append(try DeliveryLane(entry, of: tracker))
+                lanes.append(try DestinationLane(entry, of: tracker))
             }
             self.tracker = tracker
             self.lanes = lanes
@@ -166,27 +166,34 @@ public struct AnalyticsService: Sendable {
     /// - Returns: The ledgers by destination name.
     /// - Throws: ``AnalyticsError``.
     public func ledgers() throws(AnalyticsError) -> [String: AnalyticsLedger] {
-        do throws(JournalError) {
-            for lane in lanes { try lane.prepare() }
-        } catch {
-            throw AnalyticsError(error, "Counting the events")
+        try AnalyticsError.mapped("Counting the events") { () throws(JournalError) in
+            try countPending()
+            for _ in 0..<3 {
+                let before = tracker.appendedCount
+                let ledgers = try countedLedgers()
+                // Otherwise a record tracked in the meantime is in only one of the counts.
+                if tracker.appendedCount == before { return ledgers }
+            }
+            return try tracker.paused { () throws(JournalError) in try countedLedgers() }
         }
-        for _ in 0..<3 {
-            let before = tracker.appendedCount
-            let ledgers = try countedLedgers()
-            // Otherwise a record tracked in the meantime is in only one of the counts.
-            if tracker.appendedCount == before { return ledgers }
-        }
-        return try tracker.paused { () throws(AnalyticsError) in try countedLedgers() }
     }
 
-    private func countedLedgers() throws(AnalyticsError) -> [String: AnalyticsLedger] {
+    private func countedLedgers() throws(JournalError) -> [String: AnalyticsLedger] {
         var ledgers: [String: AnalyticsLedger] = [:]
-        do throws(JournalError) {
-            for lane in lanes { ledgers[lane.name] = try lane.ledger() }
-        } catch {
-            throw AnalyticsError(error, "Counting the events")
+        for lane in lanes {
+            let status = try lane.counted()
+            var ledger = AnalyticsLedger(status.note, status.losses)
+            ledger.accepted = (status.base ?? 0) + status.appended
+            ledgers[lane.name] = ledger
         }
         return ledgers
+    }
+
+    /// Counts the records that were pending when the service was opened, once.
+    func countPending() throws(JournalError) {
+        for lane in lanes {
+            if try lane.prepare() { continue }
+            _ = try tracker.paused { () throws(JournalError) in try lane.prepare() }
+        }
     }
 }

@@ -43,10 +43,8 @@ public struct AnalyticsInspection: Sendable {
         files: any FileSystem
     ) throws(AnalyticsError) {
         let folder = path.hasSuffix("/") ? String(path.dropLast()) : path
-        do throws(JournalError) {
-            journal = try JournalInspection(of: "\(folder)/journal", sealing: sealing, files: files)
-        } catch {
-            throw AnalyticsError(error, "Inspecting \(folder)")
+        journal = try AnalyticsError.mapped("Inspecting \(folder)") { () throws(JournalError) in
+            try JournalInspection(of: "\(folder)/journal", sealing: sealing, files: files)
         }
         do throws(FileSystemError) {
             let settings = try SettingsFile(in: folder, files: files).peek()
@@ -65,17 +63,15 @@ public struct AnalyticsInspection: Sendable {
     /// - Returns: The ledgers by destination name.
     /// - Throws: ``AnalyticsError``.
     public func ledgers() throws(AnalyticsError) -> [String: AnalyticsLedger] {
-        do throws(JournalError) {
+        try AnalyticsError.mapped("Counting the events") { () throws(JournalError) in
             var ledgers: [String: AnalyticsLedger] = [:]
             for consumer in try journal.consumers() {
                 ledgers[consumer.name] = AnalyticsLedger(
-                    LaneNote(consumer.note),
+                    DeliveryNote(consumer.note),
                     consumer.counts
                 )
             }
             return ledgers
-        } catch {
-            throw AnalyticsError(error, "Counting the events")
         }
     }
 
@@ -83,10 +79,8 @@ public struct AnalyticsInspection: Sendable {
     ///
     /// - Throws: ``AnalyticsError``.
     public func byteCount() throws(AnalyticsError) -> Int {
-        do throws(JournalError) {
-            return try journal.contents().bytes
-        } catch {
-            throw AnalyticsError(error, "Measuring the journal")
+        try AnalyticsError.mapped("Measuring the journal") { () throws(JournalError) in
+            try journal.contents().bytes
         }
     }
 
@@ -97,10 +91,8 @@ public struct AnalyticsInspection: Sendable {
     /// - Returns: The reader.
     /// - Throws: ``AnalyticsError``, with ``AnalyticsError/Code/notFound`` if it is unknown.
     public func reader(pendingFor name: String? = nil) throws(AnalyticsError) -> AnalyticsReader {
-        do throws(JournalError) {
-            return AnalyticsReader(try journal.reader(unacknowledgedBy: name))
-        } catch {
-            throw AnalyticsError(error, "Looking for records")
+        try AnalyticsError.mapped("Looking for records") { () throws(JournalError) in
+            AnalyticsReader(try journal.reader(unacknowledgedBy: name))
         }
     }
 }
@@ -120,11 +112,8 @@ public struct AnalyticsReader: Sendable {
     /// - Throws: ``AnalyticsError``.
     public mutating func read(upTo count: Int) throws(AnalyticsError) -> [AnalyticsRecord] {
         while true {
-            let taken: [JournalRecord]
-            do throws(JournalError) {
-                taken = try records.read(upTo: count)
-            } catch {
-                throw AnalyticsError(error, "Reading records")
+            let taken = try AnalyticsError.mapped("Reading records") { () throws(JournalError) in
+                try records.read(upTo: count)
             }
             let known = taken.compactMap { try? RecordCoding.record($0.bytes) }
             skippedRecordCount += taken.count - known.count

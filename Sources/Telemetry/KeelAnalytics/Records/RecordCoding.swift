@@ -1,5 +1,6 @@
 internal import KeelCBOR
 internal import KeelCore
+internal import KeelJournal
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials

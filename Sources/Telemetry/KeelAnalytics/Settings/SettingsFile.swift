@@ -21,22 +21,22 @@ struct SettingsFile: Sendable {
     }
 
     func read() throws(FileSystemError) -> Contents {
-        let path = "\(folder)/\(Self.name)"
-        guard try files.size(of: path) != nil else { return .nothing }
-        let file = try files.open(path, for: .reading)
-        if let settings = AnalyticsSettings(try file.read(at: 0, count: try file.size())) {
-            return .settings(settings)
-        }
-        try files.rename(path, to: "\(folder)/\(Self.damagedName)")
+        guard let bytes = try bytes() else { return .nothing }
+        if let settings = AnalyticsSettings(bytes) { return .settings(settings) }
+        try files.rename("\(folder)/\(Self.name)", to: "\(folder)/\(Self.damagedName)")
         return .damaged
     }
 
     /// Returns the settings without renaming a corrupt file; nil if missing or corrupt.
     func peek() throws(FileSystemError) -> AnalyticsSettings? {
+        try bytes().flatMap { AnalyticsSettings($0) }
+    }
+
+    private func bytes() throws(FileSystemError) -> [UInt8]? {
         let path = "\(folder)/\(Self.name)"
         guard try files.size(of: path) != nil else { return nil }
         let file = try files.open(path, for: .reading)
-        return AnalyticsSettings(try file.read(at: 0, count: try file.size()))
+        return try file.read(at: 0, count: try file.size())
     }
 
     /// Replaces the settings.

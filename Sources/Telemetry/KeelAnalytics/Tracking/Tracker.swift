@@ -10,7 +10,8 @@ internal import Synchronization
 final class Tracker: Sendable {
     struct State {
         var settings: AnalyticsSettings
-        var ids: RecordIDs
+        var ids = RecordIDs()
+        var random: ClosureGenerator
         var writer: PropertyWriter
         /// The encoded circumstances of the next record.
         var circumstances: [UInt8] = []
@@ -23,8 +24,6 @@ final class Tracker: Sendable {
     let journal: Journal
     let consents: ConsentBook
     let board: StateBroadcast<AnalyticsStatus>
-    /// Raised after each append and each decision of the user.
-    let arrivals = Signal()
     /// Raised to send before the interval is over.
     let hurry = Signal()
 
@@ -51,7 +50,7 @@ final class Tracker: Sendable {
         consents = ConsentBook(settings.consents, fallback: fallback)
         var state = State(
             settings: settings,
-            ids: RecordIDs(random: configuration.random),
+            random: ClosureGenerator(configuration.random),
             writer: PropertyWriter(redactor: configuration.redactor)
         )
         state.writtenLastSeen = settings.session?.lastSeen ?? 0
@@ -85,7 +84,6 @@ final class Tracker: Sendable {
             let id = try state.withLock { state throws(AnalyticsError) in
                 try append(draft, &state)
             }
-            arrivals.raise()
             tell(draft.kind)
             if appendedCount.isMultiple(of: configuration.deliveryThreshold) { hurry.raise() }
             return id
@@ -118,7 +116,7 @@ final class Tracker: Sendable {
         }
         let now = configuration.now() / 1000
         goOn(with: &state, at: now)
-        let id = state.ids.next(at: now)
+        let id = state.nextID(at: now)
         var writer = CBORWriter(capacity: 256 + state.circumstances.count)
         RecordCoding.begin(
             &writer,
@@ -130,10 +128,8 @@ final class Tracker: Sendable {
         )
         state.writer.write(draft.properties, and: timing, to: &writer)
         state.writer.write(userProperties(draft, &state), to: &writer)
-        do throws(JournalError) {
+        _ = try AnalyticsError.mapped("Tracking") { () throws(JournalError) in
             try journal.append(writer.bytes)
-        } catch {
-            throw AnalyticsError(error, "Tracking")
         }
         return id
     }
@@ -172,7 +168,7 @@ final class Tracker: Sendable {
             guard now - state.writtenLastSeen > limit / 4 else { return }
         } else {
             state.settings.session = AnalyticsSettings.Session(
-                id: state.ids.next(at: now).text,
+                id: state.nextID(at: now).text,
                 start: now,
                 lastSeen: now
             )
@@ -218,10 +214,7 @@ final class Tracker: Sendable {
             return (id, refusal)
         }
         if let refusal { refuse(refusal.code) }
-        if let draft, id != nil {
-            arrivals.raise()
-            tell(draft.kind)
-        }
+        if let draft, id != nil { tell(draft.kind) }
         return id
     }
 
@@ -305,6 +298,10 @@ final class Tracker: Sendable {
 }
 
 extension Tracker.State {
+    mutating func nextID(at milliseconds: Int64) -> RecordID {
+        ids.next(at: milliseconds, using: &random)
+    }
+
     mutating func encodeCircumstances(_ context: AnalyticsContext, hasSessions: Bool) {
         var circumstances = RecordCircumstances(anonymousID: settings.anonymousID)
         circumstances.userID = settings.userID

@@ -97,16 +97,12 @@ public struct AmplitudeDestination: AnalyticsDestination {
     }
 
     private func send(_ events: [AmplitudeEvent]) async -> Round {
-        let body = JSONWriter.bytes { writer in
-            writer.object { writer in
-                writer.member("api_key", key.value)
-                writer.array("events") { writer in
-                    for event in events { writer.raw(event.bytes) }
-                }
-                if form.minimumIDLength != VendorLimits.Amplitude.minimumIDLength {
-                    writer.object("options") { writer in
-                        writer.member("min_id_length", Int64(form.minimumIDLength))
-                    }
+        let body = JSONWriter.object { writer in
+            writer.member("api_key", key.value)
+            writer.array("events", of: events.map(\.bytes))
+            if form.minimumIDLength != VendorLimits.Amplitude.minimumIDLength {
+                writer.object("options") { writer in
+                    writer.member("min_id_length", Int64(form.minimumIDLength))
                 }
             }
         }

@@ -30,37 +30,29 @@ struct AmplitudeForm: Sendable {
     }
 
     func event(of record: AnalyticsRecord) throws(AnalyticsRejection) -> AmplitudeEvent {
-        try rules.check(record.properties)
-        try rules.check(record.userProperties)
+        try record.check(by: rules)
         try check(record.userID, "user's")
         try check(record.anonymousID, "device's")
-        if record.kind == .identify { _ = try record.identifiedUser() }
         let type = try type(of: record)
-        let bytes = JSONWriter.bytes { writer in
-            writer.object { writer in
-                writer.member("event_type", type)
-                writer.member("insert_id", record.id)
-                writer.member("time", record.time.milliseconds)
-                writer.member("user_id", record.userID)
-                writer.member("device_id", record.anonymousID)
-                writer.member("session_id", record.session?.start.milliseconds)
-                writeProperties(of: record, to: &writer)
-                write(record.context, to: &writer)
-                writer.member("library", LibraryName.full)
-            }
+        let bytes = JSONWriter.object { writer in
+            writer.member("event_type", type)
+            writer.member("insert_id", record.id)
+            writer.member("time", record.time.milliseconds)
+            writer.member("user_id", record.userID)
+            writer.member("device_id", record.anonymousID)
+            writer.member("session_id", record.session?.start.milliseconds)
+            writeProperties(of: record, to: &writer)
+            write(record.context, to: &writer)
+            writer.member("library", LibraryName.full)
         }
         return AmplitudeEvent(bytes: bytes, userID: record.userID, deviceID: record.anonymousID)
     }
 
     private func type(of record: AnalyticsRecord) throws(AnalyticsRejection) -> String {
         switch record.kind {
-        case .screen(let name):
-            guard !name.isEmpty else { throw .emptyName }
-            return Self.screenViewed
-        case .identify, .userProperties:
-            return "$identify"
+        case .screen: return Self.screenViewed
+        case .identify, .userProperties: return "$identify"
         case .event(let name):
-            guard !name.isEmpty else { throw .emptyName }
             guard !VendorLimits.Amplitude.reservedNames.contains(name) else {
                 throw .reservedName("Amplitude")
             }

@@ -67,6 +67,36 @@ struct VendorClient: Sendable {
         }
     }
 
+    /// Encodes a batch, posts it in one request, and judges the response.
+    ///
+    /// - Parameters:
+    ///   - batch: The records.
+    ///   - form: Encodes a record.
+    ///   - path: The path relative to the host.
+    ///   - authorization: The value of the `Authorization` field.
+    ///   - body: Returns the JSON of the encoded records.
+    ///   - judge: Returns the outcome of a successful response for the encoded records.
+    /// - Returns: The outcome.
+    func deliver<Form>(
+        _ batch: [AnalyticsRecord],
+        as form: (AnalyticsRecord) throws(AnalyticsRejection) -> Form,
+        to path: EndpointPath,
+        authorization: String? = nil,
+        body: ([Form]) -> [UInt8],
+        judge: (NetworkResponse, PreparedBatch<Form>) -> DeliveryOutcome
+    ) async -> DeliveryOutcome {
+        let prepared = PreparedBatch(batch, form)
+        guard !prepared.forms.isEmpty else { return .settled(rejected: prepared.withheld) }
+        switch await post(body(prepared.forms), to: path, authorization: authorization) {
+        case .outcome(let outcome): return outcome
+        case .reply(let reply):
+            let outcome =
+                reply.status.kind == .successful
+                ? judge(reply, prepared) : DeliveryOutcome(refusal: reply)
+            return outcome.placed(at: prepared.places, withheld: prepared.withheld)
+        }
+    }
+
     enum Answer {
         /// The server responded.
         case reply(NetworkResponse)

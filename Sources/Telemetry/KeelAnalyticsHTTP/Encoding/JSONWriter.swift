@@ -24,6 +24,11 @@ struct JSONWriter {
         return writer.bytes
     }
 
+    /// Returns the bytes of an object whose members the closure writes.
+    static func object(_ body: (inout JSONWriter) -> Void) -> [UInt8] {
+        bytes { $0.object(body) }
+    }
+
     // MARK: Structure
 
     /// Writes an object whose members the closure writes.
@@ -112,6 +117,13 @@ struct JSONWriter {
     mutating func object(_ name: String, _ body: (inout JSONWriter) -> Void) {
         key(name)
         object(body)
+    }
+
+    /// Writes an array member of elements that are already JSON.
+    mutating func array(_ name: String, of elements: [[UInt8]]) {
+        array(name) { writer in
+            for element in elements { writer.raw(element) }
+        }
     }
 
     /// Writes an array member.

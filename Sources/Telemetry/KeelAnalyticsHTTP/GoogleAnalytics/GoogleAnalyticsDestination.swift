@@ -149,22 +149,18 @@ public struct GoogleAnalyticsDestination: AnalyticsDestination {
     }
 
     private func body(of events: [[UInt8]], about subject: GoogleAnalyticsEvent) -> [UInt8] {
-        JSONWriter.bytes { writer in
-            writer.object { writer in
-                switch stream {
-                case .web: writer.member("client_id", subject.anonymousID)
-                case .app(_, let instanceID): writer.member("app_instance_id", instanceID)
-                }
-                writer.member("user_id", subject.userID)
-                write(adConsent(), to: &writer)
-                if let properties = subject.userProperties {
-                    writer.key("user_properties")
-                    writer.raw(properties)
-                }
-                writer.array("events") { writer in
-                    for event in events { writer.raw(event) }
-                }
+        JSONWriter.object { writer in
+            switch stream {
+            case .web: writer.member("client_id", subject.anonymousID)
+            case .app(_, let instanceID): writer.member("app_instance_id", instanceID)
             }
+            writer.member("user_id", subject.userID)
+            write(adConsent(), to: &writer)
+            if let properties = subject.userProperties {
+                writer.key("user_properties")
+                writer.raw(properties)
+            }
+            writer.array("events", of: events)
         }
     }
 

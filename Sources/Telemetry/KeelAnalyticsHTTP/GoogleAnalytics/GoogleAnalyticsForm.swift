@@ -48,21 +48,19 @@ struct GoogleAnalyticsForm: Sendable {
         let name = try name(of: record)
         let parameters = try parameters(of: record)
         let userProperties = try userProperties(of: record)
-        let bytes = JSONWriter.bytes { writer in
-            writer.object { writer in
-                writer.member("name", name)
-                writer.key("timestamp_micros")
-                writer.value(record.time.milliseconds * 1000)
-                writer.object("params") { writer in
-                    for (name, value) in parameters { write(value, named: name, to: &writer) }
-                    // Session ids must be digits; without engagement time, no user counts as
-                    // active.
-                    writer.member(
-                        "session_id",
-                        record.session.map { "\($0.start.milliseconds / 1000)" }
-                    )
-                    writer.member("engagement_time_msec", 1)
-                }
+        let bytes = JSONWriter.object { writer in
+            writer.member("name", name)
+            writer.key("timestamp_micros")
+            writer.value(record.time.milliseconds * 1000)
+            writer.object("params") { writer in
+                for (name, value) in parameters { write(value, named: name, to: &writer) }
+                // Session ids must be digits; without engagement time, no user counts as
+                // active.
+                writer.member(
+                    "session_id",
+                    record.session.map { "\($0.start.milliseconds / 1000)" }
+                )
+                writer.member("engagement_time_msec", 1)
             }
         }
         return GoogleAnalyticsEvent(
@@ -245,13 +243,11 @@ struct GoogleAnalyticsForm: Sendable {
                 )
             }
         }
-        return JSONWriter.bytes { writer in
-            writer.object { writer in
-                for (name, value) in record.userProperties.inOrder {
-                    writer.object(name) { writer in
-                        writer.key("value")
-                        write(plain: value, limit: Limits.userPropertyText, to: &writer)
-                    }
+        return JSONWriter.object { writer in
+            for (name, value) in record.userProperties.inOrder {
+                writer.object(name) { writer in
+                    writer.key("value")
+                    write(plain: value, limit: Limits.userPropertyText, to: &writer)
                 }
             }
         }

@@ -6,9 +6,7 @@ struct IngestForm: Sendable {
 
     func bytes(of record: AnalyticsRecord) throws(AnalyticsRejection) -> [UInt8] {
         try record.check(by: rules)
-        let bytes = JSONWriter.bytes { writer in
-            writer.object { writer in write(record, to: &writer) }
-        }
+        let bytes = JSONWriter.object { writer in write(record, to: &writer) }
         return try bytes.atMost(VendorLimits.KeelServer.eventBytes)
     }
 

@@ -49,29 +49,23 @@ public struct KeelServerDestination: AnalyticsDestination {
     }
 
     public func deliver(_ batch: [AnalyticsRecord]) async -> DeliveryOutcome {
-        let prepared = PreparedBatch(batch, form.bytes)
-        guard !prepared.forms.isEmpty else { return .settled(rejected: prepared.withheld) }
-        let body = JSONWriter.bytes { writer in
-            writer.object { writer in
+        await client.deliver(
+            batch,
+            as: form.bytes,
+            to: "/v1/analytics/batch",
+            authorization: token.map { "Bearer \($0.value)" }
+        ) { forms in
+            JSONWriter.object { writer in
                 writer.member("version", 1)
                 writer.member("sentAt", client.time.internetText)
-                writer.array("records") { writer in
-                    for form in prepared.forms { writer.raw(form) }
-                }
+                writer.array("records", of: forms)
             }
-        }
-        let authorization = token.map { "Bearer \($0.value)" }
-        switch await client.post(body, to: "/v1/analytics/batch", authorization: authorization) {
-        case .outcome(let outcome):
-            return outcome
-        case .reply(let reply):
-            guard reply.status.kind == .successful else { return DeliveryOutcome(refusal: reply) }
+        } judge: { reply, prepared in
             let ids = prepared.places.map { batch[$0].id }
             guard let answer = try? reply.decode(as: Answer.self), answer.covers(ids) else {
                 return .unknown(.unreadable(reply.status.code))
             }
             return .settled(rejected: answer.rejections(of: ids))
-                .placed(at: prepared.places, withheld: prepared.withheld)
         }
     }
 

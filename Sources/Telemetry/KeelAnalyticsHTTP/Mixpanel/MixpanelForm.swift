@@ -27,8 +27,7 @@ struct MixpanelForm: Sendable {
     }
 
     func parts(of record: AnalyticsRecord) throws(AnalyticsRejection) -> Parts {
-        try rules.check(record.properties)
-        try rules.check(record.userProperties)
+        try record.check(by: rules)
         try Self.check(record.userID)
         try Self.check(record.anonymousID)
         let limit = VendorLimits.Mixpanel.count - Self.ownProperties.count - 1
@@ -51,19 +50,13 @@ struct MixpanelForm: Sendable {
     private func eventName(of record: AnalyticsRecord) throws(AnalyticsRejection) -> String? {
         switch record.kind {
         case .event(let name):
-            guard !name.isEmpty else { throw .emptyName }
             guard !VendorLimits.Mixpanel.reservedNames.contains(name) else {
                 throw .reservedName("Mixpanel")
             }
             return name
-        case .screen(let name):
-            guard !name.isEmpty else { throw .emptyName }
-            return Self.screenViewed
-        case .identify:
-            _ = try record.identifiedUser()
-            return "$identify"
-        case .userProperties:
-            return nil
+        case .screen: return Self.screenViewed
+        case .identify: return "$identify"
+        case .userProperties: return nil
         }
     }
 
@@ -80,21 +73,19 @@ struct MixpanelForm: Sendable {
     }
 
     private func event(_ name: String, of record: AnalyticsRecord) -> [UInt8] {
-        JSONWriter.bytes { writer in
-            writer.object { writer in
-                writer.member("event", name)
-                writer.object("properties") { writer in
-                    rules.write(properties(of: record), to: &writer, except: Self.ownProperties)
-                    writer.member("time", record.time.milliseconds)
-                    writer.member("distinct_id", distinctID(of: record))
-                    writer.member("$insert_id", record.id)
-                    writer.member("$device_id", record.anonymousID)
-                    writer.member("$user_id", record.userID)
-                    write(record.context, to: &writer)
-                    writer.member("session_id", record.session?.id)
-                    writer.member("mp_lib", LibraryName.name)
-                    writer.member("$lib_version", LibraryName.version)
-                }
+        JSONWriter.object { writer in
+            writer.member("event", name)
+            writer.object("properties") { writer in
+                rules.write(properties(of: record), to: &writer, except: Self.ownProperties)
+                writer.member("time", record.time.milliseconds)
+                writer.member("distinct_id", distinctID(of: record))
+                writer.member("$insert_id", record.id)
+                writer.member("$device_id", record.anonymousID)
+                writer.member("$user_id", record.userID)
+                write(record.context, to: &writer)
+                writer.member("session_id", record.session?.id)
+                writer.member("mp_lib", LibraryName.name)
+                writer.member("$lib_version", LibraryName.version)
             }
         }
     }
@@ -116,13 +107,11 @@ struct MixpanelForm: Sendable {
     }
 
     private func profile(of record: AnalyticsRecord) -> [UInt8] {
-        JSONWriter.bytes { writer in
-            writer.object { writer in
-                writer.member("$token", token.value)
-                writer.member("$distinct_id", distinctID(of: record))
-                writer.member("$time", record.time.milliseconds)
-                writer.object("$set") { rules.write(record.userProperties, to: &$0) }
-            }
+        JSONWriter.object { writer in
+            writer.member("$token", token.value)
+            writer.member("$distinct_id", distinctID(of: record))
+            writer.member("$time", record.time.milliseconds)
+            writer.object("$set") { rules.write(record.userProperties, to: &$0) }
         }
     }
 

@@ -56,26 +56,14 @@ public struct OTLPEventDestination: AnalyticsDestination {
     }
 
     public func deliver(_ batch: [AnalyticsRecord]) async -> DeliveryOutcome {
-        let prepared = PreparedBatch(batch, form.event)
-        guard !prepared.forms.isEmpty else { return .settled(rejected: prepared.withheld) }
-        let answer = await client.post(
-            form.body(of: prepared.forms),
+        await client.deliver(
+            batch,
+            as: form.event,
             to: "/v1/logs",
-            authorization: authorization?.value
-        )
-        switch answer {
-        case .outcome(let outcome):
-            return outcome
-        case .reply(let reply):
-            return judge(reply, count: prepared.forms.count)
-                .placed(at: prepared.places, withheld: prepared.withheld)
-        }
-    }
-
-    private func judge(_ reply: NetworkResponse, count: Int) -> DeliveryOutcome {
-        let status = reply.status.code
-        switch status {
-        case 200..<300:
+            authorization: authorization?.value,
+            body: form.body
+        ) { reply, prepared in
+            let count = prepared.forms.count
             // An unreadable body is still a success, by the status.
             let lost = (try? reply.decode(as: OTLPLogsResponse.self))?.rejectedCount ?? 0
             let rejection = AnalyticsRejection(
@@ -88,8 +76,6 @@ public struct OTLPEventDestination: AnalyticsDestination {
                     uniqueKeysWithValues: (0..<min(lost, count)).map { ($0, rejection) }
                 )
             )
-        default:
-            return DeliveryOutcome(refusal: reply)
         }
     }
 }

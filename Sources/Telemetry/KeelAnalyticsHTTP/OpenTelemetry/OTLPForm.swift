@@ -22,20 +22,16 @@ struct OTLPForm: Sendable {
     private let rules = ValueRules.lenient
 
     func event(of record: AnalyticsRecord) throws(AnalyticsRejection) -> OTLPEvent {
-        try rules.check(record.properties)
-        try rules.check(record.userProperties)
-        let name = try name(of: record)
-        let bytes = JSONWriter.bytes { writer in
-            writer.object { writer in
-                // Unsigned, and no app's clock is before 1970.
-                let nanoseconds = "\(max(0, record.time.milliseconds))000000"
-                writer.member("timeUnixNano", nanoseconds)
-                writer.member("observedTimeUnixNano", nanoseconds)
-                writer.member("severityNumber", 9)
-                writer.member("severityText", "INFO")
-                writer.member("eventName", name)
-                writer.array("attributes") { writeAttributes(of: record, to: &$0) }
-            }
+        try record.check(by: rules)
+        let bytes = JSONWriter.object { writer in
+            // Unsigned, and no app's clock is before 1970.
+            let nanoseconds = "\(max(0, record.time.milliseconds))000000"
+            writer.member("timeUnixNano", nanoseconds)
+            writer.member("observedTimeUnixNano", nanoseconds)
+            writer.member("severityNumber", 9)
+            writer.member("severityText", "INFO")
+            writer.member("eventName", name(of: record))
+            writer.array("attributes") { writeAttributes(of: record, to: &$0) }
         }
         return OTLPEvent(
             record: try bytes.atMost(VendorLimits.OpenTelemetry.eventBytes),
@@ -45,17 +41,15 @@ struct OTLPForm: Sendable {
 
     /// Returns the body of a request; adjacent records with the same resource share it.
     func body(of events: [OTLPEvent]) -> [UInt8] {
-        JSONWriter.bytes { writer in
-            writer.object { writer in
-                writer.array("resourceLogs") { writer in
-                    var start = 0
-                    while start < events.count {
-                        let resource = events[start].resource
-                        let end =
-                            events[start...].firstIndex { $0.resource != resource } ?? events.count
-                        write(events[start..<end], of: resource, to: &writer)
-                        start = end
-                    }
+        JSONWriter.object { writer in
+            writer.array("resourceLogs") { writer in
+                var start = 0
+                while start < events.count {
+                    let resource = events[start].resource
+                    let end =
+                        events[start...].firstIndex { $0.resource != resource } ?? events.count
+                    write(events[start..<end], of: resource, to: &writer)
+                    start = end
                 }
             }
         }
@@ -75,9 +69,7 @@ struct OTLPForm: Sendable {
                         writer.member("name", LibraryName.name)
                         writer.member("version", LibraryName.version)
                     }
-                    writer.array("logRecords") { writer in
-                        for event in events { writer.raw(event.record) }
-                    }
+                    writer.array("logRecords", of: events.map(\.record))
                 }
             }
         }
@@ -85,36 +77,27 @@ struct OTLPForm: Sendable {
 
     // MARK: Attributes
 
-    private func name(of record: AnalyticsRecord) throws(AnalyticsRejection) -> String {
+    private func name(of record: AnalyticsRecord) -> String {
         switch record.kind {
-        case .event(let name):
-            guard !name.isEmpty else { throw .emptyName }
-            return name
-        case .screen(let name):
-            guard !name.isEmpty else { throw .emptyName }
-            return "app.screen.view"
-        case .identify:
-            _ = try record.identifiedUser()
-            return "user.identify"
-        case .userProperties:
-            return "user.properties"
+        case .event(let name): name
+        case .screen: "app.screen.view"
+        case .identify: "user.identify"
+        case .userProperties: "user.properties"
         }
     }
 
     private func resource(_ context: AnalyticsContext) -> [UInt8] {
-        JSONWriter.bytes { writer in
-            writer.object { writer in
-                writer.array("attributes") { writer in
-                    // The only required attribute of a resource, with its default.
-                    attribute("service.name", context.appName ?? "unknown_service", to: &writer)
-                    attribute("service.version", context.appVersion, to: &writer)
-                    attribute("app.build_id", context.appBuild, to: &writer)
-                    attribute("os.name", context.systemName, to: &writer)
-                    attribute("os.version", context.systemVersion, to: &writer)
-                    attribute("device.model.identifier", context.deviceModel, to: &writer)
-                    attribute("keel.locale", context.locale, to: &writer)
-                    attribute("keel.time_zone", context.timeZone, to: &writer)
-                }
+        JSONWriter.object { writer in
+            writer.array("attributes") { writer in
+                // The only required attribute of a resource, with its default.
+                attribute("service.name", context.appName ?? "unknown_service", to: &writer)
+                attribute("service.version", context.appVersion, to: &writer)
+                attribute("app.build_id", context.appBuild, to: &writer)
+                attribute("os.name", context.systemName, to: &writer)
+                attribute("os.version", context.systemVersion, to: &writer)
+                attribute("device.model.identifier", context.deviceModel, to: &writer)
+                attribute("keel.locale", context.locale, to: &writer)
+                attribute("keel.time_zone", context.timeZone, to: &writer)
             }
         }
     }

@@ -62,29 +62,19 @@ public struct PostHogDestination: AnalyticsDestination {
     }
 
     public func deliver(_ batch: [AnalyticsRecord]) async -> DeliveryOutcome {
-        let prepared = PreparedBatch(batch, form)
-        guard !prepared.forms.isEmpty else { return .settled(rejected: prepared.withheld) }
-        let body = JSONWriter.bytes { writer in
-            writer.object { writer in
+        await client.deliver(batch, as: form, to: "/batch") { forms in
+            JSONWriter.object { writer in
                 writer.member("api_key", key.value)
                 writer.member("historical_migration", false)
                 writer.member("sent_at", client.time.internetText)
-                writer.array("batch") { writer in
-                    for form in prepared.forms { writer.raw(form) }
-                }
+                writer.array("batch", of: forms)
             }
-        }
-        switch await client.post(body, to: "/batch") {
-        case .outcome(let outcome):
-            return outcome
-        case .reply(let reply):
-            guard reply.status.kind == .successful else { return DeliveryOutcome(refusal: reply) }
+        } judge: { reply, prepared in
             // Any successful body is accepted: older servers return “Ok” or nothing.
             let answer = try? reply.decode(as: Answer.self)
             let isOverQuota = answer?.quotaLimited.contains("events") == true
             let dropped = isOverQuota ? prepared.forms.indices.map { ($0, Self.overQuota) } : []
             return .settled(rejected: Dictionary(uniqueKeysWithValues: dropped))
-                .placed(at: prepared.places, withheld: prepared.withheld)
         }
     }
 
@@ -109,34 +99,25 @@ public struct PostHogDestination: AnalyticsDestination {
     // MARK: Format
 
     private func form(of record: AnalyticsRecord) throws(AnalyticsRejection) -> [UInt8] {
-        try rules.check(record.properties)
-        try rules.check(record.userProperties)
+        try record.check(by: rules)
         let event: String
         switch record.kind {
         case .event(let name):
-            guard !name.isEmpty else { throw .emptyName }
             guard !VendorLimits.PostHog.reservedNames.contains(name) else {
                 throw .reservedName("PostHog")
             }
             event = name
-        case .screen(let name):
-            guard !name.isEmpty else { throw .emptyName }
-            event = "$screen"
-        case .identify:
-            _ = try record.identifiedUser()
-            event = "$identify"
-        case .userProperties:
-            event = "$set"
+        case .screen: event = "$screen"
+        case .identify: event = "$identify"
+        case .userProperties: event = "$set"
         }
         try Self.check(record.distinctID)
-        let bytes = JSONWriter.bytes { writer in
-            writer.object { writer in
-                writer.member("event", event)
-                writer.member("uuid", record.id)
-                writer.member("timestamp", record.time.internetText)
-                writer.member("distinct_id", record.distinctID)
-                writer.object("properties") { writeProperties(of: record, to: &$0) }
-            }
+        let bytes = JSONWriter.object { writer in
+            writer.member("event", event)
+            writer.member("uuid", record.id)
+            writer.member("timestamp", record.time.internetText)
+            writer.member("distinct_id", record.distinctID)
+            writer.object("properties") { writeProperties(of: record, to: &$0) }
         }
         return try bytes.atMost(VendorLimits.PostHog.eventBytes)
     }

@@ -60,25 +60,19 @@ public struct SegmentDestination: AnalyticsDestination {
     }
 
     public func deliver(_ batch: [AnalyticsRecord]) async -> DeliveryOutcome {
-        let prepared = PreparedBatch(batch, form)
-        guard !prepared.forms.isEmpty else { return .settled(rejected: prepared.withheld) }
-        let body = JSONWriter.bytes { writer in
-            writer.object { writer in
-                writer.array("batch") { writer in
-                    for form in prepared.forms { writer.raw(form) }
-                }
+        await client.deliver(
+            batch,
+            as: form,
+            to: "/v1/batch",
+            authorization: BasicCredentials(user: key.value, password: "")?.authorization
+        ) { forms in
+            JSONWriter.object { writer in
+                writer.array("batch", of: forms)
                 writer.member("sentAt", client.time.internetText)
             }
-        }
-        let authorization = BasicCredentials(user: key.value, password: "")?.authorization
-        switch await client.post(body, to: "/v1/batch", authorization: authorization) {
-        case .outcome(let outcome):
-            return outcome
-        case .reply(let reply):
+        } judge: { _, _ in
             // The body adds nothing to the status.
-            let outcome =
-                reply.status.kind == .successful ? .delivered : DeliveryOutcome(refusal: reply)
-            return outcome.placed(at: prepared.places, withheld: prepared.withheld)
+            .delivered
         }
     }
 
@@ -86,9 +80,7 @@ public struct SegmentDestination: AnalyticsDestination {
 
     private func form(of record: AnalyticsRecord) throws(AnalyticsRejection) -> [UInt8] {
         try record.check(by: rules)
-        let bytes = JSONWriter.bytes { writer in
-            writer.object { writer in write(record, to: &writer) }
-        }
+        let bytes = JSONWriter.object { writer in write(record, to: &writer) }
         return try bytes.atMost(VendorLimits.Segment.eventBytes)
     }
 

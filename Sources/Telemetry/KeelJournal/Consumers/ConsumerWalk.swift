@@ -41,11 +41,8 @@ struct ConsumerWalk {
         _ progress: inout SegmentProgress?,
         _ decide: (JournalRecord) -> Decision
     ) throws(JournalError) -> Bool {
-        let result: Result<Bool, JournalError>
-        do throws(FileSystemError) {
-            result = try walk(number, &progress, decide)
-        } catch {
-            throw JournalError(error, "Reading records")
+        let result = try JournalError.mapped("Reading records") { () throws(FileSystemError) in
+            try walk(number, &progress, decide)
         }
         return try result.get()
     }

@@ -92,7 +92,7 @@ extension JournalConsumer {
     ) throws(JournalError) {
         try state.withLock { state throws(JournalError) in
             var walk = ConsumerWalk(journal, opens: true)
-            for number in try numbers() {
+            for number in try journal.segments() {
                 var probe = state.cursor.segments[number].map(\.unread)
                 _ = try walk.meet(number, &probe) { found in
                     record(found)
@@ -108,7 +108,7 @@ extension JournalConsumer {
         let hasEnded = try state.withLock { state throws(JournalError) in
             var walk = ConsumerWalk(journal, opens: false)
             var hasEnded = false
-            for number in try numbers() {
+            for number in try journal.segments() {
                 let wasDone = state.cursor.segments[number]?.isDone == true
                 _ = try walk.meet(number, &state.cursor.segments[number]) { _ in .stop }
                 let isDone = state.cursor.segments[number]?.isDone == true
@@ -117,14 +117,6 @@ extension JournalConsumer {
             return hasEnded
         }
         try change { _ in (isWritten: hasEnded, hasEnded: hasEnded) }
-    }
-
-    private func numbers() throws(JournalError) -> [UInt64] {
-        do throws(FileSystemError) {
-            return try journal.folder.segments()
-        } catch {
-            throw JournalError(error, "Looking for records")
-        }
     }
 
     // MARK: Storing
@@ -161,7 +153,7 @@ extension JournalConsumer {
         _ body: (inout CursorFile) -> (isWritten: Bool, hasEnded: Bool)
     ) throws(JournalError) {
         let (folder, configuration) = (journal.folder, journal.configuration)
-        do throws(FileSystemError) {
+        try JournalError.mapped("Storing the acknowledgements") { () throws(FileSystemError) in
             try state.withLock { state throws(FileSystemError) in
                 try folder.locked { () throws(FileSystemError) in
                     let numbers = Set(try folder.segments())
@@ -181,8 +173,6 @@ extension JournalConsumer {
                     try retention.removeAcknowledged()
                 }
             }
-        } catch {
-            throw JournalError(error, "Storing the acknowledgements")
         }
     }
 }

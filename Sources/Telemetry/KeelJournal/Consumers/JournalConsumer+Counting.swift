@@ -23,14 +23,12 @@ extension JournalConsumer {
     /// - Returns: The counts.
     /// - Throws: ``JournalError``.
     public func counts() throws(JournalError) -> ConsumerCounts {
-        do throws(FileSystemError) {
-            return try state.withLock { state throws(FileSystemError) in
+        try JournalError.mapped("Counting the records") { () throws(FileSystemError) in
+            try state.withLock { state throws(FileSystemError) in
                 try journal.folder.locked { () throws(FileSystemError) in
                     try journal.counts(of: state.cursor, as: name)
                 }
             }
-        } catch {
-            throw JournalError(error, "Counting the records")
         }
     }
 
@@ -39,15 +37,13 @@ extension JournalConsumer {
     /// - Returns: The same as ``counts()``, with ``ConsumerCounts/pending`` as zero.
     /// - Throws: ``JournalError``.
     public func losses() throws(JournalError) -> ConsumerCounts {
-        do throws(FileSystemError) {
-            return try state.withLock { state throws(FileSystemError) in
+        try JournalError.mapped("Counting lost records") { () throws(FileSystemError) in
+            try state.withLock { state throws(FileSystemError) in
                 try journal.folder.locked { () throws(FileSystemError) in
                     let numbers = Set(try journal.folder.segments())
                     return try journal.losses(of: state.cursor, as: name, numbers)
                 }
             }
-        } catch {
-            throw JournalError(error, "Counting lost records")
         }
     }
 
@@ -55,12 +51,6 @@ extension JournalConsumer {
     ///
     /// - Throws: ``JournalError``.
     public func pendingCount() throws(JournalError) -> Int { try counts().pending }
-
-    /// Returns the number of records removed by the bounds of the journal since the consumer was
-    /// created, including expired ones.
-    ///
-    /// - Throws: ``JournalError``.
-    public func lostCount() throws(JournalError) -> Int { try counts().lost }
 }
 
 extension Journal {

@@ -109,13 +109,14 @@ public final class JournalConsumer: Sendable {
     /// Records appended by another process do not end the wait; they are found after the limit.
     ///
     /// - Parameters:
-    ///   - limit: The maximum time to wait.
+    ///   - limit: The maximum time to wait; nil for no limit.
     ///   - clock: The clock for the limit.
     public func waitForRecords(
-        upTo limit: Duration,
+        upTo limit: Duration?,
         clock: any Clock<Duration> = ContinuousClock()
     ) async {
         let seen = state.withLock { $0.seen }
+        guard let limit else { return await journal.signal.wait(since: seen) }
         await journal.signal.wait(since: seen, upTo: limit, on: clock)
     }
 
@@ -130,12 +131,7 @@ public final class JournalConsumer: Sendable {
         try state.withLock { state throws(JournalError) in
             state.seen = generation
             var walk = ConsumerWalk(journal, opens: opens)
-            let numbers: [UInt64]
-            do throws(FileSystemError) {
-                numbers = try journal.folder.segments()
-            } catch {
-                throw JournalError(error, "Looking for records")
-            }
+            let numbers = try journal.segments()
             state.cursor.segments = state.cursor.segments.filter { numbers.contains($0.key) }
             for number in numbers {
                 guard try walk.meet(number, &state.cursor.segments[number], decide) else { break }

@@ -76,8 +76,8 @@ public struct JournalInspection: Sendable {
     /// - Returns: An atomic snapshot of the consumers.
     /// - Throws: ``JournalError``.
     public func consumers() throws(JournalError) -> [Consumer] {
-        do throws(FileSystemError) {
-            return try journal.folder.locked { () throws(FileSystemError) in
+        try JournalError.mapped("Inspecting the consumers") { () throws(FileSystemError) in
+            try journal.folder.locked { () throws(FileSystemError) in
                 var consumers: [Consumer] = []
                 for name in try journal.folder.consumers() {
                     let cursor = try cursor(of: name) ?? CursorFile()
@@ -91,8 +91,6 @@ public struct JournalInspection: Sendable {
                 }
                 return consumers
             }
-        } catch {
-            throw JournalError(error, "Inspecting the consumers")
         }
     }
 
@@ -101,8 +99,8 @@ public struct JournalInspection: Sendable {
     /// - Returns: An atomic snapshot of the counts.
     /// - Throws: ``JournalError``.
     public func contents() throws(JournalError) -> Contents {
-        do throws(FileSystemError) {
-            return try journal.folder.locked { () throws(FileSystemError) in
+        try JournalError.mapped("Inspecting the journal") { () throws(FileSystemError) in
+            try journal.folder.locked { () throws(FileSystemError) in
                 var contents = Contents()
                 for number in try journal.folder.segments() {
                     guard let survey = try SegmentSurvey(number, in: journal.folder) else {
@@ -114,8 +112,6 @@ public struct JournalInspection: Sendable {
                 }
                 return contents
             }
-        } catch {
-            throw JournalError(error, "Inspecting the journal")
         }
     }
 
@@ -127,14 +123,14 @@ public struct JournalInspection: Sendable {
     /// - Throws: ``JournalError``, with ``JournalError/Code/notFound`` if it does not exist.
     public func reader(unacknowledgedBy name: String? = nil) throws(JournalError) -> JournalReader {
         guard let name else { return JournalReader(journal, [:]) }
-        do throws(FileSystemError) {
-            if try journal.folder.consumers().contains(name) {
-                return JournalReader(journal, try cursor(of: name)?.segments ?? [:])
-            }
-        } catch {
-            throw JournalError(error, "Looking for the consumer “\(name)”")
+        guard try journal.consumerNames().contains(name) else {
+            throw JournalError(.notFound, "The journal has no consumer “\(name)”")
         }
-        throw JournalError(.notFound, "The journal has no consumer “\(name)”")
+        let doing = "Looking for the consumer “\(name)”"
+        let stored = try JournalError.mapped(doing) { () throws(FileSystemError) in
+            try cursor(of: name)
+        }
+        return JournalReader(journal, stored?.segments ?? [:])
     }
 
     private func cursor(of name: String) throws(FileSystemError) -> CursorFile? {

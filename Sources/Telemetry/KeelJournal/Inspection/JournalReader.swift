@@ -24,12 +24,7 @@ public struct JournalReader: Sendable {
         upTo count: Int,
         bytes: Int = .max
     ) throws(JournalError) -> [JournalRecord] {
-        let numbers: [UInt64]
-        do throws(FileSystemError) {
-            numbers = try journal.folder.segments()
-        } catch {
-            throw JournalError(error, "Looking for records")
-        }
+        let numbers = try journal.segments()
         var progress = segments.filter { numbers.contains($0.key) }
         var walk = ConsumerWalk(journal, opens: true)
         var records: [JournalRecord] = []

@@ -1,40 +1,55 @@
 /// Generates record ids: UUIDs of version 7 (RFC 9562, section 5.7), strictly increasing.
 ///
-/// Within a millisecond the twelve bits after the time count up (section 6.2, method 1).
-struct RecordIDs: Sendable {
-    private let random: @Sendable () -> UInt64
-    private var time: UInt64 = 0
-    private var counter: UInt16 = 0
+/// Within a millisecond the random part counts up (section 6.2, method 2), to save random bits.
+package struct RecordIDs: Sendable {
+    private var time: Int64 = -1
+    private var high: UInt64 = 0
+    private var low: UInt64 = 0
 
-    init(random: @escaping @Sendable () -> UInt64) { self.random = random }
+    package init() {}
 
     /// Returns an id for a time in milliseconds since 1970; a time that goes back is ignored.
-    mutating func next(at milliseconds: Int64) -> RecordID {
-        let now = UInt64(clamping: milliseconds) & 0xFFFF_FFFF_FFFF
+    package mutating func next(
+        at milliseconds: Int64,
+        using random: inout some RandomNumberGenerator
+    ) -> RecordID {
+        let now = max(0, milliseconds) & 0xFFFF_FFFF_FFFF
         if now > time {
             time = now
             // Half of the range is reserved for counting.
-            counter = UInt16(truncatingIfNeeded: random()) & 0x7FF
-        } else if counter < 0xFFF {
-            counter += 1
+            high = random.next() & 0x7FF
+            low = random.next() >> 2
         } else {
-            time += 1
-            counter = 0
+            low += 1
+            if low > 0x3FFF_FFFF_FFFF_FFFF {
+                low = 0
+                high += 1
+            }
+            if high > 0xFFF {
+                high = 0
+                time += 1
+            }
         }
-        return RecordID(
-            high: time << 16 | 0x7000 | UInt64(counter),
-            low: 0x8000_0000_0000_0000 | random() >> 2
-        )
+        return RecordID(high: UInt64(time) << 16 | 0x7000 | high, low: 0x8000_0000_0000_0000 | low)
     }
 }
 
+/// A random number generator that calls a closure.
+package struct ClosureGenerator: RandomNumberGenerator, Sendable {
+    private let random: @Sendable () -> UInt64
+
+    package init(_ random: @escaping @Sendable () -> UInt64) { self.random = random }
+
+    package mutating func next() -> UInt64 { random() }
+}
+
 /// The 128 bits of a UUID.
-struct RecordID: Hashable, Sendable {
-    let high: UInt64
-    let low: UInt64
+package struct RecordID: Hashable, Sendable {
+    package let high: UInt64
+    package let low: UInt64
 
     /// The canonical form: 36 characters in lowercase.
-    var text: String {
+    package var text: String {
         String(unsafeUninitializedCapacity: 36) { buffer in
             let text = UnsafeMutableRawBufferPointer(buffer)
             let (first, second) = (Self.digits(high >> 32), Self.digits(high))
@@ -68,26 +83,26 @@ struct RecordID: Hashable, Sendable {
     }
 
     /// Returns a random UUID of version 4.
-    static func random(_ random: () -> UInt64) -> RecordID {
+    package static func random(_ random: () -> UInt64) -> RecordID {
         RecordID(
             high: random() & 0xFFFF_FFFF_FFFF_0FFF | 0x4000,
             low: 0x8000_0000_0000_0000 | random() >> 2
         )
     }
 
-    init(high: UInt64, low: UInt64) {
+    package init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
     }
 
     /// Creates an id from exactly 16 bytes.
-    init?(_ bytes: [UInt8]) {
+    package init?(_ bytes: [UInt8]) {
         guard bytes.count == 16 else { return nil }
         high = bytes[..<8].reduce(0) { $0 << 8 | UInt64($1) }
         low = bytes[8...].reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         [high, low].flatMap { word in
             (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64(56 - $0 * 8)) }
         }

@@ -1,33 +1,24 @@
 internal import KeelCBOR
-internal import KeelJournal
 
-/// The counters of a destination, stored in the journal together with its cursor.
+/// The counters of a receiver, stored in the journal together with its consumer's cursor.
 ///
 /// Encoded as a CBOR array: the version 1; the number of delivered and of purged records; the
 /// numbers of rejected records by reason; and the records in doubt, alternating segment and offset.
-struct LaneNote: Sendable, Hashable {
-    enum Fate: Sendable, Hashable {
-        case delivered
-        case purged
-        case rejected(String)
-    }
-
+package struct DeliveryNote: Sendable, Hashable {
     /// The maximum number of records in doubt, which must fit into a note.
     static let doubtLimit = 128
     private static let reasonLimit = 32
     private static let reasonByteLimit = 40
 
-    private(set) var delivered = 0
-    private(set) var purged = 0
-    private(set) var rejected: [String: Int] = [:]
-    /// Records about to be sent to a destination that does not deduplicate.
+    package private(set) var delivered = 0
+    package private(set) var purged = 0
+    package private(set) var rejected: [String: Int] = [:]
+    /// Records about to be sent to a receiver that must get none twice.
     ///
     /// After a restart, they are not sent again.
     var doubtful: [JournalPosition] = []
 
-    init() {}
-
-    mutating func add(_ fate: Fate) {
+    mutating func add(_ fate: DeliveryFate) {
         switch fate {
         case .delivered: delivered += 1
         case .purged: purged += 1
@@ -43,7 +34,7 @@ struct LaneNote: Sendable, Hashable {
     }
 
     /// The number of settled records.
-    var sum: Int { delivered + purged + rejected.values.reduce(0, +) }
+    package var sum: Int { delivered + purged + rejected.values.reduce(0, +) }
 
     var bytes: [UInt8] {
         var writer = CBORWriter()
@@ -65,8 +56,8 @@ struct LaneNote: Sendable, Hashable {
     }
 
     /// Parses a note; an empty one, or one of another version, has zero counts.
-    init(_ bytes: [UInt8]) {
-        guard !bytes.isEmpty, let note = try? LaneNote(reading: bytes) else { return }
+    package init(_ bytes: [UInt8]) {
+        guard !bytes.isEmpty, let note = try? DeliveryNote(reading: bytes) else { return }
         self = note
     }
 

@@ -1,8 +1,7 @@
 import Foundation
+import KeelJournal
 import KeelTestKit
 import Testing
-
-@testable import KeelAnalytics
 
 @Suite("Record ids")
 struct RecordIDTests {
@@ -25,5 +24,22 @@ struct RecordIDTests {
             #expect(id.text == id.text.lowercased())
             #expect(RecordID(id.bytes) == id)
         }
+    }
+    @Test("Ids are version 7 UUIDs that grow, even if the clock goes back")
+    func order() {
+        var ids = RecordIDs()
+        var random = SeededRandom(seed: 5)
+        var last = ""
+        for time in [5, 5, 5, 6, 0, 7000] as [Int64] {
+            for _ in 0..<100 {
+                let id = ids.next(at: time, using: &random).text
+                #expect(id > last)
+                #expect(id.split(separator: "-").map(\.count) == [8, 4, 4, 4, 12])
+                #expect(Array(id)[14] == "7")
+                #expect("89ab".contains(Array(id)[19]))
+                last = id
+            }
+        }
+        #expect(last.hasPrefix("00000000-1b58-7"))
     }
 }
