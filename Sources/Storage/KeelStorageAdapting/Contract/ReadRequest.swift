@@ -20,7 +20,9 @@ public struct ReadRequest: Sendable, Hashable {
     ///
     /// With nil, the answer includes every commit that returned before the read began. With a duration, an adapter with
     /// a replica may answer from a state that was current no longer ago than that; ``ReadResult/time`` and
-    /// ``ReadResult/position`` then belong to that state. An adapter without a replica answers from the current state.
+    /// ``ReadResult/position`` then belong to that state. An adapter without a replica answers from the current state,
+    /// as the memory and SQLite adapters do. `FirestoreStorageAdapter` sends the duration to `keel serve`, which passes
+    /// it to its store. `StorageClient` never sets it, because its calls see the app's own commits.
     public var maximumStaleness: Duration?
     /// Whether the answer needs ``ReadResult/position``, which can take extra work.
     public var needsPosition = false
