@@ -1,8 +1,8 @@
 #if (os(Linux) || os(macOS)) && Crypto && AsyncHTTPClient
-import KeelTestSupport
 import Foundation
 import KeelFiles
 import KeelFilesS3
+import KeelTestSupport
 import Synchronization
 import Testing
 

@@ -1,7 +1,7 @@
 #if os(Linux) || os(macOS)
-import KeelTestSupport
 import Foundation
 import KeelFiles
+import KeelTestSupport
 import Testing
 
 /// A test that kills processes which write, move and delete files, at random moments.

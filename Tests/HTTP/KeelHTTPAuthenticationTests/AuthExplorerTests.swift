@@ -3,6 +3,7 @@ import HTTPTypes
 import KeelHTTP
 import KeelHTTPAuthentication
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 

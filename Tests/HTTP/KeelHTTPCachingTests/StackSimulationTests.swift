@@ -1,6 +1,7 @@
 import Foundation
 import KeelHTTPCaching
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 /// Random stacks of all layers of a client, with concurrent calls, two clients whose users change,

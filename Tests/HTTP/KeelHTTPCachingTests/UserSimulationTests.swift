@@ -1,5 +1,6 @@
 import Foundation
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 /// Random lives of an app with two sessions over one disk cache: sign-ins, sign-outs and renewals

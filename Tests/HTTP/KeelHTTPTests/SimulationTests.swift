@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import KeelHTTP
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 /// Random faults on a virtual clock.

@@ -1,10 +1,10 @@
 #if os(Linux) || os(macOS)
-import KeelTestSupport
 import Foundation
 import KeelAsyncHTTPClient
 import KeelCore
 import KeelHTTP
 import KeelHTTPTransfers
+import KeelTestSupport
 import Testing
 
 /// Downloads from nginx, with processes killed on either side.

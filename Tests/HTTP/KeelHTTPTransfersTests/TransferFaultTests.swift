@@ -1,5 +1,4 @@
 #if TestServer
-import KeelTestSupport
 import Foundation
 import HTTPTypes
 import KeelAsyncHTTPClient
@@ -8,6 +7,7 @@ import KeelHTTP
 import KeelHTTPTransfers
 import KeelTestKit
 import KeelTestServer
+import KeelTestSupport
 import Synchronization
 import Testing
 

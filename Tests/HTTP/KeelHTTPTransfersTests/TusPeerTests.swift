@@ -1,10 +1,10 @@
 #if os(Linux) || os(macOS)
-import KeelTestSupport
 import Foundation
 import KeelAsyncHTTPClient
 import KeelCore
 import KeelHTTP
 import KeelHTTPTransfers
+import KeelTestSupport
 import Testing
 
 /// Uploads to the tus server of PyPI's `resumable-upload`, with processes killed on either side.

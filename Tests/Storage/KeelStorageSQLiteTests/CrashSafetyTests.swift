@@ -1,10 +1,10 @@
 #if SQLite
-import KeelTestSupport
 import Foundation
 import KeelStorage
 import KeelStorageAdapting
 import KeelStorageSQLite
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 /// Kills a writing process at random moments, and checks what it leaves.

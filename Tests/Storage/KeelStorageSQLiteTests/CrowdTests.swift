@@ -1,10 +1,10 @@
 #if SQLite
-import KeelTestSupport
 import Foundation
 import KeelStorage
 import KeelStorageAdapting
 import KeelStorageSQLite
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 /// A process of `Crowd` that prints to a file: a pipe would be inherited by processes started meanwhile.

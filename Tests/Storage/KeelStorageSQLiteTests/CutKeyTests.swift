@@ -1,9 +1,9 @@
 #if SQLite
-import KeelTestSupport
 import Foundation
 import GRDB
 import KeelStorage
 import KeelStorageAdapting
+import KeelTestSupport
 import Testing
 
 @testable import KeelStorageSQLite

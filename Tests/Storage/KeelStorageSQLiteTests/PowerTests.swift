@@ -1,9 +1,9 @@
 #if SQLite
-import KeelTestSupport
 import Foundation
 import KeelStorage
 import KeelStorageSQLite
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 /// The effects of a power failure at any moment of a run that also compacts the file.

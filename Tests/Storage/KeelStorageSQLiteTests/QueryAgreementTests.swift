@@ -4,6 +4,7 @@ import KeelStorage
 import KeelStorageAdapting
 import KeelStorageSQLite
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Agreement of in-memory, scanning and indexed queries")

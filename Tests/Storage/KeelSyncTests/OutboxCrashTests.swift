@@ -1,9 +1,9 @@
 #if SQLite
-import KeelTestSupport
 import Foundation
 import KeelStorage
 import KeelStorageSQLite
 import KeelSync
+import KeelTestSupport
 import Testing
 
 /// Kills a process that fills and empties an outbox, at random moments, and checks the writes that its server has

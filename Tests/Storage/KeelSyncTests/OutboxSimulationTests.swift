@@ -3,6 +3,7 @@ import KeelCore
 import KeelStorage
 import KeelSync
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 

@@ -1,9 +1,9 @@
 #if os(Linux) || os(macOS)
-import KeelTestSupport
 import Foundation
 import KeelAnalytics
 import KeelJournal
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 /// Kills a tracking and delivering process at random moments, and accounts for every event.

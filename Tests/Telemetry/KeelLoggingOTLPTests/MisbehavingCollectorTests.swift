@@ -1,6 +1,5 @@
 #if Logging
 
-import KeelTestSupport
 import Foundation
 import HTTPTypes
 import KeelCore
@@ -8,6 +7,7 @@ import KeelHTTP
 import KeelJournal
 import KeelLogging
 import KeelTestKit
+import KeelTestSupport
 import Logging
 import Synchronization
 import Testing

@@ -1,8 +1,8 @@
 #if Logging && (os(Linux) || os(macOS))
 
-import KeelTestSupport
 import Foundation
 import KeelLogging
+import KeelTestSupport
 import Testing
 
 /// Real processes that write to real files and are killed.

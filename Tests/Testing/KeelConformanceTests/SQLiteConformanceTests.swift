@@ -1,9 +1,9 @@
 #if SQLite
-import KeelTestSupport
 import Foundation
 import KeelConformance
 import KeelStorage
 import KeelStorageSQLite
+import KeelTestSupport
 import Testing
 
 @Suite("Conformance of the SQLite adapter")

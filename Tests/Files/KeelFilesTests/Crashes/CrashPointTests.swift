@@ -2,6 +2,7 @@
 import Foundation
 import KeelFiles
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 /// A test that crashes after every change of random programs, and checks the reopened store.

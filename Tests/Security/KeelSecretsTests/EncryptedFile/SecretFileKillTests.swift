@@ -1,7 +1,7 @@
 #if Crypto && (os(Linux) || os(macOS))
-import KeelTestSupport
 import Foundation
 import KeelSecrets
+import KeelTestSupport
 import Testing
 
 @Suite("Encrypted secret files and other processes", .serialized)
