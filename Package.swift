@@ -18,22 +18,19 @@ let strict: [SwiftSetting] =
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let sqlite: [Target.Dependency] = ["KeelCore", "KeelStorage", "KeelStorageSQLite"]
 
-/// GRDB, and the system's SQLite that it links: the adapter calls both.
-let grdb: [Target.Dependency] = ["GRDB", "GRDBSQLite"].map { name in
-    .product(name: name, package: "GRDB.swift", condition: .when(traits: ["SQLite"]))
+/// Products of other packages, where a trait is enabled.
+func products(_ trait: String, _ products: (String, String)...) -> [Target.Dependency] {
+    products.map { .product(name: $0.0, package: $0.1, condition: .when(traits: [trait])) }
 }
+
+/// GRDB, and the system's SQLite that it links: the adapter calls both.
+let grdb = products("SQLite", ("GRDB", "GRDB.swift"), ("GRDBSQLite", "GRDB.swift"))
 
 /// What signs for service accounts, and has the less usual ciphers.
-let crypto = Target.Dependency.product(
-    name: "_CryptoExtras",
-    package: "swift-crypto",
-    condition: .when(traits: ["Crypto"])
-)
+let extras = products("Crypto", ("_CryptoExtras", "swift-crypto"))
 
 /// What encrypts, hashes and signs.
-let ciphers: [Target.Dependency] = ["Crypto", "_CryptoExtras"].map { name in
-    .product(name: name, package: "swift-crypto", condition: .when(traits: ["Crypto"]))
-}
+let ciphers = products("Crypto", ("Crypto", "swift-crypto")) + extras
 
 /// Where AsyncHTTPClient is the transport: Apple's systems have URLSession inside KeelHTTP.
 let asyncHTTPClient: [Target.Dependency] =
@@ -50,54 +47,57 @@ let asyncHTTPClient: [Target.Dependency] =
     } + [.target(name: "KeelHTTPCompression", condition: .when(traits: ["AsyncHTTPClient"]))]
 
 /// What observation needs, for those who switch it on.
-let observability: [Target.Dependency] = [
-    ("Logging", "swift-log"), ("Metrics", "swift-metrics"),
-    ("Tracing", "swift-distributed-tracing"),
-].map { product, package in
-    .product(name: product, package: package, condition: .when(traits: ["Observability"]))
-}
+let observability = products(
+    "Observability",
+    ("Logging", "swift-log"),
+    ("Metrics", "swift-metrics"),
+    ("Tracing", "swift-distributed-tracing")
+)
 
 /// The doubles that its tests look at.
-let observabilityDoubles: [Target.Dependency] = [
-    ("InMemoryLogging", "swift-log"), ("MetricsTestKit", "swift-metrics"),
-    ("InMemoryTracing", "swift-distributed-tracing"),
-].map { product, package in
-    .product(name: product, package: package, condition: .when(traits: ["Observability"]))
-}
+let observabilityDoubles = products(
+    "Observability",
+    ("InMemoryLogging", "swift-log"),
+    ("MetricsTestKit", "swift-metrics"),
+    ("InMemoryTracing", "swift-distributed-tracing")
+)
 
 /// The front of logging, for its handlers, and what compresses their files.
-let logging: [Target.Dependency] = [
-    .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
-    .target(name: "KeelZlib", condition: .when(traits: ["Logging"])),
-]
+let logging =
+    products("Logging", ("Logging", "swift-log"))
+    + [.target(name: "KeelZlib", condition: .when(traits: ["Logging"]))]
 
 /// The service group of servers.
-let serviceLifecycle: [Target.Dependency] = ["ServiceLifecycle", "UnixSignals"].map { product in
-    .product(
-        name: product,
-        package: "swift-service-lifecycle",
-        condition: .when(traits: ["ServiceLifecycle"])
-    )
-}
+let serviceLifecycle = products(
+    "ServiceLifecycle",
+    ("ServiceLifecycle", "swift-service-lifecycle"),
+    ("UnixSignals", "swift-service-lifecycle")
+)
 
 /// What WebSockets run on; AsyncHTTPClient has none.
-let webSocket: [Target.Dependency] =
-    [
-        ("NIOCore", "swift-nio"), ("NIOHTTP1", "swift-nio"), ("NIOPosix", "swift-nio"),
-        ("NIOSSL", "swift-nio-ssl"),
-    ].map { product, package in
-        .product(name: product, package: package, condition: .when(traits: ["WebSocket"]))
-    } + [.target(name: "CKeelZlib", condition: .when(traits: ["WebSocket"]))]
+let webSocket =
+    products(
+        "WebSocket",
+        ("NIOCore", "swift-nio"),
+        ("NIOHTTP1", "swift-nio"),
+        ("NIOPosix", "swift-nio"),
+        ("NIOSSL", "swift-nio-ssl")
+    ) + [.target(name: "CKeelZlib", condition: .when(traits: ["WebSocket"]))]
 
 /// What the server for tests is made of.
-let testServer: [Target.Dependency] = [
-    ("Crypto", "swift-crypto"), ("NIOCore", "swift-nio"), ("NIOHPACK", "swift-nio-http2"),
-    ("NIOHTTP1", "swift-nio"), ("NIOHTTP2", "swift-nio-http2"), ("NIOPosix", "swift-nio"),
-    ("NIOSSL", "swift-nio-ssl"), ("NIOTLS", "swift-nio"), ("SwiftASN1", "swift-asn1"),
-    ("X509", "swift-certificates"),
-].map { product, package in
-    .product(name: product, package: package, condition: .when(traits: ["TestServer"]))
-}
+let testServer = products(
+    "TestServer",
+    ("Crypto", "swift-crypto"),
+    ("NIOCore", "swift-nio"),
+    ("NIOHPACK", "swift-nio-http2"),
+    ("NIOHTTP1", "swift-nio"),
+    ("NIOHTTP2", "swift-nio-http2"),
+    ("NIOPosix", "swift-nio"),
+    ("NIOSSL", "swift-nio-ssl"),
+    ("NIOTLS", "swift-nio"),
+    ("SwiftASN1", "swift-asn1"),
+    ("X509", "swift-certificates")
+)
 
 #if canImport(Darwin)
 /// What Apple's App Store wants to know of Keel; one file speaks for all modules.
@@ -118,11 +118,7 @@ func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 }
 
 /// The tests of the target with this name; they depend on it, on KeelCore and on the doubles.
-func tests(
-    of name: String,
-    exclude: [String] = [],
-    _ others: [Target.Dependency]
-) -> Target {
+func tests(of name: String, exclude: [String] = [], _ others: [Target.Dependency]) -> Target {
     let names: Set = [name, "KeelCore", "KeelTestKit", "KeelTestSupport"]
     let dependencies = names.sorted().map { Target.Dependency.target(name: $0) } + others
     return .testTarget(name: name + "Tests", dependencies: dependencies, exclude: exclude)
@@ -256,9 +252,8 @@ areas["Storage"] = [
     module(
         "KeelStorageFirestore",
         [
-            "KeelCBOR", "KeelCore", "KeelHTTPAuthentication", "KeelStorageAdapting", crypto,
-            httpTypes,
-        ]
+            "KeelCBOR", "KeelCore", "KeelHTTPAuthentication", "KeelStorageAdapting", httpTypes,
+        ] + extras
     ),
     module("KeelStorageObservability", ["KeelCore", "KeelStorageAdapting"] + observability),
     module("KeelSync", ["KeelCore", "KeelStorage"]),
@@ -270,7 +265,7 @@ areas["Storage"] = [
     tests(of: "KeelStorageSQLite", ["KeelStorage", "KeelStorageCrashWriter"] + grdb),
     tests(
         of: "KeelStorageFirestore",
-        ["KeelConformance", "KeelServing", "KeelStorage", "KeelStorageSQLite", crypto, httpTypes]
+        ["KeelConformance", "KeelServing", "KeelStorage", "KeelStorageSQLite", httpTypes] + extras
     ),
     tests(of: "KeelStorageObservability", ["KeelStorage"] + observability + observabilityDoubles),
     tests(of: "KeelSync", ["KeelStorage", "KeelStorageSQLite", "KeelOutboxCrashWriter"]),
@@ -353,13 +348,7 @@ areas["Telemetry"] = [
     module("KeelJournal", ["KeelCBOR", "KeelCore"]),
     module(
         "KeelLogging",
-        ["KeelCore"] + logging + [
-            .product(
-                name: "Metrics",
-                package: "swift-metrics",
-                condition: .when(traits: ["Observability"])
-            )
-        ]
+        ["KeelCore"] + logging + products("Observability", ("Metrics", "swift-metrics"))
     ),
     module(
         "KeelLoggingOTLP",

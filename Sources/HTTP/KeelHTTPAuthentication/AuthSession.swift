@@ -76,7 +76,9 @@ public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
         }
     }
 
-    /// The current state and each later one; a slow reader gets only the latest. Ends when the session is released.
+    /// The current state and each later one; a slow reader gets only the latest.
+    ///
+    /// The sequence ends when the session is released.
     public var states: AsyncStream<AuthState> { broadcast.watch() }
 
     /// Reads the store, unless it has already been read.
