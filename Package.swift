@@ -441,7 +441,7 @@ areas["Testing"] = [
     ),
     module("KeelTestServer", ["KeelTestKit", httpTypes] + testServer),
     module("KeelDependenciesTesting", ["KeelDependencies"]),
-    // What only the tests of Keel use: simulated disks, programs, gates, CBOR as a tree.
+    // For Keel's own tests: simulated disks, programs, gates, CBOR as a tree.
     .target(
         name: "KeelTestSupport",
         dependencies: ["KeelCBOR", "KeelCore"],

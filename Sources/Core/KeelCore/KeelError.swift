@@ -4,7 +4,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// What an error code stands for: a name, whether a retry can help, and advice.
+/// The description of an error code: its name, whether a retry can help, and advice.
 ///
 /// Two kinds are equal if their names are.
 public struct ErrorKind: Hashable, Sendable {
@@ -38,7 +38,7 @@ public struct ErrorKind: Hashable, Sendable {
 /// generic type for all, so that its page of documentation lists its codes; Keel's own types forward the other
 /// properties, so that an app that logs a code need not import KeelCore.
 public protocol KeelErrorCode: Hashable, Sendable, CustomStringConvertible {
-    /// What the code stands for.
+    /// The code's description.
     var kind: ErrorKind { get }
 
     /// The name of the code, stable across versions and safe as a metric label.

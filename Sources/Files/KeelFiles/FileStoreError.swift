@@ -41,7 +41,7 @@ extension FileStoreError {
 extension FileStoreError.Code {
     // MARK: File errors
 
-    /// There is no file at the path.
+    /// The file does not exist.
     public static var fileNotFound: Self {
         .permanent("Write the file first, or use readIfPresent(_:upTo:) if it may be missing.")
     }

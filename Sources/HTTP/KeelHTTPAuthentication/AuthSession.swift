@@ -182,7 +182,7 @@ public enum AuthState: Sendable, Hashable {
     case signedOut(SignOutReason)
     /// A user is signed in with credentials of this version; each renewal increments it.
     case signedIn(version: Int)
-    /// A user is signed in with credentials that are no longer valid and cannot be renewed.
+    /// The user is signed in, but the credentials have expired and cannot be renewed.
     case expired
 }
 
@@ -221,7 +221,7 @@ public struct AuthSessionPolicy: Sendable {
 
     /// A closure that receives the name and the error of each failed clean-up.
     ///
-    /// ``AuthSession/signOut()`` also throws; after a denied refresh there is no caller to catch the error.
+    /// ``AuthSession/signOut()`` also throws the error; after a denied refresh, only this closure receives it.
     public var onCleanUpFailure: @Sendable (_ name: String, _ error: any Error) -> Void = { _, _ in
     }
 

@@ -13,8 +13,8 @@ public protocol IdentityServer<Credentials>: Sendable {
     /// Returns credentials that replace `credentials`.
     ///
     /// - Throws: `AuthenticationError` with the code `denied` if the server refuses for good, which ends the session.
-    ///   So does a `NetworkError` whose body is an OAuth 2 error that says that the grant is no longer valid, such as
-    ///   `invalid_grant` (RFC 6749 section 5.2). Any other error leaves the session unchanged, whatever its status:
+    ///   A `NetworkError` ends it too if its body is an OAuth 2 error that revokes the grant, such as `invalid_grant`
+    ///   (RFC 6749 section 5.2). Any other error leaves the session unchanged, whatever its status:
     ///   gateways, captive portals and misconfigured servers also answer 400 and 401.
     func refresh(_ credentials: Credentials) async throws -> Credentials
 }

@@ -97,7 +97,7 @@ extension SecretError.Code {
     public static var locked: Self {
         .permanent("Unlock the store, for example by logging in, and repeat the call.")
     }
-    /// There is no session bus on which to find a Secret Service.
+    /// The session bus, on which the Secret Service is found, is missing.
     public static var noBus: Self {
         .permanent("Run in a session (dbus-run-session starts one), or use an encrypted file.")
     }

@@ -32,7 +32,7 @@ extension SecurityError {
 }
 
 extension SecurityError.Code {
-    /// No usable key exists: there is no keyset, no key with this id, or no key that may encrypt now.
+    /// A key is missing: the keyset, the key with this id, or a key that may encrypt now.
     public static var keyNotFound: Self {
         .permanent(
             "Give the service a keyset with an enabled primary key whose dates allow encryption."

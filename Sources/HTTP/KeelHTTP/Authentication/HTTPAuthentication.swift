@@ -1,6 +1,6 @@
 /// Whether a call is signed.
 public enum HTTPAuthentication: Sendable, Hashable {
-    /// The call is signed, and fails unsent if there are no credentials.
+    /// The call is signed. Without credentials, it fails before it is sent.
     case required
     /// The call is signed if a user is signed in, and sent unsigned otherwise.
     case optional

@@ -40,7 +40,7 @@ public struct LocationStates: AsyncSequence, Sendable {
 @available(*, unavailable)
 extension LocationStates.Iterator: Sendable {}
 
-/// What is known about the position at a point in time.
+/// The state of the position at a point in time.
 public enum LocationState: Sendable, Hashable {
     /// The source works, but there has been no fix.
     case searching

@@ -17,7 +17,7 @@ struct MirrorRecord: Sendable {
 
     private let cursorPath: DocumentPath
 
-    /// What makes the mirror's name unusable, if anything.
+    /// The reason why the mirror's name is invalid; nil for a valid name.
     let flaw: String?
 
     /// Creates the record of a mirror; returns nil if neither store accepts reserved names.
