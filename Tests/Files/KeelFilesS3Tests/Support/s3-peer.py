@@ -14,6 +14,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 BUCKET = "keel-tests"
@@ -25,9 +26,20 @@ def moto(signed):
         os.environ["INITIAL_NO_AUTH_ACTION_COUNT"] = "4"
     logging.getLogger("werkzeug").setLevel(logging.CRITICAL)
     sys.stderr = open(os.devnull, "w")
+    from moto.moto_server.werkzeug_app import DomainDispatcherApplication
     from moto.server import ThreadedMotoServer
 
     import boto3
+
+    # moto compares If-Match and writes in two steps, and its threads can take turns between them. S3 does
+    # both in one.
+    answer, turn = DomainDispatcherApplication.__call__, threading.Lock()
+
+    def answer_alone(*call):
+        with turn:
+            return answer(*call)
+
+    DomainDispatcherApplication.__call__ = answer_alone
 
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
