@@ -3,14 +3,17 @@ public import KeelStorageAdapting
 extension FirestoreStorageAdapter {
     /// Applies each batch with a separate request.
     ///
-    /// A batch that fails does not stop the following batches.
+    /// A batch that the server refuses does not stop the following batches. Once the server cannot be reached, or the
+    /// task is cancelled, the following batches fail without being sent.
     public func commit(
         _ batches: [WriteBatch]
     ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
         var results: [Result<CommitReceipt, StorageError>] = []
         results.reserveCapacity(batches.count)
+        var stop: StorageError?
         for batch in batches {
             do throws(StorageError) {
+                if let stop { throw stop }
                 try check(batch)
                 let receipt =
                     configuration.isExtended
@@ -18,6 +21,14 @@ extension FirestoreStorageAdapter {
                 results.append(.success(receipt))
             } catch {
                 results.append(.failure(error))
+                // Waiting for the same server again with each batch would multiply the time limit.
+                if stop == nil, [.unavailable, .timeout, .cancelled].contains(error.code) {
+                    stop = StorageError(
+                        error.code,
+                        "not sent, because an earlier batch failed: \(error.message)",
+                        cause: error.cause
+                    )
+                }
             }
         }
         return results

@@ -41,6 +41,22 @@ struct CommitTests {
         #expect(names == ["a/1", "a/2", "a/3"].map { .string(root + $0) })
     }
 
+    @Test("a lost connection is waited for once, and the batches after it are not sent")
+    func unreachable() async throws {
+        let scripted = Scripted.google([
+            .json(Self.one), .failure(TransportError(.connectionLost)),
+        ])
+        let batches = ["a/1", "a/2", "a/3", "a/4"].map { WriteBatch([.delete(DocumentPath($0))]) }
+        let results = try await scripted.adapter.commit(batches)
+        let effects = results.map { result -> StorageError.Effect? in
+            guard case .failure(let error) = result else { return nil }
+            #expect(error.code == .unavailable)
+            return error.effect
+        }
+        #expect(effects == [nil, .unknown, StorageError.Effect.none, StorageError.Effect.none])
+        #expect(scripted.requests.count == 2)
+    }
+
     @Test("a receipt contains the revisions after the entire batch")
     func settled() async throws {
         let results =

@@ -129,15 +129,23 @@ public struct StorageClient: Sendable {
 
     /// Commits a validated batch, with the schema prepared.
     func apply(_ batch: WriteBatch) async throws(StorageError) -> CommitReceipt {
+        try await apply([batch])[0].get()
+    }
+
+    /// Has the adapter apply batches, each atomically, and returns one result per batch.
+    func apply(
+        _ batches: [WriteBatch]
+    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
         try await preparation.run(on: adapter)
-        guard let result = try await adapter.commit([batch]).first else {
+        let results = try await adapter.commit(batches)
+        guard results.count == batches.count else {
             throw StorageError(
                 .unknown,
-                "the adapter returned no result for a batch",
+                "the adapter returned \(results.count) results for \(batches.count) batches",
                 effect: .unknown
             )
         }
-        return try result.get()
+        return results
     }
 }
 

@@ -2,10 +2,10 @@ package import KeelDocuments
 internal import KeelStorageAdapting
 
 extension StorageClient {
-    /// Commits writes in as few batches as the limits allow, and stops at the first that fails.
+    /// Commits writes in as few batches as the limits allow, several at a time, and stops after one that fails.
     ///
-    /// - Throws: The error of the failed batch. If earlier batches have been committed, the message contains their
-    ///   number of writes, and the effect is unknown.
+    /// - Throws: The error of the first failed batch. If other batches have been committed, the message contains
+    ///   their number of writes, and the effect is unknown.
     package func commitInBatches(
         _ writes: [DocumentWrite],
         for operation: String,
@@ -38,16 +38,25 @@ extension StorageClient {
     }
 }
 
-/// Writes that are committed in as few batches as the limits allow, one batch at a time.
+/// Writes that are committed in as few batches as the limits allow, several batches with each call of the adapter.
+///
+/// A store that writes a whole call in one transaction, as SQLite does, then changes each page of an index once for
+/// thousands of documents, not once for every 500.
 struct WriteBatches {
-    /// The approximate size of a batch in bytes, small enough for one message and for other writers' waits.
+    /// The approximate size of a batch in bytes, small enough for one message.
     private static let maximumBytes = 4 << 20
+    /// The limits of one call, small enough for other writers' waits.
+    private static let mostBatches = 10
+    private static let maximumCallBytes = 8 << 20
 
     private let client: StorageClient
     private let operation: String
     private let resource: String
     /// One time limit for all batches together.
     private let context: StorageContext?
+    private var full: [WriteBatch] = []
+    /// The size of the full batches.
+    private var fullBytes = 0
     private var writes: [DocumentWrite] = []
     private var bytes = 0
     /// The number of committed writes.
@@ -60,34 +69,55 @@ struct WriteBatches {
         context = client.context
     }
 
-    /// Adds a write, and commits the batch when it is full.
+    /// Adds a write, and commits the batches when there are enough.
     mutating func add(_ write: DocumentWrite) async throws(StorageError) {
         let size = write.size
-        if !writes.isEmpty, bytes + size > Self.maximumBytes { try await commit() }
+        if !writes.isEmpty, bytes + size > Self.maximumBytes { try await close() }
         writes.append(write)
         bytes += size
-        if writes.count == WriteValidation.mostWrites { try await commit() }
+        if writes.count == WriteValidation.mostWrites { try await close() }
     }
 
     mutating func finish() async throws(StorageError) {
-        if !writes.isEmpty { try await commit() }
+        if !writes.isEmpty { try await close() }
+        if !full.isEmpty { try await commit() }
+    }
+
+    private mutating func close() async throws(StorageError) {
+        do throws(StorageError) { try WriteValidation.check(writes) } catch {
+            throw error.after(done).during(operation, on: resource)
+        }
+        full.append(WriteBatch(writes))
+        fullBytes += bytes
+        writes.removeAll(keepingCapacity: true)
+        bytes = 0
+        // The next batch must still fit.
+        if full.count == Self.mostBatches || fullBytes + Self.maximumBytes > Self.maximumCallBytes {
+            try await commit()
+        }
     }
 
     private mutating func commit() async throws(StorageError) {
-        let batch = WriteBatch(writes)
-        writes.removeAll(keepingCapacity: true)
-        bytes = 0
+        let batches = full
+        full.removeAll(keepingCapacity: true)
+        fullBytes = 0
         do throws(StorageError) {
-            try WriteValidation.check(batch.writes)
-            // One batch at a time, so that a lost connection is waited for once.
-            if let context {
-                _ = try await context.run { [client] () async throws(StorageError) in
-                    try await client.apply(batch)
+            let results =
+                if let context {
+                    try await context.run { [client] () async throws(StorageError) in
+                        try await client.apply(batches)
+                    }
+                } else {
+                    try await client.apply(batches)
                 }
-            } else {
-                _ = try await client.apply(batch)
+            var failure: StorageError?
+            for (batch, result) in zip(batches, results) {
+                switch result {
+                case .success: done += batch.writes.count
+                case .failure(let error): failure = failure ?? error
+                }
             }
-            done += batch.writes.count
+            if let failure { throw failure }
         } catch {
             throw error.after(done).during(operation, on: resource)
         }

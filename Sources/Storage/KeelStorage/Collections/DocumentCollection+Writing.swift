@@ -58,12 +58,12 @@ extension DocumentCollection {
 
     /// Stores values under their own ids in consecutive atomic batches of up to 500.
     ///
-    /// Values are taken from the sequence and encoded batch by batch, so a lazy sequence of any length is stored in
-    /// bounded memory, and other writers can write between batches. A batch that fails, or a value that cannot be
-    /// encoded, ends the call; earlier batches stay stored.
+    /// Values are taken from the sequence as they are encoded, so a lazy sequence of any length is stored in bounded
+    /// memory. Up to ten batches or about 8 MiB are passed to the store at a time, and other writers can write in
+    /// between. If a batch fails, or a value cannot be encoded, the call ends, and the other batches stay stored.
     ///
     /// - Returns: The paths, in the order of the values.
-    /// - Throws: The error of the batch that failed. If earlier batches have been stored, its effect is
+    /// - Throws: The error of the first batch that failed. If other batches have been stored, its effect is
     ///   `StorageError/Effect-swift.enum/unknown`, and its message contains the number of stored values.
     @discardableResult
     @concurrent

@@ -8,19 +8,20 @@ struct BatchedSavingTests {
         var text: String
     }
 
-    @Test("saveAll reads a lazy sequence in batches of 500 values or 4 MiB")
+    @Test("saveAll reads a lazy sequence in batches of 500 values or 4 MiB, ten or 8 MiB at a time")
     func streams() async throws {
         let adapter = StandInAdapter(InMemoryStorageAdapter())
         let notes = StorageClient(adapter).collection("notes", as: Note.self)
         let text = String(repeating: "x", count: 100_000)
         let paths = try await notes.saveAll(
-            (0..<1_200).lazy.map { Note(id: $0, text: $0 < 1_100 ? "" : text) }
+            (0..<6_300).lazy.map { Note(id: $0, text: $0 < 6_000 ? "" : text) }
         )
-        #expect(paths.map(\.id) == (0..<1_200).map(String.init))
-        #expect(adapter.commits.allSatisfy { $0.count == 1 })
-        let sizes = adapter.commits.map { $0[0].writes.count }
-        #expect(sizes.prefix(2) == [500, 500])
-        #expect(sizes.reduce(0, +) == 1_200 && sizes.count > 4)
+        #expect(paths.map(\.id) == (0..<6_300).map(String.init))
+        let sizes = adapter.commits.map { $0.map(\.writes.count) }
+        #expect(sizes.first == Array(repeating: 500, count: 10))
+        // 300 documents of 100 kB are eight batches.
+        #expect(sizes.dropFirst().map(\.count) == [3, 2, 2, 2, 1])
+        #expect(sizes.joined().reduce(0, +) == 6_300)
     }
 
     @Test("saveAll stores the values before one that cannot be encoded and reports their number")
@@ -28,7 +29,7 @@ struct BatchedSavingTests {
         struct Odd: Encodable, Decodable, Sendable, Identifiable {
             var id: Int
             func encode(to encoder: any Encoder) throws {
-                if id == 700 {
+                if id == 5_700 {
                     throw EncodingError.invalidValue(
                         id,
                         .init(codingPath: [], debugDescription: "odd")
@@ -41,11 +42,11 @@ struct BatchedSavingTests {
         let adapter = StandInAdapter(InMemoryStorageAdapter())
         let odd = StorageClient(adapter).collection("odd", as: Odd.self)
         let error = await #expect(throws: StorageError.self) {
-            try await odd.saveAll((0..<1_000).map(Odd.init))
+            try await odd.saveAll((0..<6_000).map(Odd.init))
         }
         #expect(error?.code == .encodingFailed)
         #expect(error?.effect == .unknown)
-        #expect(error?.message.contains("500") == true)
+        #expect(error?.message.contains("5000") == true)
         #expect(adapter.commits.count == 1)
     }
 }
