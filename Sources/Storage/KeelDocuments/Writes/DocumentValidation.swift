@@ -5,8 +5,10 @@ package enum DocumentValidation {
     /// Throws ``StorageError/Code/invalidArgument`` for a path that breaks a rule or has a segment reserved for Keel.
     package static func check(_ path: DocumentPath) throws(StorageError) {
         if let flaw = path.flaw { throw StorageError(.invalidArgument, flaw) }
-        // Splitting the path is needed only if it may contain a reserved name.
-        let segments = path.string.contains("__") ? path.string.split(separator: "/") : []
+        // Splitting the path is needed only if it may contain a reserved name. Searching the string for “__” would
+        // cost more than the other checks together.
+        let mayBeReserved = path.string.utf8.contains(UInt8(ascii: "_"))
+        let segments = mayBeReserved ? path.string.split(separator: "/") : []
         if segments.contains(where: { StoredName.isReserved(String($0)) }) {
             throw StorageError(
                 .invalidArgument,
